@@ -50,15 +50,13 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-def _missing(needs: tuple[str, ...]) -> list[str]:
-    return [
-        need for need in needs if not (os.geteuid() == 0 if need == "root" else shutil.which(need) is not None)
-    ]
+def _is_here(need: str) -> bool:
+    return os.geteuid() == 0 if need == "root" else shutil.which(need) is not None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("real"):
-        missing = _missing(marker.args)
+        missing = [need for need in marker.args if not _is_here(need)]
         if missing:
             pytest.skip("a real part needs what this machine lacks: " + ", ".join(missing))
 

@@ -1,0 +1,6 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The programs that the Makefile calls. Standard library only: most run before any environment exists."""
+
+from __future__ import annotations

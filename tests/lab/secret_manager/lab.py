@@ -1,0 +1,86 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The stand-in as one object: a store behind a gRPC and a REST server on 127.0.0.1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .admin import Admin
+from .calls import Calls
+from .faults import FaultTable
+from .grpc_server import start_grpc
+from .rest_server import RestServer
+from .seed import seed
+from .service import SecretManagerService
+from .store import Store
+
+__all__ = ["SecretManagerLab"]
+
+
+class SecretManagerLab:
+    """Context manager. `grpc` is `127.0.0.1:port` (plain text), `rest` is `http://127.0.0.1:port`.
+
+    `project_numbers` fixes the numbers of project ids; others get one made from the id.
+    """
+
+    def __init__(
+        self,
+        *,
+        grpc_port: int = 0,
+        rest_port: int = 0,
+        threads: int = 16,
+        per_resource: bool = False,
+        project_numbers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.store = Store(project_numbers=project_numbers)
+        self.faults = FaultTable()
+        self.calls = Calls(per_resource=per_resource)
+        self._service = SecretManagerService(self.store, self.faults, self.calls)
+        self._ports = (grpc_port, rest_port)
+        self._threads = threads
+        self._grpc_server: Any = None
+        self._rest_server: RestServer | None = None
+        self.grpc = ""
+        self.rest = ""
+
+    def start(self) -> SecretManagerLab:
+        """Listen and serve; OSError if a port is taken."""
+        admin = Admin(self.store, self.faults, self.calls)
+        self._rest_server = RestServer(self._service, admin, port=self._ports[1])
+        try:
+            self._grpc_server, port = start_grpc(self._service, port=self._ports[0], threads=self._threads)
+        except OSError:
+            self.stop()
+            raise
+        self.grpc = f"127.0.0.1:{port}"
+        self.rest = f"http://127.0.0.1:{self._rest_server.server_address[1]}"
+        return self
+
+    def stop(self) -> None:
+        """Stop at once: calls under way are cut off."""
+        self._service.stopping.set()
+        if self._grpc_server is not None:
+            self._grpc_server.stop(grace=None).wait()
+            self._grpc_server = None
+        if self._rest_server is not None:
+            self._rest_server.stop()
+            self._rest_server = None
+
+    def __enter__(self) -> SecretManagerLab:
+        return self.start()
+
+    def __exit__(self, *_exc: object) -> None:
+        self.stop()
+
+    def seed(self, secrets: Iterable[Mapping[str, Any]]) -> int:
+        """Create secrets without calls: see `seed.seed`."""
+        return seed(self.store, secrets)
+
+    def reset(self) -> None:
+        """Forget secrets, faults and counters."""
+        self.store.reset()
+        self.faults.clear()
+        self.calls.reset()

@@ -1,0 +1,99 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The RPCs over the store. Both servers call `SecretManagerService.call`; no transport is known here."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from grpc import StatusCode
+
+from . import secrets, versions
+from .calls import Calls
+from .crc32c import crc32c
+from .errors import ApiError, default_message
+from .faults import Fault, FaultTable
+from .protos import METHODS, Message
+from .store import Store
+
+__all__ = ["SecretManagerService"]
+
+_HANDLERS: dict[str, Callable[[Store, Message], Message]] = {
+    "CreateSecret": secrets.create,
+    "GetSecret": secrets.get,
+    "UpdateSecret": secrets.update,
+    "DeleteSecret": secrets.delete,
+    "ListSecrets": secrets.list_page,
+    "AddSecretVersion": versions.add,
+    "GetSecretVersion": versions.get,
+    "AccessSecretVersion": versions.access,
+    "ListSecretVersions": versions.list_page,
+    "EnableSecretVersion": versions.enable,
+    "DisableSecretVersion": versions.disable,
+    "DestroySecretVersion": versions.destroy,
+}
+
+
+class SecretManagerService:
+    """Counts a call, applies the fault table, runs the method."""
+
+    def __init__(self, store: Store, faults: FaultTable, calls: Calls) -> None:
+        self.store = store
+        self.faults = faults
+        self.calls = calls
+        self.stopping = threading.Event()  # ends injected delays
+
+    def call(self, method: str, request: Message) -> Message:
+        """The response message, or ApiError; a mistake of the stand-in's own is INTERNAL without detail."""
+        resource = METHODS[method].resource(request)
+        code = "OK"
+        try:
+            if self.faults.active:
+                return self._call_with_faults(method, request, resource)
+            return _HANDLERS[method](self.store, request)
+        except ApiError as error:
+            code = error.code.name
+            raise
+        except Exception as error:  # noqa: BLE001 - the last resort of a server
+            code = "INTERNAL"
+            # Only the kind: an exception's text could hold what the request held.
+            raise ApiError(StatusCode.INTERNAL, f"The stand-in failed: {type(error).__name__}.") from None
+        finally:
+            by_id = self.store.projects.by_id(resource) if self.calls.per_resource else resource
+            self.calls.record(method, code, by_id)
+
+    def _call_with_faults(self, method: str, request: Message, resource: str) -> Message:
+        fault = self.faults.take(method, resource, self.store.projects.by_id(resource))
+        if fault is None:
+            return _HANDLERS[method](self.store, request)
+        if fault.phase == "before":
+            self._fail(fault, method, resource)
+        if fault.corrupt == "payload" and method == "AddSecretVersion":
+            response = versions.add(self.store, request, damage=_flip)
+        else:
+            response = _corrupted(fault, method, _HANDLERS[method](self.store, request))
+        if fault.phase == "after":
+            self._fail(fault, method, resource)
+        return response
+
+    def _fail(self, fault: Fault, method: str, resource: str) -> None:
+        if fault.delay:
+            self.stopping.wait(fault.delay)
+        if fault.status is not None:
+            raise ApiError(fault.status, fault.message or default_message(fault.status, method, resource))
+
+
+def _flip(data: bytes) -> bytes:
+    return data[:-1] + bytes([data[-1] ^ 1])
+
+
+def _corrupted(fault: Fault, method: str, response: Message) -> Message:
+    if method == "AccessSecretVersion" and fault.corrupt == "payload":
+        response.payload.data = _flip(response.payload.data)
+    elif method == "AccessSecretVersion" and fault.corrupt == "crc":
+        response.payload.data_crc32c = crc32c(response.payload.data) ^ 1
+    elif method == "AddSecretVersion" and fault.corrupt == "crc":
+        response.client_specified_payload_checksum = False
+    return response

@@ -1,0 +1,18 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A small Kubernetes API server for the quickstart and fast tests.
+
+It serves the core kinds the collection writes (Secrets, ServiceAccounts, Namespaces, ConfigMaps, Events)
+with the codes, reasons and messages of the real server, and is held to ``tests/contract/kubernetes``,
+which the real kube-apiserver passes too. It has no controllers, no admission plug-ins but the namespace's,
+no owner references' garbage collection and no server-side apply (415).
+"""
+
+from __future__ import annotations
+
+from tests.lab.kubernetes.faults import Call, Fault
+from tests.lab.kubernetes.lab import KubernetesLab
+
+__all__ = ["Call", "Fault", "KubernetesLab"]

@@ -1,0 +1,133 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The kinds the stand-in serves, as a table, and the discovery documents made from it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+
+VERSION = {
+    "major": "1",
+    "minor": "34",
+    "gitVersion": "v1.34.4",
+    "gitCommit": "",
+    "gitTreeState": "",
+    "buildDate": "1970-01-01T00:00:00Z",
+    "goVersion": "",
+    "compiler": "",
+    "platform": "stand-in",
+}
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One resource of the core group (``v1``).
+
+    ``fields`` are the top-level fields that survive decoding; all others are dropped, as the API
+    server does. ``unconditional`` tells whether a PUT without ``resourceVersion`` is accepted.
+    ``returns_deleted`` tells whether DELETE answers with the object instead of a ``Status``.
+    """
+
+    plural: str
+    kind: str
+    fields: frozenset[str]
+    singular: str = ""
+    namespaced: bool = True
+    unconditional: bool = True
+    returns_deleted: bool = False
+    short_names: tuple[str, ...] = ()
+    selectable: frozenset[str] = field(default_factory=frozenset)
+    verbs: tuple[str, ...] = tuple(VERBS)
+
+
+def _resource(plural: str, kind: str, fields: str, **more: Any) -> Resource:
+    selectable = frozenset({"metadata.name", "metadata.namespace", *more.pop("selectable", ())})
+    return Resource(
+        plural, kind, frozenset(fields.split()), singular=kind.lower(), selectable=selectable, **more
+    )
+
+
+RESOURCES = {
+    r.plural: r
+    for r in (
+        _resource("configmaps", "ConfigMap", "data binaryData immutable", short_names=("cm",)),
+        _resource(
+            "events",
+            "Event",
+            "involvedObject reason message source firstTimestamp lastTimestamp count type eventTime series "
+            "action related reportingComponent reportingInstance",
+            short_names=("ev",),
+            selectable=(
+                "involvedObject.kind",
+                "involvedObject.name",
+                "involvedObject.namespace",
+                "reason",
+                "type",
+            ),
+        ),
+        _resource(
+            "namespaces",
+            "Namespace",
+            "spec status",
+            namespaced=False,
+            short_names=("ns",),
+            selectable=("status.phase",),
+            # The API server has no deletecollection for namespaces.
+            verbs=("create", "delete", "get", "list", "patch", "update", "watch"),
+        ),
+        _resource("secrets", "Secret", "data stringData type immutable", selectable=("type",)),
+        _resource(
+            "serviceaccounts",
+            "ServiceAccount",
+            "secrets imagePullSecrets automountServiceAccountToken",
+            unconditional=False,
+            returns_deleted=True,
+            short_names=("sa",),
+        ),
+    )
+}
+
+
+def _api_resource(resource: Resource) -> dict[str, Any]:
+    out: dict[str, Any] = {
+        "name": resource.plural,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": list(resource.verbs),
+    }
+    if resource.short_names:
+        out["shortNames"] = list(resource.short_names)
+    return out
+
+
+def _dumps(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+def discovery(address: str) -> dict[str, bytes]:
+    """Return path → body of every discovery document; ``address`` is ``host:port`` of the server."""
+    return {
+        "/version": _dumps(VERSION),
+        "/api": _dumps(
+            {
+                "kind": "APIVersions",
+                "versions": ["v1"],
+                "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}],
+            }
+        ),
+        "/apis": _dumps({"kind": "APIGroupList", "apiVersion": "v1", "groups": []}),
+        "/api/v1": _dumps(
+            {
+                "kind": "APIResourceList",
+                "groupVersion": "v1",
+                "resources": [_api_resource(r) for r in RESOURCES.values()],
+            }
+        ),
+    }

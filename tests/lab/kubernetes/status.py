@@ -1,0 +1,135 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Kubernetes ``Status`` objects: every refusal of the stand-in is one ``ApiError``.
+
+Codes, reasons, messages and details follow what kube-apiserver 1.34 answers; the contract suite
+(``tests/contract/kubernetes``) holds both to the same expectations.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+REASONS = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    406: "NotAcceptable",
+    409: "Conflict",
+    410: "Expired",
+    413: "RequestEntityTooLarge",
+    415: "UnsupportedMediaType",
+    422: "Invalid",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
+
+
+class ApiError(Exception):
+    """A request that is answered with a ``Status`` object of ``status: Failure``."""
+
+    def __init__(
+        self, code: int, message: str, *, reason: str | None = None, details: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.reason = REASONS.get(code, "") if reason is None else reason
+        self.details = details
+
+    def status(self) -> dict[str, Any]:
+        """Return the ``Status`` object as a dictionary."""
+        out: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": self.message,
+        }
+        if self.reason:
+            out["reason"] = self.reason
+        if self.details is not None:
+            out["details"] = self.details
+        out["code"] = self.code
+        return out
+
+    def body(self) -> bytes:
+        """Return the ``Status`` object as JSON."""
+        return json.dumps(self.status(), separators=(",", ":")).encode()
+
+
+class FieldError:
+    """One cause of a 422: a field, a kind of fault and a sentence (never a secret value)."""
+
+    def __init__(self, field: str, reason: str, message: str) -> None:
+        self.field = field
+        self.reason = reason
+        self.message = message
+
+
+def field_invalid(field: str, value: object, detail: str) -> FieldError:
+    shown = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+    return FieldError(field, "FieldValueInvalid", f"Invalid value: {shown}: {detail}")
+
+
+def field_required(field: str, detail: str = "") -> FieldError:
+    return FieldError(
+        field, "FieldValueRequired", f"Required value: {detail}" if detail else "Required value"
+    )
+
+
+def field_forbidden(field: str, detail: str) -> FieldError:
+    return FieldError(field, "FieldValueForbidden", f"Forbidden: {detail}")
+
+
+def field_too_long(field: str, limit: int) -> FieldError:
+    return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {limit} bytes")
+
+
+def invalid(kind: str, name: str, errors: list[FieldError]) -> ApiError:
+    """422 with one cause for each field error."""
+    texts = list(dict.fromkeys(f"{error.field}: {error.message}" for error in errors))
+    joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    causes = [{"reason": e.reason, "message": e.message, "field": e.field} for e in errors]
+    details: dict[str, Any] = {"kind": kind, "causes": causes}
+    if name:
+        details = {"name": name, **details}
+    return ApiError(422, f'{kind} "{name}" is invalid: {joined}', details=details)
+
+
+def not_found(plural: str, name: str) -> ApiError:
+    return ApiError(404, f'{plural} "{name}" not found', details={"name": name, "kind": plural})
+
+
+def no_such_path() -> ApiError:
+    return ApiError(404, "the server could not find the requested resource", details={})
+
+
+def already_exists(plural: str, name: str) -> ApiError:
+    details = {"name": name, "kind": plural}
+    return ApiError(409, f'{plural} "{name}" already exists', reason="AlreadyExists", details=details)
+
+
+def conflict(plural: str, name: str, why: str = "") -> ApiError:
+    text = (
+        why or "the object has been modified; please apply your changes to the latest version and try again"
+    )
+    message = f'Operation cannot be fulfilled on {plural} "{name}": {text}'
+    return ApiError(409, message, details={"name": name, "kind": plural})
+
+
+def forbidden(plural: str, name: str, why: str, causes: list[dict[str, str]] | None = None) -> ApiError:
+    details: dict[str, Any] = {"kind": plural}
+    if name:
+        details = {"name": name, **details}
+    if causes:
+        details["causes"] = causes
+    subject = f'{plural} "{name}"' if name else plural
+    return ApiError(403, f"{subject} is forbidden: {why}", details=details)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copies the checkout to where Ansible's tools want it: ``ansible_collections/hyperfleet/pull_secret``, for real.
+"""Copies the checkout to where Ansible's tools want it: ``ansible_collections/hyperfleet/pull_secret``.
 
 Links do not do for ansible-test. The copy holds what git tracks and what it would track (untracked, not
 ignored), lies in the user's cache so that ansible-test's own git detection does not find the checkout's

@@ -1,0 +1,161 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# `make` lists what there is. A fresh machine needs git, make and Python >= 3.11; everything else is installed
+# into .venv and, for the tools, into environments in the user's cache (see tests/tools/env.py).
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+ifndef PYTHON
+PYTHON := $(shell sh tests/tools/find-python.sh)
+endif
+VENV := .venv
+BIN := $(VENV)/bin
+LINT := .venvs/lint/bin
+
+# pytest-xdist processes of the fast tests; the real parts share one control plane and run in one process.
+WORKERS ?= auto
+REAL_WORKERS ?= 0
+PYTEST_ARGS ?=
+PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# `make lab-up LAB=real` puts the real control plane in the place of the Kubernetes stand-in.
+LAB ?=
+
+PART = @bash tests/tools/part.sh
+MODULE = $(BIN)/python -m
+
+.PHONY: help
+help: ## list the targets
+	@printf 'make TARGET\n\n'
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+##@ Environments
+
+.PHONY: python runtime venv lint-env lock
+python:
+	@if [ -z "$(PYTHON)" ]; then echo "error: Python 3.11 or newer is needed, and none was found on PATH (or say make PYTHON=...)" >&2; exit 1; fi
+	@if ! $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then echo "error: $(PYTHON) does not run, or is older than Python 3.11" >&2; exit 1; fi
+
+runtime: python
+	@$(PYTHON) -m tests.tools.env runtime > /dev/null
+
+venv: python ## make .venv with all that the collection and its tests need
+	@$(PYTHON) -m tests.tools.env test > /dev/null
+
+lint-env: venv
+	@$(MODULE) tests.tools.env lint > /dev/null
+
+lock: venv ## write down the exact versions of what the pinned packages need (requirements/constraints)
+	@$(MODULE) tests.tools.lock
+
+##@ Trying it
+
+.PHONY: quickstart lab-up lab-down
+quickstart: runtime ## provision a small fleet against stand-ins, and see what it did
+	@$(MODULE) tests.quickstart
+
+lab-up: runtime ## start the stand-ins and write .lab/env (LAB=real: a real control plane)
+	@$(MODULE) tests.lab up $(if $(filter real,$(LAB)),--real)
+
+lab-down: runtime ## stop them
+	@$(MODULE) tests.lab down
+
+##@ Tests
+
+.PHONY: test fast unit contract integration
+test: lint fast install-test ## lint and test all that needs neither root nor Go
+
+fast: venv ## the tests that need neither root nor Go
+	$(PART) "tests" $(PYTEST) -n $(WORKERS) -m "not real" tests
+
+unit: venv ## the unit tests
+	$(PART) unit $(PYTEST) -n $(WORKERS) -m "not real" tests/unit
+
+contract: venv ## the stand-ins held to their contracts
+	$(PART) contract $(PYTEST) -n $(WORKERS) -m "not real" tests/contract
+
+integration: venv ## the workflows against the stand-ins
+	$(PART) integration $(PYTEST) -n $(WORKERS) -m "not real" tests/integration
+
+.PHONY: test-real real go matrix sanity-matrix
+test-real: real matrix sanity-matrix ## all other tests: the real control plane, the oracle, both ends of the ansible-core range
+
+go: venv
+	@$(MODULE) tests.tools.go > /dev/null
+
+real: venv go ## the tests of real parts (needs root for some; Go is installed if it is missing)
+	$(PART) "real parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(PYTEST) -n $(REAL_WORKERS) -m real tests
+
+matrix: venv ## the integration tests on the oldest and the newest ansible-core
+	$(PART) "ansible-core matrix" $(MODULE) tests.tools.matrix $(PYTEST_ARGS) -n $(WORKERS) -m "not real" tests/integration
+
+sanity-matrix: venv ## ansible-test sanity of the oldest and the newest ansible-core
+	$(PART) "sanity, ansible-core 2.18" $(MODULE) tests.tools.ansible_test --core 2.18 sanity
+	$(PART) "sanity, ansible-core 2.21" $(MODULE) tests.tools.ansible_test --core 2.21 sanity
+
+##@ Quality
+
+.PHONY: lint ruff mypy yamllint shellcheck hygiene ansible-lint changelog docs importer sanity format
+lint: ruff mypy yamllint shellcheck hygiene ansible-lint changelog docs importer sanity ## all checks below
+
+ruff: lint-env ## Python style and formatting
+	$(PART) "ruff check" $(LINT)/ruff check .
+	$(PART) "ruff format" $(LINT)/ruff format --check .
+
+format: lint-env ## let ruff format the Python files
+	@$(LINT)/ruff format .
+
+mypy: lint-env ## types, strict
+	$(PART) mypy $(LINT)/mypy --python-executable $(BIN)/python
+
+yamllint: lint-env ## YAML files
+	$(PART) yamllint $(LINT)/yamllint --strict .
+
+shellcheck: lint-env ## shell scripts
+	$(PART) shellcheck $(MODULE) tests.tools.shellcheck $(LINT)/shellcheck
+
+hygiene: venv ## what has no business in the repository
+	$(PART) hygiene $(MODULE) tests.tools.hygiene
+
+ansible-lint: lint-env ## playbooks and roles, profile production
+	$(PART) ansible-lint $(MODULE) tests.tools.in_tree lint ansible-lint --offline --strict
+
+changelog: lint-env ## the changelog's fragments
+	$(PART) changelog $(MODULE) tests.tools.in_tree lint antsibull-changelog lint
+
+docs: venv ## check and build the documentation (build/docs)
+	$(PART) docs $(MODULE) tests.tools.docs
+
+importer: build ## the tarball through Galaxy's importer
+	$(PART) galaxy-importer $(MODULE) tests.tools.importer
+
+sanity: venv ## ansible-test sanity, with no ignores
+	$(PART) "ansible-test sanity" $(MODULE) tests.tools.ansible_test sanity
+
+##@ Release and measure
+
+.PHONY: release-notes build install-test bench clean distclean
+build: runtime ## build the collection's tarball into dist/ and check what is in it
+	$(PART) build $(MODULE) tests.tools.artifact
+
+install-test: build ## install the tarball into a clean environment and provision with it
+	$(PART) "install test" $(MODULE) tests.tools.install_test
+
+release-notes: lint-env ## gather the changelog's fragments into CHANGELOG.md
+	$(PART) release-notes $(MODULE) tests.tools.in_tree --keep CHANGELOG.md --keep changelogs/changelog.yaml lint antsibull-changelog release --update-existing
+
+bench: venv ## measure 1,000 and 10,000 clusters, beside the loop people write today
+	@$(MODULE) tests.tools.env bench > /dev/null
+	@$(MODULE) tests.bench
+
+clean: ## remove what builds and tests leave (environments stay)
+	@rm -rf build dist .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .ansible tests/output importer_result.json
+	@find plugins tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## remove the environments as well
+	@rm -rf .venv .venvs .collections

@@ -1,0 +1,14 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A real Kubernetes control plane on loopback: etcd, kube-apiserver, kube-controller-manager.
+
+Needs Go for the first build, and no root. See ``python -m tests.lab.control_plane --help``.
+"""
+
+from __future__ import annotations
+
+from tests.lab.control_plane.cluster import ControlPlane, State
+
+__all__ = ["ControlPlane", "State"]

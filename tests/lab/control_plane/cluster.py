@@ -1,0 +1,206 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Starting and ending the three servers of one state directory."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import ssl
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tests.lab.control_plane import files
+from tests.lab.control_plane.build import build
+from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.lab.supervisor import LabError, Supervisor, free_ports, locked
+
+SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager")
+# A server is stopped before those it depends on.
+STOP_ORDER = tuple(reversed(SERVERS))
+TRIES = 3
+
+
+@dataclass(frozen=True)
+class State:
+    """A running control plane, as written to ``state.json`` (mode 0600)."""
+
+    url: str
+    token: str
+    viewer_token: str
+    ca_file: str
+    kubeconfig: str
+    audit_log: str
+
+    @property
+    def ca(self) -> bytes:
+        return Path(self.ca_file).read_bytes()
+
+
+class ControlPlane:
+    """The control plane whose data lie in ``directory``."""
+
+    def __init__(self, directory: Path, *, audit_level: str = "Metadata") -> None:
+        self.directory = directory.resolve()
+        self.supervisor = Supervisor(self.directory)
+        self.audit_level = audit_level
+        self._lock = self.directory.with_name(f".{self.directory.name}.lock")
+
+    def state(self) -> State | None:
+        """Return the state when all three servers run and the API server is ready."""
+        try:
+            state = State(**json.loads((self.directory / "state.json").read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
+        if all(map(self.supervisor.running, SERVERS)) and _is_ready(state):
+            return state
+        return None
+
+    def up(self) -> State:
+        """Start what does not run; harmless when it does. LabError when it cannot."""
+        programs = build()
+        with locked(self._lock):
+            state = self.state()
+            if state:
+                return state
+            for number in range(1, TRIES + 1):
+                self._down()
+                try:
+                    return self._start(programs)
+                except LabError:
+                    # A port that was free may be taken by now: others are tried.
+                    if number == TRIES:
+                        raise
+                except BaseException:
+                    self._down()
+                    raise
+        raise AssertionError("unreachable")
+
+    def down(self) -> bool:
+        """End the servers, also after a crash, and remove all data; return whether there was anything."""
+        if not self.directory.exists():
+            return False
+        with locked(self._lock):
+            self._down()
+            self._lock.unlink(missing_ok=True)
+        return True
+
+    def _down(self) -> None:
+        for name in STOP_ORDER:
+            self.supervisor.stop(name)
+        self.supervisor.clear()
+
+    def _start(self, programs: Path) -> State:
+        directory = self.directory
+        directory.mkdir(parents=True)
+        directory.chmod(0o700)
+        client, peer, port = free_ports(3)
+        state = State(
+            url=f"https://127.0.0.1:{port}",
+            token=secrets.token_hex(16),
+            viewer_token=secrets.token_hex(16),
+            ca_file=str(directory / "certs" / "apiserver.crt"),
+            kubeconfig=str(directory / "kubeconfig"),
+            audit_log=str(directory / "audit.log"),
+        )
+        key = files.write_signing_key(directory / "service-account.key")
+        self.supervisor.start("etcd", [str(programs / "etcd"), *self._etcd(client, peer)])
+        self.supervisor.start(
+            "kube-apiserver", [str(programs / "kube-apiserver"), *self._apiserver(client, port, state, key)]
+        )
+        self._wait_ready(state)
+        cluster = Cluster("mgmt-1", state.url, state.token, state.ca)
+        write_kubeconfig(state.kubeconfig, [cluster])
+        self.supervisor.start(
+            "kube-controller-manager",
+            [str(programs / "kube-controller-manager"), *self._controller_manager(state, key)],
+        )
+        self._wait_for_default_account(state)
+        files.write_private(directory / "state.json", json.dumps(asdict(state)))
+        return state
+
+    def _etcd(self, client: int, peer: int) -> list[str]:
+        return [
+            f"--data-dir={self.directory / 'etcd'}",
+            f"--listen-client-urls=http://127.0.0.1:{client}",
+            f"--advertise-client-urls=http://127.0.0.1:{client}",
+            f"--listen-peer-urls=http://127.0.0.1:{peer}",
+            f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}",
+            f"--initial-cluster=default=http://127.0.0.1:{peer}",
+            "--unsafe-no-fsync",  # the data of a lab need not survive a power cut
+            "--log-level=warn",
+        ]
+
+    def _apiserver(self, etcd: int, port: int, state: State, key: Path) -> list[str]:
+        directory = self.directory
+        tokens = files.write_tokens(directory / "tokens.csv", state.token, state.viewer_token)
+        authentication = files.write_authentication(directory / "authentication.json")
+        policy = files.write_audit_policy(directory / "audit-policy.json", self.audit_level)
+        return [
+            f"--etcd-servers=http://127.0.0.1:{etcd}",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            "--endpoint-reconciler-type=none",  # there is no address that pods could reach
+            f"--secure-port={port}",
+            f"--cert-dir={directory / 'certs'}",
+            f"--token-auth-file={tokens}",
+            f"--authentication-config={authentication}",
+            "--authorization-mode=Node,RBAC",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-key-file={key}",
+            f"--service-account-signing-key-file={key}",
+            "--service-cluster-ip-range=10.96.0.0/24",
+            f"--audit-policy-file={policy}",
+            f"--audit-log-path={state.audit_log}",
+        ]
+
+    def _controller_manager(self, state: State, key: Path) -> list[str]:
+        return [
+            f"--kubeconfig={state.kubeconfig}",
+            "--leader-elect=false",
+            "--use-service-account-credentials",
+            f"--service-account-private-key-file={key}",
+            f"--root-ca-file={state.ca_file}",
+            "--secure-port=0",
+        ]
+
+    def _wait_ready(self, state: State, seconds: float = 60) -> None:
+        self._wait(lambda: _is_ready(state), ("etcd", "kube-apiserver"), "answer /readyz", seconds)
+
+    def _wait_for_default_account(self, state: State, seconds: float = 60) -> None:
+        """The service account shows that the controllers work."""
+        path = "/api/v1/namespaces/default/serviceaccounts/default"
+        self._wait(lambda: _get(state, path), SERVERS, "make the default service account", seconds)
+
+    def _wait(self, done: Callable[[], bool], names: tuple[str, ...], what: str, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not done():
+            for name in names:
+                if not self.supervisor.running(name):
+                    raise LabError(f"{name} ended:\n{self.supervisor.log_tail(name)}")
+            if time.monotonic() > deadline:
+                raise LabError(
+                    f"the control plane did not {what} within {seconds:.0f} s: see {self.directory}"
+                )
+            time.sleep(0.05)
+
+
+def _get(state: State, path: str) -> bool:
+    """Whether the API server answers 200."""
+    try:
+        context = ssl.create_default_context(cafile=state.ca_file)
+        request = urllib.request.Request(state.url + path, headers={"Authorization": f"Bearer {state.token}"})
+        with urllib.request.urlopen(request, timeout=5, context=context) as answer:
+            return bool(answer.status == 200)
+    except (OSError, urllib.error.URLError):
+        return False
+
+
+def _is_ready(state: State) -> bool:
+    return _get(state, "/readyz")

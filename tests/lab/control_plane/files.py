@@ -1,0 +1,63 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Files the servers read: tokens, keys, the audit policy, who may come without a token."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+# Anonymous requests reach the health and version paths only; all others are 401 without a token.
+_AUTHENTICATION = {
+    "apiVersion": "apiserver.config.k8s.io/v1",
+    "kind": "AuthenticationConfiguration",
+    "anonymous": {
+        "enabled": True,
+        "conditions": [{"path": path} for path in ("/healthz", "/livez", "/readyz", "/version")],
+    },
+}
+
+
+def write_private(path: Path, text: str | bytes) -> Path:
+    """Write a file that only this user can read."""
+    data = text.encode() if isinstance(text, str) else text
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+        stream.write(data)
+    return path
+
+
+def write_tokens(path: Path, admin: str, viewer: str) -> Path:
+    lines = [f'{admin},admin,admin,"system:masters"', f'{viewer},viewer,viewer,"viewers"']
+    return write_private(path, "\n".join(lines) + "\n")
+
+
+def write_authentication(path: Path) -> Path:
+    return write_private(path, json.dumps(_AUTHENTICATION))
+
+
+def write_audit_policy(path: Path, level: str) -> Path:
+    """``level`` is one of the policy's: None, Metadata, Request, RequestResponse."""
+    policy = {
+        "apiVersion": "audit.k8s.io/v1",
+        "kind": "Policy",
+        "omitStages": ["RequestReceived"],
+        "rules": [{"level": level}],
+    }
+    return write_private(path, json.dumps(policy))
+
+
+def write_signing_key(path: Path) -> Path:
+    """The key that signs service account tokens."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    pem = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.TraditionalOpenSSL,
+        serialization.NoEncryption(),
+    )
+    return write_private(path, pem)

@@ -1,0 +1,159 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Background processes that outlive the command that started them, and that only their records can end.
+
+Each process has a session of its own, a log and a record (``NAME.pid``: pid and start time). A pid is only
+ever signalled while its start time is the recorded one: after a crash, or a reboot, another program may
+have the number.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+
+class LabError(Exception):
+    """The lab cannot do what was asked; the text says why and where to look."""
+
+
+def start_time(pid: int) -> str | None:
+    """Return what identifies this incarnation of the pid; None when no such process runs."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)  # if it is a dead child of ours, let it go
+    try:
+        # The name (field 2) may hold spaces and brackets; the rest begins after its last bracket.
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return None if fields[0] in "ZX" else f"{boot}:{fields[19]}"
+    except OSError:
+        if Path("/proc/self/stat").exists():
+            return None
+    # A system without /proc, such as macOS.
+    told = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    state, _space, started = told.stdout.strip().partition(" ")
+    return started.strip() if started and not state.startswith("Z") else None
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that were free on loopback a moment ago."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a file, across processes; the holder may remove the file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        with path.open("a") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            try:
+                still_there = os.path.samestat(os.fstat(stream.fileno()), path.stat())
+            except FileNotFoundError:
+                still_there = False
+            if still_there:
+                yield
+                return
+        # The holder before removed the file: others wait for another one by now.
+
+
+def wait_for_file(path: Path, supervisor: Supervisor, name: str, seconds: float = 30) -> str:
+    """Return the text of a ready file; LabError when its process ends or the time is over."""
+    deadline = time.monotonic() + seconds
+    while not path.exists():
+        if not supervisor.running(name):
+            raise LabError(f"{name} ended before it was ready:\n{supervisor.log_tail(name)}")
+        if time.monotonic() > deadline:
+            raise LabError(f"{name} was not ready within {seconds:.0f} s: see {supervisor.log(name)}")
+        time.sleep(0.02)
+    return path.read_text()
+
+
+class Supervisor:
+    """The processes of one directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def log(self, name: str) -> Path:
+        return self.directory / f"{name}.log"
+
+    def log_tail(self, name: str, lines: int = 15) -> str:
+        try:
+            return "\n".join(self.log(name).read_text(errors="replace").splitlines()[-lines:])
+        except OSError:
+            return "(no log)"
+
+    def start(self, name: str, command: Sequence[str], *, env: Mapping[str, str] | None = None) -> int:
+        """Start a detached process that writes to ``NAME.log``; return its pid."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        with self.log(name).open("ab") as log:
+            process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env=None if env is None else {**os.environ, **env},
+            )
+        record = {"pid": process.pid, "started": start_time(process.pid), "command": Path(command[0]).name}
+        self._record(name).write_text(json.dumps(record))
+        process.returncode = 0  # it is meant to live on: no warning when this object goes
+        return process.pid
+
+    def names(self) -> list[str]:
+        """Return the names of all recorded processes, running or not."""
+        return sorted(path.stem for path in self.directory.glob("*.pid"))
+
+    def running(self, name: str) -> bool:
+        return self._pid(name) is not None
+
+    def stop(self, name: str, seconds: float = 10) -> bool:
+        """End the process (SIGTERM, later SIGKILL), forget its record; return whether it ran."""
+        pid = self._pid(name)
+        if pid is not None:
+            deadline = time.monotonic() + seconds
+            self._signal(pid, signal.SIGTERM)
+            while self._pid(name) is not None:
+                if time.monotonic() > deadline:
+                    self._signal(pid, signal.SIGKILL)
+                time.sleep(0.02)
+        self._record(name).unlink(missing_ok=True)
+        return pid is not None
+
+    def clear(self) -> None:
+        """Remove the directory with all logs and data."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _record(self, name: str) -> Path:
+        return self.directory / f"{name}.pid"
+
+    def _pid(self, name: str) -> int | None:
+        try:
+            record = json.loads(self._record(name).read_text())
+        except (OSError, ValueError):
+            return None
+        pid = int(record["pid"])
+        return pid if record["started"] and start_time(pid) == record["started"] else None
+
+    @staticmethod
+    def _signal(pid: int, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)

@@ -1,0 +1,137 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A docker config that has been accepted: immutable, repaired, and mute about its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NoReturn, Union
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
+    DockerConfigError,
+    Finding,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import display
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.lint import (
+    SECRET_MAX_BYTES,
+    canonical_bytes,
+    examine,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import WARNING
+
+
+def freeze(value: Any) -> Any:
+    """A read-only view of plain values: mappings cannot be assigned to, lists become tuples."""
+    if isinstance(value, dict):
+        return MappingProxyType({key: freeze(item) for key, item in value.items()})
+    if isinstance(value, list):
+        return tuple(freeze(item) for item in value)
+    return value
+
+
+class DockerConfig:
+    """What a valid docker config holds, repaired.  Made by :func:`load` and :func:`merge`.
+
+    ``repr()`` and ``str()`` show registry names only.  Equality is equality of meaning.
+    """
+
+    __slots__ = ("_auths", "_canonical", "_extra", "warnings")
+
+    _auths: dict[str, Any]
+    _canonical: bytes
+    _extra: dict[str, Any]
+    warnings: tuple[Finding, ...]
+
+    def __init__(
+        self, auths: dict[str, Any], extra: dict[str, Any], warnings: tuple[Finding, ...] = ()
+    ) -> None:
+        put = object.__setattr__
+        put(self, "_auths", auths)
+        put(self, "_extra", extra)
+        put(self, "_canonical", canonical_bytes(auths, extra))
+        put(self, "warnings", warnings)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError("a DockerConfig cannot be changed")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("a DockerConfig cannot be changed")
+
+    @property
+    def registries(self) -> tuple[str, ...]:
+        """The keys of ``auths`` as written, sorted."""
+        return tuple(sorted(self._auths))
+
+    @property
+    def auths(self) -> Mapping[str, Mapping[str, Any]]:
+        """Registry to entry, read-only.  Secret."""
+        frozen: Mapping[str, Mapping[str, Any]] = freeze(self._auths)
+        return frozen
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """What stands beside ``auths`` (``credHelpers``, ``HttpHeaders`` ...), read-only.  May be secret."""
+        frozen: Mapping[str, Any] = freeze(self._extra)
+        return frozen
+
+    def canonical(self) -> bytes:
+        """The one way to write this content: compact JSON, keys sorted, repaired, UTF-8.  Secret."""
+        return self._canonical
+
+    def same_meaning(self, other: DockerConfig) -> bool:
+        """Whether both say the same to every reader.
+
+        White space, order, line breaks and padding inside base64, and ``auth`` given as user name
+        and password are no difference.
+        """
+        return self._canonical == other._canonical
+
+    def __eq__(self, other: object) -> bool:
+        return self.same_meaning(other) if isinstance(other, DockerConfig) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._canonical)
+
+    def __len__(self) -> int:
+        return len(self._auths)
+
+    def __bool__(self) -> bool:
+        return True  # a config without entries is still a config
+
+    def __repr__(self) -> str:
+        shown = ", ".join(display(key, position) for position, key in enumerate(self.registries))
+        return f"<DockerConfig {shown or 'without entries'}>"
+
+    def __copy__(self) -> DockerConfig:
+        return self
+
+    def __deepcopy__(self, _memo: Any) -> DockerConfig:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a DockerConfig is not pickled: it would leave the process")
+
+
+def load(
+    data: Union[bytes, str, Mapping[str, Any]],
+    *,
+    max_bytes: int = SECRET_MAX_BYTES,
+    allow_empty: bool = False,
+) -> DockerConfig:
+    """Parse, lint and repair a docker config.
+
+    :param data: the file's bytes or text, or the parsed document.
+    :param max_bytes: the limit of the place, in bytes, for the input and for what would be written.
+    :param allow_empty: whether an empty file, ``{}`` or ``auths`` without entries is acceptable.
+    :raises DockerConfigError: with **all** errors; its text has no value of the document.
+    """
+    examined = examine(data, max_bytes=max_bytes, allow_empty=allow_empty)
+    errors = examined.errors
+    if errors:
+        # A traceback shows the locals of its frames: let go of the content first.
+        del data, examined
+        raise DockerConfigError(errors)
+    warnings = tuple(item for item in examined.findings if item.severity == WARNING)
+    return DockerConfig(examined.auths, examined.extra, warnings)

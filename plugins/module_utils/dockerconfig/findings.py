@@ -1,0 +1,88 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A finding, and the one error the core raises."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import NoReturn, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import BY_ID, ERROR
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What :func:`lint` says about one point of a document; never contains a value of it.
+
+    ``rule`` is the stable id, ``severity`` is ``error`` or ``warning``,
+    ``registry`` the key as far as it may be shown (None: the whole document);
+    ``kubelet`` and ``containers_image`` are each reader's verdict in words.
+    """
+
+    rule: str
+    severity: str
+    registry: Optional[str]
+    message: str
+    kubelet: str
+    containers_image: str
+
+    def as_dict(self) -> dict[str, Optional[str]]:
+        """A plain dictionary of the fields, fit for a module's result."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        where = f"{self.registry}: " if self.registry is not None else ""
+        return f"{where}{self.message} [{self.rule}]"
+
+
+def finding(
+    rule: str,
+    registry: Optional[str] = None,
+    detail: str = "",
+    *,
+    kubelet: Optional[str] = None,
+    containers_image: Optional[str] = None,
+) -> Finding:
+    """A finding of ``rule``; the verdicts are the table's unless this case is known to differ."""
+    row = BY_ID[rule]
+    return Finding(
+        rule=row.id,
+        severity=row.severity,
+        registry=registry,
+        message=f"{row.text} ({detail})" if detail else row.text,
+        kubelet=row.kubelet if kubelet is None else kubelet,
+        containers_image=row.containers_image if containers_image is None else containers_image,
+    )
+
+
+class DockerConfigError(ValueError):
+    """A docker config, an image name or a merge that is refused.
+
+    ``findings`` has every error, ``rule`` and ``registry`` are those of the
+    first.  The text names registries and rules, never a value, and no other
+    exception is chained to it.
+    """
+
+    def __init__(self, findings: tuple[Finding, ...]) -> None:
+        self.findings = findings
+        self.rule: str = findings[0].rule
+        self.registry: Optional[str] = findings[0].registry
+        shown = [str(item) for item in findings[:_SHOWN]]
+        if len(findings) > _SHOWN:
+            shown.append(f"and {len(findings) - _SHOWN} more")
+        super().__init__("invalid docker config: " + "; ".join(shown))
+
+    def __reduce__(self) -> tuple[type[DockerConfigError], tuple[tuple[Finding, ...]]]:
+        # Process pools pickle exceptions; the default would pass the text for the findings.
+        return (type(self), (self.findings,))
+
+
+def refuse(rule: str, registry: Optional[str] = None, message: str = "") -> NoReturn:
+    """Raise for a refusal that no row of the table describes (merging, looking up, options).
+
+    ``message`` must be made of names only.
+    """
+    raise DockerConfigError((Finding(rule, ERROR, registry, message, "", ""),))

@@ -1,0 +1,148 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A key of ``auths``: how the readers compare it, what is wrong with it, how it may be shown."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import go_url
+
+_SCHEMES = ("https://", "http://")
+_HUB_HOSTS = frozenset({"docker.io", "index.docker.io", "registry-1.docker.io"})
+HUB = "docker.io"
+HUB_ALIAS = "registry-1.docker.io"
+
+_LABEL = r"[a-z0-9*_](?:[a-z0-9*_-]*[a-z0-9*_])?"
+_REGISTRY = re.compile(
+    r"(?:https?://)?"
+    rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:.]+\])"
+    r"(?::[0-9]{1,5})?"
+    r"(?:/[a-z0-9._/-]*)?"
+)
+_SHOWABLE = re.compile(
+    r"(?:[Hh][Tt][Tt][Pp][Ss]?://)?"
+    r"(?:[A-Za-z0-9*_-]{1,63}(?:\.[A-Za-z0-9*_-]{1,63})+|[a-z0-9*_-]{1,32}|\[[0-9a-f:.]+\])"
+    r"(?::[A-Za-z0-9._-]{0,32})?(?:/[A-Za-z0-9._/*-]*)?(?::[A-Za-z0-9._-]{1,32})?"
+)
+_SHOWN_LENGTH = 255
+
+
+def _without_scheme(key: str) -> str:
+    for scheme in _SCHEMES:
+        if key.startswith(scheme):
+            return key[len(scheme) :]
+    return key
+
+
+@lru_cache(maxsize=4096)
+def kubelet_index(key: str) -> Optional[str]:
+    """The key in kubelet's index (one character a byte), or None where kubelet drops the entry.
+
+    The scheme goes, and so does a leading ``/v1`` or ``/v2`` of the path if a slash follows.
+    """
+    parsed = go_url.parse(_without_scheme(go_url.as_bytes(key)))
+    if parsed is None:
+        return None
+    path = parsed.path
+    if path.startswith(("/v1/", "/v2/")):
+        path = path[3:]
+    return parsed.host if path in ("", "/") else parsed.host + path
+
+
+def normalise_registry(key: str) -> str:
+    """The registry that ``key`` names to kubelet: two keys with the same result are one to it.
+
+    ``https://quay.io/v1/`` and ``quay.io`` give ``quay.io``.  Case is kept.  A key that kubelet
+    cannot read is returned as it is.
+    """
+    index = kubelet_index(key)
+    return key if index is None else go_url.as_text(index)
+
+
+@lru_cache(maxsize=4096)
+def registry_identity(key: str) -> str:
+    """What decides in a merge whether two keys are one registry.
+
+    As :func:`normalise_registry`, and all names of Docker Hub are one: the readers fall back from
+    one name to another, so a losing credential under another name would win after all.
+    """
+    registry = normalise_registry(key)
+    host, slash, path = registry.partition("/")
+    return HUB + slash + path if host in _HUB_HOSTS else registry
+
+
+@lru_cache(maxsize=4096)
+def hub_replacement(key: str) -> Optional[str]:
+    """For a key on ``registry-1.docker.io`` the same on ``docker.io``, else None."""
+    host, slash, path = normalise_registry(key).partition("/")
+    return HUB + slash + path if host == HUB_ALIAS else None
+
+
+def display(key: str, position: int) -> str:
+    """The key as it may be printed.
+
+    User information is cut off, and whatever does not look like a registry is replaced by its
+    place: somebody may have written a credential where the registry belongs.
+    """
+    shown = key.rpartition("@")[2]
+    if len(shown) > _SHOWN_LENGTH or not _SHOWABLE.fullmatch(shown):
+        return f"entry {position + 1} (name not shown)"
+    return shown if shown == key else f"...@{shown}"
+
+
+@lru_cache(maxsize=4096)
+def key_rules(key: str) -> tuple[str, ...]:
+    """The ids of the rules that ``key`` breaks by itself: the first error, or all warnings."""
+    error = _key_error(key)
+    return (error,) if error else tuple(_key_warnings(key))
+
+
+def _key_error(key: str) -> Optional[str]:
+    if not key:
+        return "key-empty"
+    if any(char.isspace() or ord(char) < 0x20 or ord(char) == 0x7F for char in key):
+        return "key-whitespace"
+    if "@" in key:
+        return "key-at-sign"
+    rest = key.partition("://")[2] if key.lower().startswith(_SCHEMES) else key
+    host, _slash, path = rest.partition("/")
+    if any(char in path for char in "*?[]"):
+        return "key-glob-in-path"
+    if _has_tag(host, path):
+        return "key-tag"
+    if key != key.lower():
+        return "key-upper-case"
+    if not _REGISTRY.fullmatch(key) or kubelet_index(key) is None:
+        return "key-invalid"
+    return None
+
+
+def _has_tag(host: str, path: str) -> bool:
+    if ":" in path:
+        return True
+    before, colon, port = host.rpartition(":")
+    return bool(colon and port) and not host.endswith("]") and ":" not in before and not port.isdigit()
+
+
+def _key_warnings(key: str) -> list[str]:
+    found = []
+    rest = _without_scheme(key)
+    has_scheme = rest != key
+    host, slash, path = rest.partition("/")
+    if "*" in host:
+        found.append("key-glob-host")
+    if hub_replacement(key):
+        found.append("docker-hub-alias")
+    index_path = (kubelet_index(key) or "").partition("/")[2]
+    if index_path:
+        if has_scheme:
+            found.append("key-scheme-with-path")
+        if not index_path.endswith("/"):
+            found.append("key-path-prefix")
+    if slash and not has_scheme and (not path or path.endswith("/") or not index_path):
+        found.append("key-api-path")
+    return found

@@ -1,0 +1,192 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The whole document: every finding, and the repaired tree if there is no error among them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import entries
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
+    Finding,
+    finding,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
+    display,
+    hub_replacement,
+    key_rules,
+    normalise_registry,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.parse import (
+    Tree,
+    inspect,
+    pairs_of,
+    parse,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import ERROR
+
+SECRET_MAX_BYTES = 1024 * 1024
+"""What a Kubernetes Secret can hold."""
+SECRET_MANAGER_MAX_BYTES = 64 * 1024
+"""What one version of a Google Secret Manager secret can hold."""
+
+# Objects of strings outside ``auths``, and the reader that rejects the file if one is not.
+_STRING_MAPS = {"HttpHeaders": "kubelet", "credHelpers": "containers_image"}
+_TOP_LEVEL = {entries.fold(name): name for name in ("auths", "credHelpers", "credsStore", "HttpHeaders")}
+
+
+class Examined(NamedTuple):
+    """``auths`` and ``extra`` are the repaired content, meaningful only without errors."""
+
+    findings: tuple[Finding, ...]
+    auths: dict[str, Any]
+    extra: dict[str, Any]
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings for which the document is refused."""
+        return tuple(item for item in self.findings if item.severity == ERROR)
+
+
+def canonical_bytes(auths: Mapping[str, Any], extra: Mapping[str, Any]) -> bytes:
+    """Compact, sorted, UTF-8: the same content always gives the same bytes."""
+    document = {**extra, "auths": auths}
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
+
+
+def examine(data: Any, *, max_bytes: int = SECRET_MAX_BYTES, allow_empty: bool = False) -> Examined:
+    """Parse, lint and repair; never raises on what the document holds.
+
+    :param max_bytes: the limit, for what is given and for what would be written.
+    :param allow_empty: take an empty file, ``null``, ``{}`` and ``auths`` null or empty for a
+        document without entries instead of an error.
+    """
+    if allow_empty and _is_blank(data):
+        return Examined((), {}, {})
+    tree = parse(data)
+    if tree.size > max_bytes:
+        # Linting something huge is no use to anybody.
+        return Examined((finding("too-large", None, f"{tree.size} of {max_bytes} bytes"),), {}, {})
+    if tree.broken:
+        return Examined(tree.findings, {}, {})
+    return _examine_tree(tree, max_bytes, allow_empty)
+
+
+def lint(data: Any) -> list[Finding]:
+    """Everything that is wrong with or dubious about a document, errors first; never raises on bad input."""
+    found = examine(data).findings
+    return sorted(found, key=lambda item: item.severity != ERROR)
+
+
+def _is_blank(data: Any) -> bool:
+    return isinstance(data, (bytes, bytearray, str)) and not data.strip()
+
+
+def _examine_tree(tree: Tree, max_bytes: int, allow_empty: bool) -> Examined:
+    root = tree.root
+    found = list(dict.fromkeys([*tree.findings, *inspect(root)]))
+    if root is None and allow_empty:
+        return Examined(tuple(found), {}, {})
+    if not isinstance(root, dict):
+        verdict = "finds no credential" if root is None else None
+        found.append(finding("not-an-object", kubelet=verdict, containers_image=verdict))
+        return Examined(tuple(found), {}, {})
+    auths, problem = _find_auths(root, allow_empty)
+    if problem:
+        found.append(problem)
+    extra = {name: value for name, value in root.items() if name != "auths"}
+    found += _examine_extra(extra, auths)
+    repaired = {}
+    for position, (key, entry) in enumerate(pairs_of(auths)):
+        shown = display(key, position)
+        found += [finding(rule, shown) for rule in key_rules(key)]
+        result = entries.examine(entry, shown, has_helper=_has_helper(key, extra))
+        found += result.findings
+        if result.repaired is not None:
+            repaired[key] = result.repaired
+    if len(auths) > 1:
+        found += _duplicate_spellings(auths)
+    if any(item.severity == ERROR for item in found):
+        return Examined(tuple(found), {}, {})
+    _add_docker_io(repaired)
+    size = len(canonical_bytes(repaired, extra))
+    if size > max_bytes:
+        found.append(finding("too-large", None, f"{size} of {max_bytes} bytes, as written"))
+    return Examined(tuple(found), repaired, extra)
+
+
+def _find_auths(root: dict[str, Any], allow_empty: bool) -> tuple[dict[str, Any], Optional[Finding]]:
+    if "auths" not in root:
+        if any(entries.fold(name) == "auths" for name in root):
+            return {}, finding("auths-wrong-case")
+        return {}, None if allow_empty else finding("auths-missing")
+    auths = root["auths"]
+    if auths is None:
+        none = "finds no credential"
+        null = finding("auths-not-an-object", None, "it is null", kubelet=none, containers_image=none)
+        return {}, None if allow_empty else null
+    if not isinstance(auths, dict):
+        return {}, finding("auths-not-an-object")
+    return auths, None if auths or allow_empty else finding("auths-empty")
+
+
+def _examine_extra(extra: dict[str, Any], auths: dict[str, Any]) -> list[Finding]:
+    found = []
+    for name, value in extra.items():
+        known = _TOP_LEVEL.get(entries.fold(name))
+        if known and known not in (name, "auths"):
+            found.append(finding("field-wrong-case", None, known))
+        reader = _STRING_MAPS.get(name)
+        if reader and not _is_string_map(value):
+            verdicts = {"kubelet": "ignores the field", "containers_image": "ignores the field"}
+            verdicts[reader] = "rejects the whole file"
+            found.append(finding("field-not-a-string", None, name, **verdicts))
+    helpers = extra.get("credHelpers")
+    if isinstance(helpers, dict):
+        for position, key in enumerate(auths):
+            if normalise_registry(key).partition("/")[0] in helpers:
+                found.append(finding("helper-shadows-auth", display(key, position)))
+    if extra.get("credsStore"):
+        found.append(finding("creds-store"))
+    return found
+
+
+def _is_string_map(value: Any) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, dict) and all(
+        item is None or isinstance(item, str) for _name, item in pairs_of(value)
+    )
+
+
+def _has_helper(key: str, extra: dict[str, Any]) -> bool:
+    helpers = extra.get("credHelpers")
+    return bool(extra.get("credsStore")) or (isinstance(helpers, dict) and key in helpers)
+
+
+def _duplicate_spellings(auths: dict[str, Any]) -> list[Finding]:
+    seen: dict[str, str] = {}
+    found = []
+    for position, key in enumerate(auths):
+        registry = normalise_registry(key)
+        if registry in seen:
+            found.append(finding("key-duplicate-spelling", display(key, position), seen[registry]))
+        else:
+            seen[registry] = display(key, position)
+    return found
+
+
+def _add_docker_io(auths: dict[str, Any]) -> None:
+    """``registry-1.docker.io`` alone is no use to kubelet: write ``docker.io`` too, unless it is there."""
+    written = {normalise_registry(key) for key in auths}
+    for key in list(auths):
+        replacement = hub_replacement(key)
+        if replacement and not {replacement, "index." + replacement} & written:
+            auths[replacement] = dict(auths[key])
+            written.add(replacement)
+
+
+__all__ = ["SECRET_MANAGER_MAX_BYTES", "SECRET_MAX_BYTES", "Examined", "canonical_bytes", "examine", "lint"]

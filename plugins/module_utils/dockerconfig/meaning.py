@@ -1,0 +1,92 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Comparison by meaning: a keyed digest, and what changed by registry."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import Optional, Union
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import (
+    DockerConfig,
+    load,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
+    display,
+    registry_identity,
+)
+
+_DIGITS = 32
+
+
+def digest(config: Union[DockerConfig, bytes], key: bytes) -> str:
+    """``hmac-sha256:`` and 32 hexadecimal digits over the canonical form: equal if the meaning is equal.
+
+    The digest is printed, put into annotations and compared between places.  A plain hash of it would
+    be a check for guesses: user names are known and a weak password has few bits, so anybody who
+    can read the digest could try passwords offline.  With ``key`` (per fleet, kept where the secrets
+    are kept) that takes the key as well.
+
+    :param config: an accepted config, or the bytes of a document that :func:`load` accepts.
+    :param key: any number of bytes but none; 16 random ones or more in production.
+    :raises DockerConfigError: if ``config`` is a document that is refused.
+    :raises ValueError: if the key is empty.
+    """
+    if not key:
+        raise ValueError("the key of a digest must not be empty")
+    if not isinstance(config, DockerConfig):
+        config = load(config, allow_empty=True)
+    return "hmac-sha256:" + hmac.new(key, config.canonical(), hashlib.sha256).hexdigest()[:_DIGITS]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What differs, by registry name; ``outside`` says that something beside ``auths`` does.
+
+    True if anything differs in meaning.
+    """
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    outside: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed or self.outside)
+
+
+def changes(before: Optional[DockerConfig], after: DockerConfig) -> Changes:
+    """What ``after`` does to ``before`` (None: there is nothing yet).  No values, only names.
+
+    A registry written in another spelling is *changed*, not removed and added.
+    """
+    if before is None:
+        return Changes(added=_names(after, set(_grouped(after))), outside=bool(after._extra))
+    if before.same_meaning(after):
+        return Changes()
+    old, new = _grouped(before), _grouped(after)
+    differing = {registry for registry in old.keys() & new.keys() if old[registry] != new[registry]}
+    return Changes(
+        added=_names(after, new.keys() - old.keys()),
+        removed=_names(before, old.keys() - new.keys()),
+        changed=_names(after, differing),
+        outside=before._extra != after._extra,
+    )
+
+
+def _grouped(config: DockerConfig) -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = {}
+    for key, entry in config._auths.items():
+        found.setdefault(registry_identity(key), {})[key] = entry
+    return found
+
+
+def _names(config: DockerConfig, registries: set[str]) -> tuple[str, ...]:
+    return tuple(
+        display(key, position)
+        for position, key in enumerate(config.registries)
+        if registry_identity(key) in registries
+    )

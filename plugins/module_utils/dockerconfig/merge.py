@@ -1,0 +1,246 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Named layers into one docker config, with the origin of every registry.
+
+The seed's default is that the additional secret wins over the original; HyperShift later reversed
+it.  Both are one option, ``precedence``, and a policy can decide registry by registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional, Union
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import (
+    DockerConfig,
+    load,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
+    DockerConfigError,
+    Finding,
+    refuse,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
+    display,
+    normalise_registry,
+    registry_identity,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.lint import (
+    SECRET_MAX_BYTES,
+    examine,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import WARNING
+
+ADDITIONAL, ORIGINAL = "additional", "original"
+PROTECTED = "cloud.openshift.com"
+"""An OpenShift cluster reports home with this entry: losing it by accident is an error."""
+
+# Objects outside ``auths`` whose members are merged one by one; anything else is taken whole.
+_MERGED_MAPS = frozenset({"credHelpers", "HttpHeaders"})
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One docker config of a merge and the name under which provenance and conflicts show it."""
+
+    name: str
+    config: DockerConfig
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What :func:`merge` gives.  Only ``config`` is secret.
+
+    ``provenance``: registry as written in the result -> layer name.  ``conflicts``: one
+    ``{"registry", "winner", "losers"}`` for each registry that layers give different credentials.
+    """
+
+    config: DockerConfig
+    provenance: dict[str, str]
+    conflicts: list[dict[str, Any]]
+    warnings: tuple[Finding, ...]
+
+
+def load_layers(
+    documents: Iterable[tuple[str, Union[bytes, str, Mapping[str, Any], None]]],
+    *,
+    max_bytes: int = SECRET_MAX_BYTES,
+) -> tuple[list[Layer], dict[str, DockerConfigError]]:
+    """Load named documents so that a bad additional one does not hold up the original.
+
+    The first document must be valid.  A later one that is missing (None) or empty counts as
+    nothing; one that is invalid is left out and returned by name with its error, to be reported.
+
+    :raises DockerConfigError: if the first document is invalid.
+    """
+    layers: list[Layer] = []
+    skipped: dict[str, DockerConfigError] = {}
+    for name, data in documents:
+        try:
+            layers.append(Layer(name, load(data or b"", max_bytes=max_bytes, allow_empty=True)))
+        except DockerConfigError as error:
+            if not layers:
+                raise
+            skipped[name] = error
+    return layers, skipped
+
+
+def merge(
+    layers: Sequence[Layer],
+    *,
+    precedence: str = ADDITIONAL,
+    policy: Optional[Mapping[str, str]] = None,
+    require: Sequence[str] = (),
+    drop: Sequence[str] = (),
+) -> Merged:
+    """Merge layers; the first is the original, the later ones are additional.
+
+    Registries are compared by what they name (:func:`registry_identity`), not by how they are
+    written; the winner's spelling and its whole entry are taken, and no other spelling survives.
+
+    :param precedence: ``additional``: later layers win; ``original``: earlier layers win.
+    :param policy: registry -> name of the layer that wins there; without effect where that layer
+        does not have the registry.
+    :param require: registries that the result must have.
+    :param drop: registries to leave out; the only way to lose the original's ``cloud.openshift.com``.
+    :raises DockerConfigError: rule ``merge-option`` (unknown layer or precedence, names that repeat),
+        ``registry-required``, ``registry-lost``, or the rule the merged document breaks.
+    """
+    ranked = _ranked(layers, precedence)
+    winners = _policy(policy or {}, layers)
+    dropped = {registry_identity(key) for key in drop}
+
+    auths: dict[str, Any] = {}
+    provenance: dict[str, str] = {}
+    conflicts: list[dict[str, Any]] = []
+    for registry, holders in sorted(_by_registry(ranked).items()):
+        if registry in dropped:
+            continue
+        winner = _winner(holders, winners.get(registry))
+        for key, entry in holders[winner].items():
+            auths[key] = entry
+            provenance[key] = winner
+        conflict = _conflict(registry, winner, holders)
+        if conflict:
+            conflicts.append(conflict)
+
+    kept = {registry_identity(key) for key in auths}
+    _demand(require, kept, layers[0], dropped)
+    extra = _merge_extra(ranked, auths, provenance)
+    config = _checked(auths, extra)
+    warnings = dict.fromkeys([*_repairs(layers, provenance), *config.warnings])
+    return Merged(config, provenance, conflicts, tuple(warnings))
+
+
+def _ranked(layers: Sequence[Layer], precedence: str) -> list[Layer]:
+    """The layers, the strongest first."""
+    if not layers:
+        refuse("merge-option", None, "there is no layer to merge")
+    if precedence not in (ADDITIONAL, ORIGINAL):
+        refuse("merge-option", None, f"precedence must be {ADDITIONAL} or {ORIGINAL}")
+    names = [layer.name for layer in layers]
+    for name in names:
+        if names.count(name) > 1:
+            refuse("merge-option", None, f"two layers are named {name}")
+    return list(layers) if precedence == ORIGINAL else list(reversed(layers))
+
+
+def _policy(policy: Mapping[str, str], layers: Sequence[Layer]) -> dict[str, str]:
+    names = {layer.name for layer in layers}
+    found: dict[str, str] = {}
+    for position, (key, name) in enumerate(policy.items()):
+        if name not in names:
+            refuse("merge-option", display(key, position), f"the policy names the unknown layer {name}")
+        if found.setdefault(registry_identity(key), name) != name:
+            refuse("merge-option", display(key, position), "the policy names two layers")
+    return found
+
+
+def _by_registry(ranked: Sequence[Layer]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Registry -> layer name, strongest first -> that layer's keys and entries for the registry."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for layer in ranked:
+        for key, entry in layer.config._auths.items():
+            found.setdefault(registry_identity(key), {}).setdefault(layer.name, {})[key] = entry
+    return found
+
+
+def _winner(holders: Mapping[str, Any], wanted: Optional[str]) -> str:
+    return wanted if wanted is not None and wanted in holders else next(iter(holders))
+
+
+def _credentials(entries: Mapping[str, Any]) -> set[Any]:
+    return {entry["auth"] for entry in entries.values()}
+
+
+def _conflict(
+    registry: str, winner: str, holders: Mapping[str, Mapping[str, Any]]
+) -> Optional[dict[str, Any]]:
+    mine = _credentials(holders[winner])
+    losers = [name for name, entries in holders.items() if name != winner and _credentials(entries) != mine]
+    if not losers:
+        return None
+    return {"registry": display(registry, 0), "winner": winner, "losers": sorted(losers)}
+
+
+def _demand(require: Sequence[str], kept: set[str], original: Layer, dropped: set[str]) -> None:
+    for position, key in enumerate(require):
+        if registry_identity(key) not in kept:
+            refuse("registry-required", display(key, position), "required, but no layer has it")
+    had = {registry_identity(key) for key in original.config.registries}
+    if PROTECTED in had and PROTECTED not in kept and PROTECTED not in dropped:
+        refuse("registry-lost", PROTECTED, "the original has it and the result would not")
+
+
+def _merge_extra(
+    ranked: Sequence[Layer], auths: Mapping[str, Any], provenance: Mapping[str, str]
+) -> dict[str, Any]:
+    """What stands beside ``auths``: the strongest layer that has a field, maps member by member."""
+    extra: dict[str, Any] = {}
+    for layer in reversed(ranked):
+        for name, value in layer.config._extra.items():
+            if name in _MERGED_MAPS and isinstance(value, dict):
+                extra[name] = {**(extra.get(name) or {}), **value}
+            elif value is not None or name not in extra:
+                extra[name] = value
+    helpers = extra.get("credHelpers")
+    if helpers:
+        # containers/image runs a helper before it looks at auths: one that comes from a weaker
+        # layer than the entry would let the loser win.
+        strength = {layer.name: rank for rank, layer in enumerate(ranked)}
+        won = {normalise_registry(key): strength[provenance[key]] for key in auths}
+        source = {host: _helper_rank(host, ranked) for host in helpers}
+        extra["credHelpers"] = {
+            host: helper for host, helper in helpers.items() if won.get(host, len(ranked)) >= source[host]
+        }
+    return extra
+
+
+def _helper_rank(host: str, ranked: Sequence[Layer]) -> int:
+    return next(
+        rank for rank, layer in enumerate(ranked) if host in (layer.config._extra.get("credHelpers") or {})
+    )
+
+
+def _repairs(layers: Sequence[Layer], provenance: Mapping[str, str]) -> list[Finding]:
+    """What the layers were warned of, as far as it concerns entries that have come through."""
+    won = {(name, display(key, 0)) for key, name in provenance.items()}
+    return [
+        item
+        for layer in layers
+        for item in layer.config.warnings
+        if item.registry is None or (layer.name, item.registry) in won
+    ]
+
+
+def _checked(auths: dict[str, Any], extra: dict[str, Any]) -> DockerConfig:
+    """The result, read as a document once more: what is written is what lint accepts."""
+    examined = examine({**extra, "auths": auths}, allow_empty=True)
+    errors = examined.errors
+    if errors:
+        del auths, extra, examined
+        raise DockerConfigError(errors)
+    warnings = tuple(item for item in examined.findings if item.severity == WARNING)
+    return DockerConfig(auths, extra, warnings)

@@ -1,0 +1,189 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rule table: what is refused, what is repaired, and what each reader makes of it.
+
+One row a rule, as data: documentation is generated from it and the identifiers
+are stable.  The verdicts are those of kubelet (``k8s.io/kubernetes``,
+``pkg/credentialprovider``) and of containers/image (``pkg/docker/config``, used
+by CRI-O, podman and skopeo); ``tests/oracle`` holds our reading of both to
+their own code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+ERROR: Final = "error"
+WARNING: Final = "warning"
+
+_REJECTS = "rejects the whole file"
+_NOTHING = "finds no credential"
+_EMPTY = "tries an empty credential"
+_SKIPS = "ignores the entry"
+_FAILS = "fails for this registry"
+_USES = "uses it"
+_NEVER = "never matches it"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row: ``id`` (kebab-case, stable), ``severity``, ``text`` and both readers' verdicts."""
+
+    id: str
+    severity: str
+    text: str
+    kubelet: str
+    containers_image: str
+
+
+_ROWS: tuple[Rule, ...] = (
+    # The document.
+    Rule("not-json", ERROR, "the document is not JSON", _REJECTS, _REJECTS),
+    Rule("byte-order-mark", ERROR, "the document begins with a byte order mark", _REJECTS, _REJECTS),
+    Rule(
+        "not-utf8",
+        ERROR,
+        "the document holds text that is not UTF-8 or half of a surrogate pair",
+        "replaces the character",
+        "replaces the character",
+    ),
+    Rule("too-large", ERROR, "the document is larger than its place allows", _USES, _USES),
+    Rule("too-deep", ERROR, "the document is nested too deeply", _USES, _USES),
+    Rule("number-out-of-range", ERROR, "a number is not finite or too long", _REJECTS, _REJECTS),
+    Rule("name-not-a-string", ERROR, "a name in the document is not a string", _REJECTS, _REJECTS),
+    Rule("value-not-json", ERROR, "the document holds a value that JSON does not know", _REJECTS, _REJECTS),
+    Rule("not-an-object", ERROR, "the document is not an object", _REJECTS, _REJECTS),
+    Rule(
+        "duplicate-key", ERROR, "a name occurs twice in one object", "uses the last one", "uses the last one"
+    ),
+    Rule("auths-missing", ERROR, "the document has no 'auths'", _NOTHING, _NOTHING),
+    Rule("auths-wrong-case", ERROR, "'auths' is not written in lower case", _USES, _USES),
+    Rule("auths-not-an-object", ERROR, "'auths' is not an object", _REJECTS, _REJECTS),
+    Rule("auths-empty", ERROR, "'auths' has no entry", _NOTHING, _NOTHING),
+    # An entry and its fields.
+    Rule("entry-not-an-object", ERROR, "the entry is not an object", _REJECTS, _REJECTS),
+    Rule("field-wrong-case", ERROR, "a known field is written in the wrong case", _USES, _USES),
+    Rule("field-not-a-string", ERROR, "a known field is not a string", _REJECTS, _REJECTS),
+    Rule("no-credentials", ERROR, "neither 'auth' nor 'username' and 'password'", _EMPTY, _SKIPS),
+    Rule("token-only", ERROR, "a token without 'auth': nobody uses it for pulling", _EMPTY, _SKIPS),
+    Rule(
+        "helper-only",
+        ERROR,
+        "the credential is left to a credential store or helper, which a node does not have",
+        _EMPTY,
+        "runs the helper, or ignores the entry",
+    ),
+    Rule("auth-not-base64", ERROR, "'auth' is not base64", _REJECTS, _FAILS),
+    Rule("auth-url-safe", ERROR, "'auth' is written in the URL-safe base64 alphabet", _REJECTS, _FAILS),
+    Rule("auth-whitespace", ERROR, "'auth' contains white space", _REJECTS, _FAILS),
+    Rule("auth-no-colon", ERROR, "the decoded 'auth' is not user:password", _REJECTS, _SKIPS),
+    Rule("empty-user", ERROR, "the user name is empty", "tries it as it is", "tries it as it is"),
+    Rule("empty-password", ERROR, "the password is empty", "tries it as it is", "tries it as it is"),
+    Rule(
+        "control-character",
+        ERROR,
+        "the user name or password contains a control character",
+        "tries it as it is",
+        "tries it, without the NULs at either end",
+    ),
+    Rule(
+        "trailing-newline",
+        ERROR,
+        "the password ends in a newline",
+        "takes the newline for a part of the password",
+        "takes the newline for a part of the password",
+    ),
+    Rule("user-with-colon", ERROR, "the user name has a colon, so 'auth' cannot be made", _USES, _SKIPS),
+    # A key of 'auths'.
+    Rule("key-empty", ERROR, "the registry is an empty string", _NEVER, _NEVER),
+    Rule("key-whitespace", ERROR, "the registry contains white space or a control character", _NEVER, _NEVER),
+    Rule(
+        "key-at-sign",
+        ERROR,
+        "the registry contains an '@' (a digest or a user name)",
+        "cuts off what stands before the '@'",
+        _NEVER,
+    ),
+    Rule("key-tag", ERROR, "the registry ends in a tag", _NEVER, _NEVER),
+    Rule("key-glob-in-path", ERROR, "the registry has a glob in its path", _NEVER, _NEVER),
+    Rule(
+        "key-upper-case",
+        ERROR,
+        "the registry contains upper case",
+        "compares it as written",
+        "compares it as written",
+    ),
+    Rule("key-invalid", ERROR, "the registry is no host name with port and path", _NEVER, _NEVER),
+    # Warned of; those marked 'repaired' are put right in what is written.
+    Rule(
+        "username-password-only",
+        WARNING,
+        "username/password without auth: auth added",
+        _USES,
+        _SKIPS,
+    ),
+    Rule("auth-unpadded", WARNING, "'auth' lacks its base64 padding: added", _USES, _FAILS),
+    Rule("auth-line-breaks", WARNING, "'auth' contains line breaks: removed", _USES, _USES),
+    Rule(
+        "docker-hub-alias",
+        WARNING,
+        "registry-1.docker.io names Docker Hub for some readers only: docker.io added",
+        "does not use it for docker.io",
+        "uses it for docker.io",
+    ),
+    Rule(
+        "key-path-prefix",
+        WARNING,
+        "to kubelet a path is a mere prefix: the credential also goes to neighbours such as <path>-other",
+        "uses it for neighbours too",
+        _USES,
+    ),
+    Rule("key-glob-host", WARNING, "the host name is a glob", _USES, _NEVER),
+    Rule("key-api-path", WARNING, "the registry ends in an API path or a slash", _USES, _NEVER),
+    Rule(
+        "key-scheme-with-path",
+        WARNING,
+        "the registry has both a scheme and a path",
+        "uses it for the path",
+        "uses it for the whole registry",
+    ),
+    Rule(
+        "key-duplicate-spelling",
+        WARNING,
+        "the registry is named more than once, in different spellings",
+        "tries each, in no certain order",
+        "prefers the spelling without scheme",
+    ),
+    Rule(
+        "auth-overrides-fields",
+        WARNING,
+        "'auth' and 'username'/'password' differ",
+        "uses 'auth'",
+        "uses 'auth'",
+    ),
+    Rule("auth-not-utf8", WARNING, "the decoded 'auth' is not UTF-8", "uses the bytes", "uses the bytes"),
+    Rule(
+        "identity-token",
+        WARNING,
+        "the entry has an identity token too",
+        "ignores the token",
+        "uses the token",
+    ),
+    Rule(
+        "helper-shadows-auth",
+        WARNING,
+        "credHelpers names a helper for this registry",
+        "ignores the helper",
+        "runs the helper, never reads 'auth'",
+    ),
+    Rule("creds-store", WARNING, "'credsStore' is set", "ignores it", "ignores it"),
+)
+
+BY_ID: Final = {row.id: row for row in _ROWS}
+
+
+def rules() -> tuple[Rule, ...]:
+    """Every rule, errors of the document first, in the order of the documentation."""
+    return _ROWS

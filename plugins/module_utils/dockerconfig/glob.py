@@ -70,9 +70,7 @@ def _tokens(pattern: str) -> Optional[list[_Token]]:
                 char = _char_at(pattern, at)
                 found.append(_Token(False, ((char, char),)))
             else:
-                found.append(
-                    _STAR if char == "*" else _ANY if char == "?" else _Token(False, ((char, char),))
-                )
+                found.append(_WILDCARDS.get(char) or _Token(False, ((char, char),)))
             at += 1
     except _Malformed:
         return None

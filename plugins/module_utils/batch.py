@@ -1,0 +1,129 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Many targets in one process: bounded concurrency, one result each, progress, an orderly end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+import traceback
+from dataclasses import dataclass
+from typing import Any, Callable, List, Optional, Sequence, TypeVar
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import Internal, PullSecretError
+
+__all__ = ["Failure", "Progress", "run_batch", "stop_on_signals"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A target that could not be done, in words that are safe to print."""
+
+    kind: str
+    message: str
+    hint: Optional[str] = None
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        """Our own errors as they are; anything else by its type and place only, since its text may hold a value."""
+        if isinstance(error, PullSecretError):
+            return cls(error.kind, error.message, error.hint)
+        frames = traceback.extract_tb(error.__traceback__)
+        at = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+        return cls(Internal.kind, f"internal error: {type(error).__name__}{at}", "please report this")
+
+
+class Progress:
+    """Tells how far the batch is, through a small file that the action plugin reads.
+
+    The file is replaced whole at most five times a second; it holds counts only.
+    """
+
+    _INTERVAL = 0.2
+
+    def __init__(self, path: Optional[str], total: int) -> None:
+        self._path = path
+        self._total = total
+        self._done = 0
+        self._failed = 0
+        self._next = 0.0
+
+    def advance(self, *, failed: bool) -> None:
+        """One more target is handled."""
+        self._done += 1
+        self._failed += failed
+        if self._path and (time.monotonic() >= self._next or self._done == self._total):
+            self._next = time.monotonic() + self._INTERVAL
+            self._write(self._path)
+
+    def _write(self, path: str) -> None:
+        try:
+            with open(path + ".new", "w", encoding="ascii") as stream:
+                json.dump({"done": self._done, "total": self._total, "failed": self._failed}, stream)
+            os.replace(path + ".new", path)
+        except OSError:
+            # Nobody reads it any more; the work matters, not the display.
+            self._path = None
+
+
+def run_batch(
+    targets: Sequence[T],
+    work: Callable[[T], Any],
+    *,
+    concurrency: int,
+    stop: threading.Event,
+    progress: Optional[Progress] = None,
+    failed: Callable[[Any], bool] = lambda result: isinstance(result, Failure),
+) -> List[Any]:
+    """``work`` for each target, ``concurrency`` at a time; the results in the targets' order.
+
+    A result is what ``work`` returned or a ``Failure``.  Once ``stop`` is set no further target is
+    begun: those that were not are failures of kind ``stopped``, and the next run does them.
+    """
+    results: List[Any] = [Failure("stopped", "not begun: the run was ended", "the next run does it")] * len(
+        targets
+    )
+    waiting = iter(range(len(targets)))
+    lock = threading.Lock()
+
+    def worker() -> None:
+        while not stop.is_set():
+            with lock:
+                index = next(waiting, None)
+            if index is None:
+                return
+            try:
+                result = work(targets[index])
+            except Exception as error:
+                result = Failure.of(error)
+            with lock:
+                results[index] = result
+                if progress is not None:
+                    progress.advance(failed=failed(result))
+
+    threads = [
+        threading.Thread(target=worker, daemon=True)
+        for _slot in range(max(1, min(concurrency, len(targets))))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def stop_on_signals(stop: threading.Event) -> None:
+    """SIGTERM and SIGINT end the run in order: what is begun is finished, retries stop, results are reported."""
+
+    def handler(_number: int, _frame: Any) -> None:
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, handler)

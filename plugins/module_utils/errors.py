@@ -1,0 +1,124 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The collection's one exception family.
+
+Only a module's ``main()`` turns these into a failure.  Their text is printed
+and logged, so it is made of names (places, registries, rules, service
+accounts) and never of values.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Optional
+
+__all__ = [
+    "Conflict",
+    "ConfigurationError",
+    "DependencyMissing",
+    "Internal",
+    "InvalidDocument",
+    "NotFound",
+    "OwnershipConflict",
+    "PermissionDenied",
+    "PullSecretError",
+    "QuotaExceeded",
+    "TimedOut",
+    "Unavailable",
+    "VerificationFailed",
+]
+
+
+class PullSecretError(Exception):
+    """Something that a person can act on.
+
+    :param message: what happened and where, in the words of the place.
+    :param hint: what to do about it, a sentence, or None.
+    """
+
+    kind: ClassVar[str] = "error"
+    retryable: bool = False
+
+    def __init__(self, message: str, hint: Optional[str] = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}: {self.hint}" if self.hint else self.message
+
+
+class ConfigurationError(PullSecretError):
+    """The task, not the world, is wrong: nothing was read or written."""
+
+    kind = "configuration"
+
+
+class InvalidDocument(PullSecretError):
+    """A docker config that at least one of its readers would refuse; permanent until its owner mends it."""
+
+    kind = "invalid_document"
+
+
+class PermissionDenied(PullSecretError):
+    """The place knows us, or does not, and will not let us; asking again changes nothing."""
+
+    kind = "permission_denied"
+
+
+class NotFound(PullSecretError):
+    """What was to be read is not there."""
+
+    kind = "not_found"
+
+
+class OwnershipConflict(PullSecretError):
+    """The object is there and belongs to somebody else."""
+
+    kind = "ownership"
+
+
+class VerificationFailed(PullSecretError):
+    """What was read back is not what was written."""
+
+    kind = "verification"
+
+
+class Internal(PullSecretError):
+    """A defect of ours: named by its type and line, since its text could hold a value."""
+
+    kind = "internal"
+
+
+class TimedOut(PullSecretError):
+    """The target's time limit ran out."""
+
+    kind = "timeout"
+
+
+class DependencyMissing(PullSecretError):
+    """What another component has to make first (a namespace, a service account) is not there yet."""
+
+    kind = "dependency"
+    retryable = True
+
+
+class QuotaExceeded(PullSecretError):
+    """The place asks us to slow down."""
+
+    kind = "quota"
+    retryable = True
+
+
+class Unavailable(PullSecretError):
+    """The place did not answer, or answered that it cannot just now."""
+
+    kind = "unavailable"
+    retryable = True
+
+
+class Conflict(PullSecretError):
+    """Somebody else changed the object between our read and our write: read again."""
+
+    kind = "conflict"

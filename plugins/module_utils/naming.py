@@ -1,0 +1,106 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The names, labels and annotations of seed 003, in one place.
+
+Secret Manager's labels are lower case, 63 characters at most, of ``[a-z0-9_-]``;
+Kubernetes' may also hold upper case and dots, but begin and end with a letter or digit.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Dict, Mapping, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+
+__all__ = [
+    "MANAGED_BY",
+    "check_cluster_id",
+    "gcp_labels",
+    "gcp_secret_id",
+    "kubernetes_annotations",
+    "kubernetes_labels",
+    "kubernetes_secret_name",
+    "owner_problem",
+]
+
+MANAGED_BY = "hyperfleet"
+_ADAPTER = "pullsecret"
+_VERSION = "v1"
+_CLUSTER_ID = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+
+
+def check_cluster_id(cluster_id: str) -> str:
+    """The id, if it can be a label's value and a part of both secrets' names."""
+    if not _CLUSTER_ID.match(cluster_id):
+        raise ConfigurationError(
+            f"cluster_id {cluster_id[:80]!r} is not lower case letters, digits and dashes, 63 characters at most"
+        )
+    return cluster_id
+
+
+def gcp_secret_id(cluster_id: str) -> str:
+    """``hyperfleet-{cluster-id}-pull-secret``."""
+    return f"hyperfleet-{check_cluster_id(cluster_id)}-pull-secret"
+
+
+def kubernetes_secret_name(cluster_id: str) -> str:
+    """``{cluster-id}-pull-secret``."""
+    return f"{check_cluster_id(cluster_id)}-pull-secret"
+
+
+def gcp_labels(cluster_id: Optional[str], cluster_name: Optional[str]) -> Dict[str, str]:
+    """What the secret in Secret Manager carries."""
+    labels = {
+        "managed-by": MANAGED_BY,
+        "adapter": _ADAPTER,
+        "resource-type": "pull-secret",
+        "hyperfleet-version": _VERSION,
+    }
+    if cluster_id:
+        labels["cluster-id"] = check_cluster_id(cluster_id)
+    if cluster_name:
+        labels["cluster-name"] = _gcp_label_value(cluster_name)
+    return labels
+
+
+def kubernetes_labels(cluster_id: Optional[str], cluster_name: Optional[str]) -> Dict[str, str]:
+    """What the secret in the management cluster carries."""
+    labels = {"managed-by": MANAGED_BY, "adapter": _ADAPTER, "hyperfleet-version": _VERSION}
+    if cluster_id:
+        labels["cluster-id"] = check_cluster_id(cluster_id)
+    if cluster_name:
+        labels["cluster-name"] = _kubernetes_label_value(cluster_name)
+    return {key: value for key, value in labels.items() if value}
+
+
+def kubernetes_annotations(gcp_secret_path: Optional[str]) -> Dict[str, str]:
+    """Annotations that are kept right; ``created-at`` is only set at creation."""
+    annotations = {"hyperfleet.io/created-by": "pullsecret-adapter"}
+    if gcp_secret_path:
+        annotations["hyperfleet.io/gcp-secret-path"] = gcp_secret_path
+    return annotations
+
+
+def owner_problem(labels: Mapping[str, str], cluster_id: Optional[str]) -> Optional[str]:
+    """Why an object that is there is not ours, or None where it is.
+
+    The rule is seed 003's "GCP Secret Already Exists (Different Owner)".
+    """
+    owner = labels.get("managed-by")
+    if owner != MANAGED_BY:
+        return f"is managed by {owner}" if owner else f"has no label managed-by={MANAGED_BY}"
+    if cluster_id and labels.get("cluster-id") != cluster_id:
+        other = labels.get("cluster-id")
+        return f"belongs to cluster {other}" if other else "has no label cluster-id"
+    return None
+
+
+def _gcp_label_value(text: str) -> str:
+    return re.sub(r"[^a-z0-9_-]", "-", text.lower())[:63]
+
+
+def _kubernetes_label_value(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", text)[:63].strip("-_.")

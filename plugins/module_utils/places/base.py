@@ -1,0 +1,77 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a place is to those who read it.
+
+One source is one file is one small class: its ``NAME`` is the key under ``source:``,
+its ``SPEC`` the argument spec of that key, and its verbs are ``prepare`` (read ahead
+for many references in few requests) and ``read``.  Adding a source touches the
+registry in ``sources.py`` and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Dict, Mapping, Optional, Sequence
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
+    Deadline,
+    Retrier,
+    RetryObserver,
+)
+
+__all__ = ["Settings", "Source"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all places of one module run share.
+
+    :param api_timeout: seconds for one request.
+    :param timeout: seconds for one target, retries included.
+    :param connections: the module's ``gcp``, ``kubernetes`` and ``hyperfleet`` options, as given.
+    :param concurrency: how many targets are handled at once (sizes connection pools).
+    """
+
+    api_timeout: float = 30.0
+    timeout: float = 300.0
+    concurrency: int = 16
+    retrier: Retrier = field(default_factory=Retrier)
+    connections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def connection(self, name: str) -> Mapping[str, Any]:
+        """The options of one connection, empty where the task gave none."""
+        return self.connections.get(name) or {}
+
+    def deadline(self, on_retry: Optional[RetryObserver] = None) -> Deadline:
+        """A fresh time limit for one target."""
+        return Deadline(self.timeout, on_retry)
+
+
+class Source:
+    """A place that is read.  A reference is the value under its ``NAME``, already validated by ``SPEC``."""
+
+    NAME: ClassVar[str]
+    SPEC: ClassVar[Dict[str, Any]]
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def prepare(self, references: Sequence[Any]) -> None:
+        """Read ahead for many references; must not raise for a single bad one (``read`` reports it)."""
+
+    def read(self, reference: Any, deadline: Deadline) -> bytes:
+        """The document as the place holds it, not parsed.
+
+        :raises PullSecretError: one of the family, naming the place.
+        """
+        raise NotImplementedError
+
+    def describe(self, reference: Any) -> str:
+        """The reference in a form that is safe to print, such as ``file:/etc/pull-secret.json``."""
+        raise NotImplementedError
+
+    def version(self, reference: Any) -> Optional[str]:
+        """The version that the last ``read`` of this reference returned, where the place has versions."""
+        return None

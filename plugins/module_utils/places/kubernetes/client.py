@@ -1,0 +1,271 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The few Kubernetes verbs that are needed, over the official client's transport.
+
+The client brings the hard part (kubeconfig, exec plugins, tokens that rotate, TLS,
+proxies).  Requests are made with plain paths and read as plain JSON: neither the models
+(0.65 s of imports) nor a discovery round trip is needed for two kinds of object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Tuple
+from urllib.parse import urlencode
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    NotFound,
+    PermissionDenied,
+    PullSecretError,
+    Unavailable,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import translate
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+
+__all__ = ["Connection", "KubernetesClient", "KubernetesClients", "connect"]
+
+# Enough to hold a page of 3 kB secrets in memory twice without noticing.
+_PAGE = 500
+_MERGE_PATCH = "application/merge-patch+json"
+
+
+@dataclass(frozen=True)
+class Connection:
+    """What tells one cluster, and one user of it, from another."""
+
+    kubeconfig: Optional[str] = None
+    context: Optional[str] = None
+    host: Optional[str] = None
+    api_key: Optional[str] = None
+    ca_cert: Optional[str] = None
+    validate_certs: bool = True
+
+    def __repr__(self) -> str:
+        return f"Connection(host={self.host!r}, context={self.context!r})"
+
+
+def connect(
+    options: Mapping[str, Any], context: Optional[str] = None, kubeconfig: Optional[str] = None
+) -> Connection:
+    """The connection that a module's ``kubernetes`` options describe; the names are kubernetes.core's."""
+    verify = options.get("validate_certs")
+    return Connection(
+        kubeconfig=kubeconfig or options.get("kubeconfig") or None,
+        context=context or options.get("context") or None,
+        host=options.get("host") or None,
+        api_key=options.get("api_key") or None,
+        ca_cert=options.get("ca_cert") or None,
+        validate_certs=True if verify is None else bool(verify),
+    )
+
+
+class KubernetesClient:
+    """One connection.  Thread-safe."""
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        # Imported here: a module that never meets Kubernetes does not pay 0.3 s and 50 MiB for it.
+        try:
+            from kubernetes.client.rest import RESTClientObject
+            from urllib3 import Timeout
+            from urllib3.exceptions import HTTPError
+        except ImportError as error:
+            raise ConfigurationError(
+                f"the Python package {error.name} is missing on the machine that runs the task",
+                "pip install kubernetes",
+            ) from None
+        self._timeout, self._transport_error = Timeout, HTTPError
+        self._settings = settings
+        self._prefix = f"{connection.context}:" if connection.context else ""
+        self._configuration = _configuration(connection, settings.concurrency)
+        self._host = str(self._configuration.host).rstrip("/")
+        self._pool = RESTClientObject(self._configuration).pool_manager
+
+    def place(self, namespace: str, kind: str, name: str) -> str:
+        """The printable name of an object."""
+        return f"{self._prefix}namespaces/{namespace}/{kind}/{name}"
+
+    def get(self, namespace: str, kind: str, name: str, deadline: Deadline) -> Optional[Dict[str, Any]]:
+        """The object, or None where there is none."""
+        try:
+            return self._json(
+                "GET", f"{_path(namespace, kind)}/{name}", self.place(namespace, kind, name), deadline
+            )
+        except NotFound:
+            return None
+
+    def list_all(self, kind: str, selector: str, deadline: Deadline) -> Iterator[Dict[str, Any]]:
+        """Every object of a kind that the label selector matches, in all namespaces, page by page."""
+        token = ""
+        while True:
+            query = [("labelSelector", selector), ("limit", str(_PAGE))] + (
+                [("continue", token)] if token else []
+            )
+            page = self._json("GET", f"/api/v1/{kind}", f"{self._prefix}{kind}", deadline, query=query)
+            yield from page.get("items") or ()
+            token = (page.get("metadata") or {}).get("continue") or ""
+            if not token:
+                return
+
+    def create(
+        self, namespace: str, kind: str, body: Mapping[str, Any], deadline: Deadline, *, dry_run: bool = False
+    ) -> Dict[str, Any]:
+        """Raises ``AlreadyExists``, or ``DependencyMissing`` where the namespace is not there.
+
+        :param dry_run: the server checks everything and stores nothing.
+        """
+        place = self.place(namespace, kind, str(body["metadata"]["name"]))
+        query = [("dryRun", "All")] if dry_run else []
+        return self._json("POST", _path(namespace, kind), place, deadline, query=query, body=body)
+
+    def patch(
+        self, namespace: str, kind: str, name: str, body: Mapping[str, Any], deadline: Deadline
+    ) -> Dict[str, Any]:
+        """A merge patch; with a ``resourceVersion`` in it the server refuses a stale one (``Conflict``)."""
+        place = self.place(namespace, kind, name)
+        return self._json(
+            "PATCH", f"{_path(namespace, kind)}/{name}", place, deadline, body=body, content=_MERGE_PATCH
+        )
+
+    def delete(
+        self, namespace: str, kind: str, name: str, preconditions: Mapping[str, str], deadline: Deadline
+    ) -> bool:
+        """Delete just the object that was read; False where it was gone already."""
+        body = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": dict(preconditions)}
+        try:
+            self._json(
+                "DELETE",
+                f"{_path(namespace, kind)}/{name}",
+                self.place(namespace, kind, name),
+                deadline,
+                body=body,
+            )
+        except NotFound:
+            return False
+        return True
+
+    def _json(
+        self,
+        method: str,
+        path: str,
+        place: str,
+        deadline: Deadline,
+        *,
+        query: Sequence[Tuple[str, str]] = (),
+        body: Optional[Mapping[str, Any]] = None,
+        content: str = "application/json",
+    ) -> Dict[str, Any]:
+        url = self._host + path + ("?" + urlencode(query) if query else "")
+        sent = json.dumps(body).encode() if body is not None else None
+
+        def attempt(timeout: float) -> Dict[str, Any]:
+            try:
+                headers = {"Accept": "application/json", "Content-Type": content, **self._authorization()}
+                # One retry policy for all: urllib3 would otherwise repeat calls by itself.
+                response = self._pool.request(
+                    method,
+                    url,
+                    body=sent,
+                    headers=headers,
+                    timeout=self._timeout(total=timeout),
+                    retries=False,
+                    redirect=False,
+                )
+                if response.status >= 300:
+                    raise translate(response.status, response.data, method, place)
+                answer = json.loads(response.data)
+            except self._transport_error as error:
+                # urllib3's text holds an object's address and at times the URL; its type is enough.
+                raise Unavailable(
+                    f"{method} {place}: no answer from the API server ({type(error).__name__})"
+                ) from None
+            except ValueError:
+                raise Unavailable(f"{method} {place}: the answer is not JSON") from None
+            return answer if isinstance(answer, dict) else {}
+
+        return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
+
+    def _authorization(self) -> Dict[str, str]:
+        # Asked for at each call: tokens of exec plugins and service accounts rotate.
+        try:
+            token = (self._configuration.auth_settings().get("BearerToken") or {}).get("value")
+        except Exception as error:
+            raise PermissionDenied(f"no token for the API server ({type(error).__name__})") from None
+        return {"Authorization": token} if token else {}
+
+
+def _path(namespace: str, kind: str) -> str:
+    return f"/api/v1/namespaces/{namespace}/{kind}"
+
+
+def _configuration(connection: Connection, concurrency: int) -> Any:
+    from kubernetes.client.configuration import Configuration
+    from kubernetes.config import ConfigException, incluster_config, load_kube_config
+
+    configuration = Configuration()
+    try:
+        if connection.host:
+            configuration.host = connection.host
+            if connection.api_key:
+                configuration.api_key = {"authorization": connection.api_key}
+                configuration.api_key_prefix = {"authorization": "Bearer"}
+        elif _in_cluster(connection):
+            incluster_config.load_incluster_config(client_configuration=configuration)
+        else:
+            load_kube_config(
+                config_file=connection.kubeconfig,
+                context=connection.context,
+                client_configuration=configuration,
+                persist_config=False,
+            )
+    except ConfigException as error:
+        # Its text names files, contexts and users, not their contents.
+        raise ConfigurationError(f"no usable kubeconfig: {' '.join(str(error).split())[:200]}") from None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ConfigurationError(f"the kubeconfig cannot be used ({type(error).__name__})") from None
+    except Exception as error:
+        # yaml's errors quote the file.
+        raise ConfigurationError(f"the kubeconfig cannot be read ({type(error).__name__})") from None
+    if connection.ca_cert:
+        configuration.ssl_ca_cert = connection.ca_cert
+    if not connection.validate_certs:
+        configuration.verify_ssl = False
+    configuration.connection_pool_maxsize = max(concurrency, 4)
+    return configuration
+
+
+def _in_cluster(connection: Connection) -> bool:
+    if connection.kubeconfig or connection.context or os.environ.get("KUBECONFIG"):
+        return False
+    return bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
+
+
+class KubernetesClients:
+    """The clients of one module run, made at first use, one per connection."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._clients: Dict[Connection, KubernetesClient] = {}
+        self._failed: Dict[Connection, Tuple[type, Tuple[Any, ...]]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, context: Optional[str] = None, kubeconfig: Optional[str] = None) -> KubernetesClient:
+        """The client of this context (the module's own where None)."""
+        connection = connect(self._settings.connection("kubernetes"), context, kubeconfig)
+        with self._lock:
+            if connection in self._failed:
+                kind, arguments = self._failed[connection]
+                raise kind(*arguments)
+            if connection not in self._clients:
+                try:
+                    self._clients[connection] = KubernetesClient(connection, self._settings)
+                except (ConfigurationError, PermissionDenied) as error:
+                    self._failed[connection] = (type(error), (error.message, error.hint))
+                    raise
+            return self._clients[connection]

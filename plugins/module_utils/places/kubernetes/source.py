@@ -1,0 +1,60 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reading a docker config from a Kubernetes Secret: ``kubernetes: {namespace, name, key}``."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any, ClassVar, Dict, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import InvalidDocument, NotFound
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+    KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+
+__all__ = ["KubernetesSource"]
+
+
+class KubernetesSource(Source):
+    """A key of a Secret, of any type."""
+
+    NAME: ClassVar[str] = "kubernetes"
+    SPEC: ClassVar[Dict[str, Any]] = dict(
+        type="dict",
+        options=dict(
+            namespace=dict(type="str", required=True),
+            name=dict(type="str", required=True),
+            key=dict(type="str", default=".dockerconfigjson", no_log=False),
+            context=dict(type="str"),
+            kubeconfig=dict(type="path"),
+        ),
+    )
+
+    def __init__(self, settings: Settings, clients: Optional[KubernetesClients] = None) -> None:
+        super().__init__(settings)
+        self._clients = clients or KubernetesClients(settings)
+
+    def read(self, reference: Any, deadline: Deadline) -> bytes:
+        """The key's bytes."""
+        client = self._clients.get(reference.get("context"), reference.get("kubeconfig"))
+        secret = client.get(reference["namespace"], "secrets", reference["name"], deadline)
+        if secret is None:
+            raise NotFound(f"{self.describe(reference)}: the secret does not exist")
+        key = reference.get("key") or ".dockerconfigjson"
+        value = (secret.get("data") or {}).get(key)
+        if value is None:
+            raise NotFound(f"{self.describe(reference)}: the secret has no key {key}")
+        try:
+            return base64.b64decode(value, validate=True)
+        except (binascii.Error, ValueError):
+            raise InvalidDocument(f"{self.describe(reference)}: key {key} is not base64") from None
+
+    def describe(self, reference: Any) -> str:
+        """``kubernetes:CONTEXT:NAMESPACE/NAME``."""
+        context = f"{reference['context']}:" if reference.get("context") else ""
+        return f"kubernetes:{context}{reference['namespace']}/{reference['name']}"

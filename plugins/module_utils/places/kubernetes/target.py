@@ -1,0 +1,420 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Making a Secret in the management cluster hold a docker config.
+
+Seed 003, workflow 2, with optimistic concurrency: every write names the
+resourceVersion (or the uid) that was read.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Set, Tuple
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfig,
+    DockerConfigError,
+    load,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    Conflict,
+    OwnershipConflict,
+    PullSecretError,
+    TimedOut,
+    VerificationFailed,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
+    kubernetes_annotations,
+    kubernetes_labels,
+    owner_problem,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+    KubernetesClient,
+    KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
+    AlreadyExists,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.service_accounts import (
+    link_service_account,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+
+__all__ = ["KEY", "TYPE", "KubernetesTarget", "KubernetesWriter"]
+
+KEY = ".dockerconfigjson"
+TYPE = "kubernetes.io/dockerconfigjson"
+_CREATED_AT = "hyperfleet.io/created-at"
+# From how many secrets of one cluster on a single LIST is cheaper than a GET each.
+_LIST_FROM = 3
+
+_Key = Tuple[Optional[str], Optional[str]]
+
+
+@dataclass(frozen=True)
+class KubernetesTarget:
+    """The Secret as it should be.
+
+    :param immutable: None leaves what is there.
+    :param service_accounts: service accounts of the namespace that pull with it.
+    """
+
+    id: str
+    namespace: str
+    name: str
+    cluster_id: Optional[str] = None
+    cluster_name: Optional[str] = None
+    gcp_secret_path: Optional[str] = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    adopt: bool = False
+    immutable: Optional[bool] = None
+    service_accounts: Sequence[str] = ()
+    context: Optional[str] = None
+    kubeconfig: Optional[str] = None
+
+    def wanted_labels(self) -> Dict[str, str]:
+        """The seed's labels, the user's beside them; the owner's cannot be overridden."""
+        return {**self.labels, **kubernetes_labels(self.cluster_id, self.cluster_name)}
+
+    def wanted_annotations(self) -> Dict[str, str]:
+        """Likewise."""
+        return {**self.annotations, **kubernetes_annotations(self.gcp_secret_path)}
+
+
+class KubernetesWriter:
+    """Writes many targets; thread-safe.
+
+    :param dry_run: check mode: everything is read, nothing is written.
+    """
+
+    def __init__(self, settings: Settings, clients: KubernetesClients, *, dry_run: bool = False) -> None:
+        self._settings = settings
+        self._clients = clients
+        self._dry_run = dry_run
+        self._known: Dict[_Key, Dict[Tuple[str, str], Dict[str, Any]]] = {}
+
+    def prepare(self, targets: Sequence[KubernetesTarget]) -> None:
+        """Read all of a cluster's secrets in one LIST, where that pays and the user may."""
+        groups: Dict[_Key, Set[Tuple[str, str]]] = {}
+        for target in targets:
+            groups.setdefault((target.context, target.kubeconfig), set()).add((target.namespace, target.name))
+        worth = [(key, wanted) for key, wanted in groups.items() if len(wanted) >= _LIST_FROM]
+        with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
+            list(pool.map(lambda item: self._list(*item), worth))
+
+    def _list(self, key: _Key, wanted: Set[Tuple[str, str]]) -> None:
+        found: Dict[Tuple[str, str], Dict[str, Any]] = {}
+        try:
+            for secret in self._clients.get(*key).list_all(
+                "secrets", "managed-by=hyperfleet", self._settings.deadline()
+            ):
+                name = (secret["metadata"]["namespace"], secret["metadata"]["name"])
+                if name in wanted:
+                    found[name] = secret
+        except PullSecretError:
+            # The right to LIST everywhere is not needed; whatever else is wrong, each GET will say.
+            return
+        self._known[key] = found
+
+    def ensure(
+        self, target: KubernetesTarget, config: DockerConfig, outcome: Outcome, deadline: Deadline
+    ) -> None:
+        """Make the Secret hold ``config``; what was done is written to ``outcome``."""
+        outcome.after = config
+        client = self._clients.get(target.context, target.kubeconfig)
+        self._converge(
+            deadline, lambda fresh: self._ensure_once(client, target, config, outcome, deadline, fresh)
+        )
+        outcome.settle()
+        for account in target.service_accounts:
+            self._link(client, target, account, outcome, deadline, present=True)
+
+    def remove(self, target: KubernetesTarget, outcome: Outcome, deadline: Deadline) -> None:
+        """Delete the Secret and its mentions in the service accounts; one that is not ours is refused."""
+        client = self._clients.get(target.context, target.kubeconfig)
+
+        def once(fresh: bool) -> None:
+            secret = self._secret(client, target, deadline, fresh)
+            if secret is None:
+                return
+            self._guard(target, secret, outcome)
+            outcome.restart()
+            outcome.did("deleted")
+            if not self._dry_run:
+                client.delete(target.namespace, "secrets", target.name, _identity(secret), deadline)
+                _note(outcome, target, "delete-secret", "Deleted Kubernetes secret")
+
+        # The mentions first: a service account must not name a secret that is gone.
+        for account in target.service_accounts:
+            self._link(client, target, account, outcome, deadline, present=False)
+        outcome.settle()
+        self._converge(deadline, once)
+
+    # -- steps ----------------------------------------------------------------------------------
+
+    def _converge(self, deadline: Deadline, once: Callable[[bool], None]) -> None:
+        """Read, decide, write; from the start again whenever somebody else was faster."""
+        fresh, pause = False, 0.05
+        while True:
+            try:
+                once(fresh)
+                return
+            except (Conflict, AlreadyExists) as error:
+                fresh = True
+                if deadline.remaining() <= pause or self._settings.retrier.stop.is_set():
+                    raise TimedOut(f"{error.message} (somebody else kept changing it)") from None
+                self._settings.retrier.stop.wait(pause)
+                pause = min(2.0, pause * 2)
+
+    def _secret(
+        self, client: KubernetesClient, target: KubernetesTarget, deadline: Deadline, fresh: bool
+    ) -> Optional[Dict[str, Any]]:
+        if not fresh:
+            known = self._known.get((target.context, target.kubeconfig))
+            if known is not None:
+                found = known.get((target.namespace, target.name))
+                # Not among ours: most likely not there, and a create is atomic. In check mode nothing
+                # is created, so the question has to be asked.
+                if found is not None or not self._dry_run:
+                    return found
+        return client.get(target.namespace, "secrets", target.name, deadline)
+
+    def _guard(self, target: KubernetesTarget, secret: Mapping[str, Any], outcome: Outcome) -> bool:
+        """Whether the secret has to be adopted; raises where it belongs to somebody else."""
+        problem = owner_problem(secret["metadata"].get("labels") or {}, target.cluster_id)
+        if problem is None:
+            return False
+        if not target.adopt:
+            raise OwnershipConflict(
+                f"{outcome.place} exists but {problem}",
+                "nothing was written; rename or delete it, or take it over with adopt: true",
+            )
+        return True
+
+    def _ensure_once(
+        self,
+        client: KubernetesClient,
+        target: KubernetesTarget,
+        config: DockerConfig,
+        outcome: Outcome,
+        deadline: Deadline,
+        fresh: bool,
+    ) -> None:
+        outcome.restart()
+        secret = self._secret(client, target, deadline, fresh)
+        if secret is None:
+            outcome.did("created")
+            if not self._dry_run:
+                self._create(client, target, _new(target, config), config, deadline)
+                _note(outcome, target, "create-secret", "Created Kubernetes secret")
+            return
+
+        adopted = self._guard(target, secret, outcome)
+        data = _value(secret)
+        outcome.before = _parse(data, config)
+        same_meaning = outcome.before is not None and (
+            outcome.before is config or outcome.before.same_meaning(config)
+        )
+        metadata = _metadata_patch(target, secret, outcome)
+        right_type = secret.get("type") == TYPE
+        immutable = bool(secret.get("immutable"))
+        wanted_immutable = immutable if target.immutable is None else target.immutable
+        if not right_type or (immutable and (not same_meaning or not wanted_immutable)):
+            # The API server refuses to change a type, or anything of an immutable secret.
+            outcome.did("replaced")
+            if not self._dry_run:
+                self._replace(
+                    client, target, secret, _replacement(target, secret, config, wanted_immutable), deadline
+                )
+                _note(outcome, target, "replace-secret", "Replaced Kubernetes secret")
+            return
+
+        patch: Dict[str, Any] = {}
+        if not same_meaning:
+            patch["data"] = {KEY: _encode(config)}
+            outcome.did("updated")
+        if metadata:
+            outcome.did("adopted" if adopted else "labels updated")
+        if wanted_immutable and not immutable:
+            patch["immutable"] = True
+            outcome.did("made immutable")
+        if not patch and not metadata:
+            return
+        if not self._dry_run:
+            patch["metadata"] = {**metadata, "resourceVersion": secret["metadata"]["resourceVersion"]}
+            answer = client.patch(target.namespace, "secrets", target.name, patch, deadline)
+            _verify(answer, config, outcome)
+            _note(outcome, target, "update-secret", "Updated Kubernetes secret")
+
+    def _create(
+        self,
+        client: KubernetesClient,
+        target: KubernetesTarget,
+        body: Mapping[str, Any],
+        config: DockerConfig,
+        deadline: Deadline,
+    ) -> None:
+        answer = client.create(target.namespace, "secrets", body, deadline)
+        _verify(answer, config, Outcome(target.id, client.place(target.namespace, "secrets", target.name)))
+
+    def _replace(
+        self,
+        client: KubernetesClient,
+        target: KubernetesTarget,
+        old: Mapping[str, Any],
+        new: Mapping[str, Any],
+        deadline: Deadline,
+    ) -> None:
+        # The server says now whether the new one is valid: between the two calls it would be too late.
+        client.create(
+            target.namespace,
+            "secrets",
+            {**new, "metadata": {**new["metadata"], "name": f"{target.name}-check"}},
+            deadline,
+            dry_run=True,
+        )
+        client.delete(target.namespace, "secrets", target.name, _identity(old), deadline)
+        try:
+            client.create(target.namespace, "secrets", new, deadline)
+        except AlreadyExists:
+            raise Conflict(f"{target.namespace}/{target.name} was created by somebody else") from None
+        except PullSecretError as error:
+            error.message = f"{error.message} (the old secret is deleted; the next run creates the new one)"
+            raise
+
+    def _link(
+        self,
+        client: KubernetesClient,
+        target: KubernetesTarget,
+        account: str,
+        outcome: Outcome,
+        deadline: Deadline,
+        *,
+        present: bool,
+    ) -> None:
+        self._converge(
+            deadline,
+            lambda _fresh: link_service_account(
+                client,
+                self._settings,
+                target.namespace,
+                account,
+                target.name,
+                outcome,
+                deadline,
+                present=present,
+                dry_run=self._dry_run,
+            ),
+        )
+        outcome.settle()
+
+
+def _value(secret: Mapping[str, Any]) -> Optional[bytes]:
+    value = (secret.get("data") or {}).get(KEY)
+    if value is None:
+        return None
+    try:
+        return base64.b64decode(value)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _parse(data: Optional[bytes], config: DockerConfig) -> Optional[DockerConfig]:
+    if data is None:
+        return None
+    if data == config.canonical():
+        # The common case of a fleet that is right: no second parse.
+        return config
+    try:
+        return load(data, allow_empty=True)
+    except DockerConfigError:
+        # What is there is broken: that is a difference.
+        return None
+
+
+def _encode(config: DockerConfig) -> str:
+    return base64.b64encode(config.canonical()).decode("ascii")
+
+
+def _new(target: KubernetesTarget, config: DockerConfig) -> Dict[str, Any]:
+    body: Dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": target.name,
+            "namespace": target.namespace,
+            "labels": target.wanted_labels(),
+            "annotations": {
+                **target.wanted_annotations(),
+                _CREATED_AT: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            },
+        },
+        "type": TYPE,
+        "data": {KEY: _encode(config)},
+    }
+    if target.immutable:
+        body["immutable"] = True
+    return body
+
+
+def _replacement(
+    target: KubernetesTarget, old: Mapping[str, Any], config: DockerConfig, immutable: bool
+) -> Dict[str, Any]:
+    """The new secret with everything of the old one's metadata that others may rely on."""
+    body = _new(target, config)
+    kept = old["metadata"]
+    metadata = body["metadata"]
+    metadata["labels"] = {**(kept.get("labels") or {}), **metadata["labels"]}
+    metadata["annotations"] = {**(kept.get("annotations") or {}), **metadata["annotations"]}
+    for field_name in ("ownerReferences", "finalizers"):
+        if kept.get(field_name):
+            metadata[field_name] = kept[field_name]
+    if immutable:
+        body["immutable"] = True
+    else:
+        body.pop("immutable", None)
+    return body
+
+
+def _metadata_patch(target: KubernetesTarget, secret: Mapping[str, Any], outcome: Outcome) -> Dict[str, Any]:
+    """The labels and annotations that differ; others' are not mentioned, so a merge patch keeps them."""
+    patch: Dict[str, Any] = {}
+    for kind, wanted in (("labels", target.wanted_labels()), ("annotations", target.wanted_annotations())):
+        there = secret["metadata"].get(kind) or {}
+        different = {key: value for key, value in wanted.items() if there.get(key) != value}
+        if different:
+            patch[kind] = different
+            one = kind[:-1]
+            outcome.metadata_before = {
+                **outcome.metadata_before,
+                **{f"{one} {key}": there[key] for key in different if key in there},
+            }
+            outcome.metadata_after = {
+                **outcome.metadata_after,
+                **{f"{one} {key}": value for key, value in different.items()},
+            }
+    return patch
+
+
+def _identity(secret: Mapping[str, Any]) -> Dict[str, str]:
+    return {"uid": secret["metadata"]["uid"], "resourceVersion": secret["metadata"]["resourceVersion"]}
+
+
+def _verify(answer: Mapping[str, Any], config: DockerConfig, outcome: Outcome) -> None:
+    # The answer to a write is the object as the server stored it, so no second read is needed.
+    if _value(answer) != config.canonical():
+        raise VerificationFailed(f"{outcome.place} does not hold what was written")
+
+
+def _note(outcome: Outcome, target: KubernetesTarget, operation: str, message: str) -> None:
+    if outcome.journal is not None:
+        outcome.journal.note(operation, message, namespace=target.namespace, secret_name=target.name)

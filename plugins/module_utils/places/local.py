@@ -1,0 +1,86 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Sources on the machine that the module runs on: the task itself, a file, an environment variable."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, ClassVar, Dict
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    NotFound,
+    PermissionDenied,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Source
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+
+__all__ = ["EnvSource", "FileSource", "InlineSource"]
+
+
+class InlineSource(Source):
+    """The docker config itself, for drop-in use; masked by ``no_log``."""
+
+    NAME: ClassVar[str] = "inline"
+    SPEC: ClassVar[Dict[str, Any]] = dict(type="raw", no_log=True)
+
+    def read(self, reference: Any, deadline: Deadline) -> bytes:
+        """A string as it is; a mapping as JSON."""
+        if isinstance(reference, str):
+            return reference.encode("utf-8", "surrogatepass")
+        if isinstance(reference, dict):
+            try:
+                return json.dumps(reference, sort_keys=True).encode("utf-8")
+            except (TypeError, ValueError):
+                # The text of json's error holds the value.
+                raise ConfigurationError("source.inline holds something that JSON cannot express") from None
+        raise ConfigurationError(f"source.inline is a {type(reference).__name__}, not a string or a mapping")
+
+    def describe(self, reference: Any) -> str:
+        """Never the value."""
+        return "inline"
+
+
+class FileSource(Source):
+    """A file on the machine that the module runs on."""
+
+    NAME: ClassVar[str] = "file"
+    SPEC: ClassVar[Dict[str, Any]] = dict(type="path")
+
+    def read(self, reference: Any, deadline: Deadline) -> bytes:
+        """The file's bytes, whole."""
+        try:
+            with open(reference, "rb") as stream:
+                return stream.read()
+        except FileNotFoundError:
+            raise NotFound(f"{self.describe(reference)} does not exist") from None
+        except PermissionError:
+            raise PermissionDenied(f"{self.describe(reference)} cannot be read by this user") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "not a usable path"
+            raise NotFound(f"{self.describe(reference)} cannot be read: {reason}") from None
+
+    def describe(self, reference: Any) -> str:
+        """``file:PATH``."""
+        return f"file:{reference}"
+
+
+class EnvSource(Source):
+    """An environment variable of the module's process, as a container gets it from a Kubernetes Secret."""
+
+    NAME: ClassVar[str] = "env"
+    SPEC: ClassVar[Dict[str, Any]] = dict(type="str")
+
+    def read(self, reference: Any, deadline: Deadline) -> bytes:
+        """The variable's value; an unset and an empty one are both missing."""
+        value = os.environ.get(reference, "")
+        if not value.strip():
+            raise NotFound(f"{self.describe(reference)} is not set, or empty")
+        return value.encode("utf-8", "surrogateescape")
+
+    def describe(self, reference: Any) -> str:
+        """``env:NAME``."""
+        return f"env:{reference}"

@@ -1,0 +1,108 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Who we are to Google Cloud: application default credentials, a file, impersonation, or nobody (an emulator)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional, Tuple
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PermissionDenied,
+)
+
+__all__ = ["Connection", "connect", "credentials_for", "identity_of"]
+
+_SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
+
+
+@dataclass(frozen=True)
+class Connection:
+    """What tells one client from another.
+
+    :param endpoint: ``host:port`` without a scheme, or None for Google's own.
+    :param plaintext: no TLS and no credentials, as an emulator is spoken to.
+    :param impersonate: the service account to act as, or None.
+    """
+
+    transport: str = "grpc"
+    endpoint: Optional[str] = None
+    plaintext: bool = False
+    impersonate: Optional[str] = None
+    credentials_file: Optional[str] = None
+
+
+def connect(options: Mapping[str, Any], impersonate: Optional[str] = None) -> Connection:
+    """The connection that a module's ``gcp`` options describe.
+
+    ``http://host:port`` is the one way to ask for a connection without TLS; as with Google's other
+    clients, ``SECRET_MANAGER_EMULATOR_HOST`` names an emulator where no endpoint is given.
+    """
+    endpoint = options.get("endpoint")
+    if not endpoint and os.environ.get("SECRET_MANAGER_EMULATOR_HOST"):
+        endpoint = "http://" + os.environ["SECRET_MANAGER_EMULATOR_HOST"].split("://")[-1]
+    plaintext = False
+    if endpoint:
+        scheme, separator, rest = endpoint.partition("://")
+        if separator and scheme not in ("http", "https"):
+            raise ConfigurationError(
+                f"gcp.endpoint: {scheme}:// is not a scheme of Secret Manager, use https:// or http://"
+            )
+        plaintext = bool(separator) and scheme == "http"
+        endpoint = (rest if separator else endpoint).rstrip("/")
+        if not endpoint:
+            raise ConfigurationError("gcp.endpoint names no host")
+    return Connection(
+        transport=options.get("transport") or "grpc",
+        endpoint=endpoint or None,
+        plaintext=plaintext,
+        impersonate=impersonate or options.get("impersonate_service_account") or None,
+        credentials_file=options.get("credentials_file") or None,
+    )
+
+
+def credentials_for(connection: Connection) -> Tuple[Any, str]:
+    """google-auth credentials and a printable name for whom they stand."""
+    import google.auth
+    import google.auth.credentials
+    import google.auth.exceptions
+
+    if connection.plaintext:
+        return google.auth.credentials.AnonymousCredentials(), "nobody (a connection without TLS)"  # type: ignore[no-untyped-call]
+    try:
+        if connection.credentials_file:
+            credentials, _project = google.auth.load_credentials_from_file(
+                connection.credentials_file, scopes=_SCOPES
+            )
+        else:
+            credentials, _project = google.auth.default(scopes=_SCOPES)
+    except google.auth.exceptions.GoogleAuthError as error:
+        raise PermissionDenied(
+            f"no Google Cloud credentials ({type(error).__name__})",
+            "run with Workload Identity, set GOOGLE_APPLICATION_CREDENTIALS, or run gcloud auth application-default login",
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"gcp.credentials_file cannot be used ({type(error).__name__})") from None
+    if connection.impersonate:
+        from google.auth import impersonated_credentials
+
+        credentials = impersonated_credentials.Credentials(  # type: ignore[no-untyped-call]
+            source_credentials=credentials,
+            target_principal=connection.impersonate,
+            target_scopes=list(_SCOPES),
+        )
+    return credentials, identity_of(credentials, connection)
+
+
+def identity_of(credentials: Any, connection: Connection) -> str:
+    """The service account's address where it is known, in the words of an error message."""
+    if connection.impersonate:
+        return f"service account {connection.impersonate}"
+    address = getattr(credentials, "service_account_email", None)
+    if address and address != "default":
+        return f"service account {address}"
+    return "the application default credentials"

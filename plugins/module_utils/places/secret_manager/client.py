@@ -1,0 +1,301 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Secret Manager's verbs, each with our timeout, our retry and our errors.
+
+The library retries some calls by itself and others never (``facts``), so its own
+retry is switched off: one policy for all.  ``AddSecretVersion`` is the one call that
+must not be repeated blindly, since a failed one may have happened: it is made once
+here, and ``versions.py`` decides.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, TypeVar
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    NotFound,
+    PullSecretError,
+    Unavailable,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.auth import (
+    Connection,
+    connect,
+    credentials_for,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
+    translate,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+
+__all__ = ["SecretManagerClient", "SecretManagerClients", "number"]
+
+T = TypeVar("T")
+
+# The service's own limit, and the page that fetches most secrets in one call.
+_LIST_PAGE = 1000
+
+
+def number(version_name: str) -> str:
+    """``4`` of ``projects/p/secrets/s/versions/4``."""
+    return version_name.rsplit("/", 1)[-1]
+
+
+class SecretManagerClient:
+    """One connection.  Thread-safe.  Resource names are full ones: ``projects/P/secrets/S[/versions/N]``."""
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        # Imported here: a module that never meets Secret Manager does not pay 0.3 s and 50 MiB for it.
+        try:
+            import google_crc32c
+            from google.cloud import secretmanager_v1
+            from google.protobuf import field_mask_pb2
+        except ImportError as error:
+            raise ConfigurationError(
+                f"the Python package of {error.name} is missing on the machine that runs the task",
+                "pip install google-cloud-secret-manager google-crc32c",
+            ) from None
+        self._crc32c = google_crc32c.value
+        self._types = secretmanager_v1
+        self._mask = field_mask_pb2.FieldMask
+        self._settings = settings
+        credentials, self.identity = credentials_for(connection)
+        self._api = _library_client(secretmanager_v1, connection, credentials, settings.concurrency)
+
+    def _call(
+        self,
+        method: str,
+        resource: str,
+        deadline: Deadline,
+        request: Callable[[float], T],
+        *,
+        once: bool = False,
+    ) -> T:
+        def attempt(timeout: float) -> T:
+            try:
+                return request(timeout)
+            except PullSecretError:
+                raise
+            except Exception as error:
+                raise translate(
+                    error, method, resource, self.identity, detail=method != "AddSecretVersion"
+                ) from None
+
+        if once:
+            return attempt(min(self._settings.api_timeout, max(deadline.remaining(), 0.001)))
+        return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
+
+    def get_secret(self, name: str, deadline: Deadline) -> Any:
+        """The secret's metadata, or None where there is none."""
+        try:
+            return self._call(
+                "GetSecret", name, deadline, lambda t: self._api.get_secret(name=name, retry=None, timeout=t)
+            )
+        except NotFound:
+            return None
+
+    def list_secrets(self, project: str, filter_: str, deadline: Deadline) -> List[Any]:
+        """All secrets of ``projects/P`` that the filter matches, through every page."""
+        return list(
+            self._pages("ListSecrets", f"projects/{project}", "secrets", deadline, _LIST_PAGE, filter_)
+        )
+
+    def _pages(
+        self, method: str, parent: str, items: str, deadline: Deadline, page_size: int, filter_: str = ""
+    ) -> Iterator[Any]:
+        verb, kind = {
+            "ListSecrets": (self._api.list_secrets, self._types.ListSecretsRequest),
+            "ListSecretVersions": (self._api.list_secret_versions, self._types.ListSecretVersionsRequest),
+        }[method]
+        token = ""
+        while True:
+            request = kind(parent=parent, page_size=page_size, page_token=token, filter=filter_)
+            page = self._call(
+                method,
+                parent,
+                deadline,
+                lambda t, r=request: next(verb(request=r, retry=None, timeout=t).pages),  # type: ignore[misc]
+            )
+            yield from getattr(page, items)
+            token = page.next_page_token
+            if not token:
+                return
+
+    def create_secret(
+        self, project: str, secret_id: str, secret: Mapping[str, Any], deadline: Deadline
+    ) -> Any:
+        """Create atomically; raises ``AlreadyExists`` where another run was first."""
+        return self._call(
+            "CreateSecret",
+            f"projects/{project}/secrets/{secret_id}",
+            deadline,
+            lambda t: self._api.create_secret(
+                request={"parent": f"projects/{project}", "secret_id": secret_id, "secret": dict(secret)},
+                retry=None,
+                timeout=t,
+            ),
+        )
+
+    def update_secret(self, name: str, changes: Mapping[str, Any], etag: str, deadline: Deadline) -> Any:
+        """Set whole fields, only if the secret is as it was read; raises ``FailedPrecondition`` otherwise.
+
+        Made once: after an ambiguous failure the etag may be used up by our own update.
+        """
+        return self._call(
+            "UpdateSecret",
+            name,
+            deadline,
+            lambda t: self._api.update_secret(
+                secret={"name": name, "etag": etag, **changes},
+                update_mask=self._mask(paths=sorted(changes)),
+                retry=None,
+                timeout=t,
+            ),
+            once=True,
+        )
+
+    def delete_secret(self, name: str, etag: str, deadline: Deadline) -> bool:
+        """Delete it and all its versions; False where it was gone already."""
+        request = {"name": name, "etag": etag}
+        try:
+            self._call(
+                "DeleteSecret",
+                name,
+                deadline,
+                lambda t: self._api.delete_secret(request=request, retry=None, timeout=t),
+            )
+        except NotFound:
+            return False
+        return True
+
+    def newest_version(self, name: str, deadline: Deadline, *, enabled: bool = True) -> Any:
+        """The version created last (of those that are enabled), or None.
+
+        Not the alias ``latest``: that is the newest whatever its state, and fails if it is disabled.
+        """
+        request = self._types.ListSecretVersionsRequest(
+            parent=name, page_size=1, filter="state:ENABLED" if enabled else ""
+        )
+        try:
+            page = self._call(
+                "ListSecretVersions",
+                name,
+                deadline,
+                lambda t: next(self._api.list_secret_versions(request=request, retry=None, timeout=t).pages),
+            )
+        except NotFound:
+            return None
+        return page.versions[0] if page.versions else None
+
+    def list_versions(self, name: str, deadline: Deadline) -> List[Any]:
+        """Every version, newest first."""
+        return list(self._pages("ListSecretVersions", name, "versions", deadline, _LIST_PAGE))
+
+    def access(self, version_name: str, deadline: Deadline) -> bytes:
+        """A version's payload, its CRC32C checked; a damaged answer is asked for again."""
+
+        def once(timeout: float) -> bytes:
+            payload = self._api.access_secret_version(name=version_name, retry=None, timeout=timeout).payload
+            data = bytes(payload.data)
+            if payload.data_crc32c and int(payload.data_crc32c) != self._crc32c(data):
+                raise Unavailable(
+                    f"DATA_LOSS: AccessSecretVersion on {version_name}: the payload does not match its CRC32C"
+                )
+            return data
+
+        return self._call("AccessSecretVersion", version_name, deadline, once)
+
+    def get_version(self, version_name: str, deadline: Deadline) -> Any:
+        """A version's metadata; raises ``NotFound``."""
+        return self._call(
+            "GetSecretVersion",
+            version_name,
+            deadline,
+            lambda t: self._api.get_secret_version(name=version_name, retry=None, timeout=t),
+        )
+
+    def add_version_once(self, name: str, payload: bytes, deadline: Deadline) -> str:
+        """Add a version with its CRC32C, exactly one call; the answer is the new version's name."""
+        request = {
+            "parent": name,
+            "payload": {"data": payload, "data_crc32c": self._crc32c(payload)},
+        }
+        version = self._call(
+            "AddSecretVersion",
+            name,
+            deadline,
+            lambda t: self._api.add_secret_version(request=request, retry=None, timeout=t),
+            once=True,
+        )
+        return str(version.name)
+
+    def set_state(self, version: Any, verb: str, deadline: Deadline) -> None:
+        """``enable``, ``disable`` or ``destroy`` a version as it was read (by its etag)."""
+        method = f"{verb.capitalize()}SecretVersion"
+        call = getattr(self._api, f"{verb}_secret_version")
+        request = {"name": version.name, "etag": version.etag}
+        self._call(method, version.name, deadline, lambda t: call(request=request, retry=None, timeout=t))
+
+
+def _library_client(library: Any, connection: Connection, credentials: Any, concurrency: int) -> Any:
+    from google.api_core.client_options import ClientOptions
+
+    client = library.SecretManagerServiceClient
+    if connection.transport == "rest":
+        scheme = "http://" if connection.plaintext else "https://"
+        options = ClientOptions(api_endpoint=scheme + connection.endpoint) if connection.endpoint else None
+        api = client(credentials=credentials, transport="rest", client_options=options)
+        _widen_pool(api, concurrency)
+        return api
+    if connection.plaintext:
+        # With only an endpoint the library insists on TLS.
+        import grpc
+        from google.cloud.secretmanager_v1.services.secret_manager_service.transports import (
+            SecretManagerServiceGrpcTransport,
+        )
+
+        return client(
+            transport=SecretManagerServiceGrpcTransport(channel=grpc.insecure_channel(connection.endpoint))
+        )
+    options = ClientOptions(api_endpoint=connection.endpoint) if connection.endpoint else None
+    return client(credentials=credentials, transport="grpc", client_options=options)
+
+
+def _widen_pool(api: Any, concurrency: int) -> None:
+    # requests keeps ten connections by default and drops (with a warning) those above.
+    from requests.adapters import HTTPAdapter
+
+    session = getattr(api.transport, "_session", None)
+    if session is not None:
+        for prefix in ("https://", "http://"):
+            session.mount(prefix, HTTPAdapter(pool_connections=concurrency, pool_maxsize=concurrency))
+
+
+class SecretManagerClients:
+    """The clients of one module run, made at first use, one per connection."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._clients: Dict[Connection, SecretManagerClient] = {}
+        self._failed: Dict[Connection, Tuple[type, Tuple[Any, ...]]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, impersonate: Optional[str] = None) -> SecretManagerClient:
+        """The client that acts as this service account (the module's own where None)."""
+        connection = connect(self._settings.connection("gcp"), impersonate)
+        with self._lock:
+            if connection in self._failed:
+                kind, arguments = self._failed[connection]
+                raise kind(*arguments)
+            if connection not in self._clients:
+                try:
+                    self._clients[connection] = SecretManagerClient(connection, self._settings)
+                except PullSecretError as error:
+                    # Asking the metadata server takes seconds: a thousand targets ask once.
+                    self._failed[connection] = (type(error), (error.message, error.hint))
+                    raise
+            return self._clients[connection]

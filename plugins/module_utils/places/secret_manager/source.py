@@ -1,0 +1,64 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reading a docker config from Secret Manager: ``gcp: {project, secret, version}``."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Dict, Optional, Tuple
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+    SecretManagerClients,
+    number,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+
+__all__ = ["SecretManagerSource"]
+
+
+class SecretManagerSource(Source):
+    """A version of a secret; ``latest`` here is the newest *enabled* one, as a consumer wants it."""
+
+    NAME: ClassVar[str] = "gcp"
+    SPEC: ClassVar[Dict[str, Any]] = dict(
+        type="dict",
+        options=dict(
+            project=dict(type="str", required=True),
+            secret=dict(type="str", required=True),
+            version=dict(type="str", default="latest"),
+            impersonate_service_account=dict(type="str"),
+        ),
+    )
+
+    def __init__(self, settings: Settings, clients: Optional[SecretManagerClients] = None) -> None:
+        super().__init__(settings)
+        self._clients = clients or SecretManagerClients(settings)
+        self._versions: Dict[Tuple[str, str], str] = {}
+
+    def read(self, reference: Any, deadline: Deadline) -> bytes:
+        """The payload, its checksum checked."""
+        client = self._clients.get(reference.get("impersonate_service_account"))
+        secret = f"projects/{reference['project']}/secrets/{reference['secret']}"
+        version = reference.get("version") or "latest"
+        if version == "latest":
+            newest = client.newest_version(secret, deadline)
+            if newest is None:
+                raise NotFound(f"{secret} does not exist or has no enabled version")
+            version = number(newest.name)
+        self._versions[(secret, reference.get("version") or "latest")] = version
+        return client.access(f"{secret}/versions/{version}", deadline)
+
+    def describe(self, reference: Any) -> str:
+        """``gcp:projects/P/secrets/S/versions/V``."""
+        return (
+            f"gcp:projects/{reference['project']}/secrets/{reference['secret']}"
+            f"/versions/{reference.get('version') or 'latest'}"
+        )
+
+    def version(self, reference: Any) -> Optional[str]:
+        """The version that ``latest`` was."""
+        secret = f"projects/{reference['project']}/secrets/{reference['secret']}"
+        return self._versions.get((secret, reference.get("version") or "latest"))

@@ -1,0 +1,451 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Making a secret in Secret Manager hold a docker config.
+
+Seed 003, workflow 1: get or create with labels, add a version, verify, with what the
+seed leaves open: no new version without a change of meaning, an ownership guard, one
+version even with two runs at once, and an add that may or may not have happened.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Dict, Mapping, Optional, Sequence, Set, Tuple
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfig,
+    DockerConfigError,
+    load,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    Conflict,
+    InvalidDocument,
+    NotFound,
+    OwnershipConflict,
+    PullSecretError,
+    TimedOut,
+    VerificationFailed,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import gcp_labels, owner_problem
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
+    ANNOTATION,
+    Claim,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+    SecretManagerClient,
+    SecretManagerClients,
+    number,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
+    AlreadyExists,
+    FailedPrecondition,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.retention import (
+    Retention,
+    Version,
+    plan_retention,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+
+__all__ = ["MAX_PAYLOAD", "SecretManagerTarget", "SecretManagerWriter"]
+
+MAX_PAYLOAD = 64 * 1024
+# From how many secrets of one project on a single LIST is cheaper than a GET each.
+_LIST_FROM = 3
+_ENABLED = "ENABLED"
+
+
+@dataclass(frozen=True)
+class SecretManagerTarget:
+    """The secret as it should be.
+
+    :param labels: wanted beside those of ``naming``; others' labels are kept.
+    :param replication: the library's ``Replication`` as a mapping; used at creation only.
+    """
+
+    id: str
+    project: str
+    secret: str
+    cluster_id: Optional[str] = None
+    cluster_name: Optional[str] = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    replication: Mapping[str, Any] = field(default_factory=lambda: {"automatic": {}})
+    adopt: bool = False
+    retention: Optional[Retention] = None
+    impersonate: Optional[str] = None
+
+    @property
+    def name(self) -> str:
+        """The full resource name."""
+        return f"projects/{self.project}/secrets/{self.secret}"
+
+    def wanted_labels(self) -> Dict[str, str]:
+        """The seed's labels, the user's beside them; the owner's cannot be overridden."""
+        return {**self.labels, **gcp_labels(self.cluster_id, self.cluster_name)}
+
+
+class _Busy(Conflict):
+    """Another run holds the claim."""
+
+
+class SecretManagerWriter:
+    """Writes many targets; thread-safe.
+
+    :param dry_run: check mode: everything is read, nothing is written.
+    """
+
+    def __init__(self, settings: Settings, clients: SecretManagerClients, *, dry_run: bool = False) -> None:
+        self._settings = settings
+        self._clients = clients
+        self._dry_run = dry_run
+        self._owner = Claim.new_owner()
+        # An add has to be over before its claim is.
+        self._claim_lifetime = settings.api_timeout + 10.0
+        self._known: Dict[str, Any] = {}
+        self._listed: Set[Tuple[Optional[str], str]] = set()
+
+    def prepare(self, targets: Sequence[SecretManagerTarget]) -> None:
+        """Read the metadata of all of a project's secrets in one LIST, where that pays."""
+        groups: Dict[Tuple[Optional[str], str], Set[str]] = {}
+        for target in targets:
+            groups.setdefault((target.impersonate, target.project), set()).add(target.secret)
+        worth = [(key, wanted) for key, wanted in groups.items() if len(wanted) >= _LIST_FROM]
+        with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
+            list(pool.map(lambda item: self._list(*item), worth))
+
+    def _list(self, key: Tuple[Optional[str], str], wanted: Set[str]) -> None:
+        impersonate, project = key
+        try:
+            found = self._clients.get(impersonate).list_secrets(
+                project, "labels.managed-by=hyperfleet", self._settings.deadline()
+            )
+        except PullSecretError:
+            # The right to LIST is not needed; whatever else is wrong, each target's own GET will say.
+            return
+        for secret in found:
+            secret_id = number(secret.name)
+            if secret_id in wanted:
+                # The service answers with the project's number in place of its id.
+                self._known[f"projects/{project}/secrets/{secret_id}"] = secret
+        self._listed.add(key)
+
+    def ensure(
+        self,
+        target: SecretManagerTarget,
+        config: DockerConfig,
+        outcome: Outcome,
+        deadline: Deadline,
+    ) -> None:
+        """Make the newest enabled version hold ``config``; what was done is written to ``outcome``."""
+        payload = config.canonical()
+        if len(payload) > MAX_PAYLOAD:
+            raise InvalidDocument(
+                f"the docker config has {len(payload)} bytes and a version of Secret Manager holds {MAX_PAYLOAD}"
+            )
+        outcome.after = config
+        client = self._clients.get(target.impersonate)
+        self._converge(
+            deadline,
+            lambda fresh: self._ensure_once(client, target, payload, config, outcome, deadline, fresh),
+        )
+        if target.retention is not None:
+            self._retain(client, target, target.retention, outcome, deadline)
+
+    def restore(
+        self, target: SecretManagerTarget, version: str, outcome: Outcome, deadline: Deadline
+    ) -> None:
+        """Make the newest enabled version hold what an older one holds."""
+        client = self._clients.get(target.impersonate)
+        self._guard(target, client.get_secret(target.name, deadline))
+        payload = self._read_old(client, f"{target.name}/versions/{version}", deadline)
+        try:
+            config = load(payload)
+        except DockerConfigError as error:
+            raise InvalidDocument(f"version {version} of {target.name}: {error}") from None
+        self.ensure(target, config, outcome, deadline)
+
+    def remove(self, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline) -> None:
+        """Delete the secret with all its versions; one that is not ours is refused."""
+        client = self._clients.get(target.impersonate)
+
+        def once(fresh: bool) -> None:
+            secret = self._secret(client, target, deadline, fresh)
+            if secret is None:
+                return
+            self._guard(target, secret, fresh)
+            outcome.restart()
+            outcome.did("deleted")
+            if not self._dry_run:
+                try:
+                    client.delete_secret(target.name, secret.etag, deadline)
+                except FailedPrecondition as error:
+                    raise Conflict(error.message) from None
+                _note(outcome, "delete-secret", f"Deleted secret {target.name}")
+
+        self._converge(deadline, once)
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def _secret(
+        self, client: SecretManagerClient, target: SecretManagerTarget, deadline: Deadline, fresh: bool
+    ) -> Any:
+        if not fresh:
+            if target.name in self._known:
+                return self._known[target.name]
+            if (target.impersonate, target.project) in self._listed:
+                # Not among ours: it is most likely not there, and CreateSecret is atomic. In check mode
+                # nothing is created, so the question has to be asked.
+                if not self._dry_run:
+                    return None
+        return client.get_secret(target.name, deadline)
+
+    def _guard(self, target: SecretManagerTarget, secret: Any, fresh: bool = True) -> None:
+        if secret is None:
+            raise NotFound(f"{target.name} does not exist")
+        problem = owner_problem(secret.labels, target.cluster_id)
+        if problem is None or target.adopt:
+            return
+        if not fresh:
+            raise Conflict(f"{target.name} {problem} in the list; read again")
+        raise OwnershipConflict(
+            f"{target.name} exists but {problem}",
+            "nothing was written; rename or delete it, or take it over with adopt: true",
+        )
+
+    def _read_old(self, client: SecretManagerClient, name: str, deadline: Deadline) -> bytes:
+        version = client.get_version(name, deadline)
+        if version.state.name == "DESTROYED":
+            raise NotFound(f"{name} is destroyed and cannot be restored")
+        if version.state.name == _ENABLED:
+            return client.access(name, deadline)
+        if self._dry_run:
+            raise FailedPrecondition(
+                f"{name} is disabled, so check mode cannot read it",
+                "a real run enables it for the time of the read",
+            )
+        client.set_state(version, "enable", deadline)
+        try:
+            return client.access(name, deadline)
+        finally:
+            client.set_state(client.get_version(name, deadline), "disable", deadline)
+
+    # -- writing --------------------------------------------------------------------------------
+
+    def _converge(self, deadline: Deadline, once: Any) -> None:
+        """Read, decide, write; from the start again whenever somebody else was faster."""
+        state = {"fresh": False, "pause": 0.1}
+
+        def attempt(_timeout: float) -> None:
+            while True:
+                try:
+                    once(state["fresh"])
+                    return
+                except Conflict as error:
+                    state["fresh"] = True
+                    if deadline.remaining() <= state["pause"] or self._settings.retrier.stop.is_set():
+                        raise TimedOut(f"{error.message} (another run kept changing it)") from None
+                    self._settings.retrier.stop.wait(state["pause"])
+                    state["pause"] = min(2.0, state["pause"] * 2)
+                except PullSecretError:
+                    state["fresh"] = True
+                    raise
+
+        self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.timeout)
+
+    def _ensure_once(
+        self,
+        client: SecretManagerClient,
+        target: SecretManagerTarget,
+        payload: bytes,
+        config: DockerConfig,
+        outcome: Outcome,
+        deadline: Deadline,
+        fresh: bool,
+    ) -> None:
+        outcome.restart()
+        secret = self._secret(client, target, deadline, fresh)
+        base = 0
+        if secret is None:
+            outcome.did("created")
+            if self._dry_run:
+                return
+            self._create(client, target, outcome, deadline)
+        else:
+            self._guard(target, secret, fresh)
+            newest = client.newest_version(target.name, deadline, enabled=False)
+            base = int(number(newest.name)) if newest is not None else 0
+            if newest is not None and newest.state.name != _ENABLED:
+                newest = client.newest_version(target.name, deadline)
+            if newest is not None:
+                outcome.version = number(newest.name)
+                outcome.before = self._current(client, newest.name, payload, config, deadline)
+            same = outcome.before is not None and (
+                outcome.before is config or outcome.before.same_meaning(config)
+            )
+            if same:
+                self._update_metadata(client, target, secret, outcome, deadline, claim=None)
+                return
+            outcome.did("version added")
+            if self._dry_run:
+                self._update_metadata(client, target, secret, outcome, deadline, claim=None)
+                outcome.version = None
+                return
+            held = Claim.parse(secret.annotations.get(ANNOTATION))
+            if held is not None and held.blocks(self._owner, base):
+                raise _Busy(f"{target.name}: another run is adding a version")
+            claim = Claim.new(base, self._owner, self._claim_lifetime)
+            self._update_metadata(client, target, secret, outcome, deadline, claim=claim)
+        outcome.version = number(self._add(client, target, payload, base, outcome, deadline))
+
+    def _current(
+        self,
+        client: SecretManagerClient,
+        version: str,
+        payload: bytes,
+        config: DockerConfig,
+        deadline: Deadline,
+    ) -> Optional[DockerConfig]:
+        try:
+            data = client.access(version, deadline)
+        except FailedPrecondition:
+            raise Conflict(f"{version} was disabled while it was read") from None
+        if data == payload:
+            # The common case of a fleet that is right: no second parse.
+            return config
+        try:
+            return load(data, allow_empty=True)
+        except DockerConfigError:
+            # What is there is broken: that is a difference.
+            return None
+
+    def _create(
+        self, client: SecretManagerClient, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline
+    ) -> None:
+        claim = Claim.new(0, self._owner, self._claim_lifetime)
+        body = {
+            "replication": target.replication,
+            "labels": target.wanted_labels(),
+            "annotations": {**target.annotations, ANNOTATION: str(claim)},
+        }
+        try:
+            client.create_secret(target.project, target.secret, body, deadline)
+        except AlreadyExists:
+            # Another run, our own earlier try, or a LIST that did not show it.
+            raise Conflict(f"{target.name} was created by another run") from None
+        outcome.settle()
+        _note(outcome, "create-secret", f"Created secret {target.name}")
+
+    def _update_metadata(
+        self,
+        client: SecretManagerClient,
+        target: SecretManagerTarget,
+        secret: Any,
+        outcome: Outcome,
+        deadline: Deadline,
+        claim: Optional[Claim],
+    ) -> None:
+        labels, annotations = dict(secret.labels), dict(secret.annotations)
+        adopted = owner_problem(labels, target.cluster_id) is not None
+        wanted = {**labels, **target.wanted_labels()}
+        noted = {**annotations, **target.annotations}
+        if wanted != labels or noted != annotations:
+            outcome.did("adopted" if adopted else "labels updated")
+            outcome.metadata_before = {f"label {k}": v for k, v in labels.items()}
+            outcome.metadata_after = {f"label {k}": v for k, v in wanted.items()}
+        elif claim is None:
+            return
+        if self._dry_run:
+            return
+        if claim is not None:
+            noted[ANNOTATION] = str(claim)
+        try:
+            client.update_secret(target.name, {"labels": wanted, "annotations": noted}, secret.etag, deadline)
+        except FailedPrecondition as error:
+            raise Conflict(error.message) from None
+        if wanted != labels:
+            # Not settled: with a claim, the version that it announces is still to come.
+            _note(outcome, "update-secret", f"Updated labels of {target.name}")
+
+    def _add(
+        self,
+        client: SecretManagerClient,
+        target: SecretManagerTarget,
+        payload: bytes,
+        base: int,
+        outcome: Outcome,
+        deadline: Deadline,
+    ) -> str:
+        try:
+            name = client.add_version_once(target.name, payload, deadline)
+        except PullSecretError as error:
+            if not error.retryable:
+                raise
+            # It may have happened all the same: look before it is done twice.
+            found = self._added(client, target, payload, base, deadline)
+            if found is None:
+                raise
+            name = found
+        outcome.did("version added")
+        outcome.settle()
+        if client.access(name, deadline) != payload:
+            client.set_state(client.get_version(name, deadline), "disable", deadline)
+            raise VerificationFailed(
+                f"{name} does not hold what was written",
+                "the version was disabled; the one before it is unchanged",
+            )
+        _note(outcome, "create-secret-version", "Created secret version", version=number(name))
+        return name
+
+    def _added(
+        self,
+        client: SecretManagerClient,
+        target: SecretManagerTarget,
+        payload: bytes,
+        base: int,
+        deadline: Deadline,
+    ) -> Optional[str]:
+        newest = client.newest_version(target.name, deadline)
+        if newest is None or int(number(newest.name)) <= base:
+            return None
+        return str(newest.name) if client.access(newest.name, deadline) == payload else None
+
+    def _retain(
+        self,
+        client: SecretManagerClient,
+        target: SecretManagerTarget,
+        rule: Retention,
+        outcome: Outcome,
+        deadline: Deadline,
+    ) -> None:
+        if self._dry_run and "created" in outcome.actions:
+            return
+        versions = {
+            int(number(version.name)): version for version in client.list_versions(target.name, deadline)
+        }
+        facts = [
+            Version(key, version.state.name, version.create_time.timestamp())
+            for key, version in versions.items()
+        ]
+        for key, verb in plan_retention(facts, rule, time.time()):
+            outcome.did(f"version {key} {verb}{'d' if verb.endswith('e') else 'ed'}")
+            if self._dry_run:
+                continue
+            try:
+                client.set_state(versions[key], verb, deadline)
+            except FailedPrecondition:
+                # Somebody changed that version since: the next run will look again.
+                outcome.warnings.append(f"version {key} changed meanwhile and was left alone")
+                continue
+            _note(outcome, f"{verb}-secret-version", f"Old version: {verb}", version=str(key))
+
+
+def _note(outcome: Outcome, operation: str, message: str, **fields: Any) -> None:
+    if outcome.journal is not None:
+        outcome.journal.note(operation, message, **fields)

@@ -1,0 +1,228 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One module run over many targets: from parameters to the result, without Ansible.
+
+A module gives ``work``, which handles one target; everything around it (clients, time
+limits, failures, masking, digests, diffs, counts) is the same for all modules.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import threading
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import (
+    Failure,
+    Progress,
+    run_batch,
+    stop_on_signals,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Journal, Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+    KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+    SecretManagerClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
+    Deadline,
+    Retrier,
+    RetryPolicy,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import DocumentReader
+
+__all__ = ["Run", "Work"]
+
+_SHOWN_FAILURES = 5
+
+
+class Work:
+    """One target being worked on: what ``work`` is given.
+
+    :param seen: the raw documents that were read; their forms are kept out of a failure's message.
+    """
+
+    def __init__(self, target: Mapping[str, Any], outcome: Outcome, deadline: Deadline) -> None:
+        self.target = target
+        self.outcome = outcome
+        self.deadline = deadline
+        self.seen: List[bytes] = []
+
+
+class Run:
+    """The shared parts of a module run, made from its validated parameters."""
+
+    def __init__(self, params: Mapping[str, Any], phase: str, *, check_mode: bool, diff: bool) -> None:
+        retry = params.get("retry") or {}
+        self.stop = threading.Event()
+        self.settings = Settings(
+            api_timeout=params["api_timeout"],
+            timeout=params["timeout"],
+            concurrency=params["concurrency"],
+            retrier=Retrier(
+                RetryPolicy(
+                    tries=max(1, retry.get("tries", 5)),
+                    delay=retry.get("delay", 1.0),
+                    max_delay=retry.get("max_delay", 30.0),
+                ),
+                self.stop,
+            ),
+            connections={name: params.get(name) or {} for name in ("gcp", "kubernetes", "hyperfleet")},
+        )
+        self.gcp = SecretManagerClients(self.settings)
+        self.kubernetes = KubernetesClients(self.settings)
+        self.documents = DocumentReader(self.settings, self.gcp, self.kubernetes)
+        self.check_mode = check_mode
+        self._diff = diff
+        self._phase = phase
+        self._progress_file = params.get("progress_file")
+        # Without a key digests are comparable within this process only, which is safe.
+        self._digest_key = _key(params.get("digest_key"))
+
+    def over(
+        self,
+        targets: Sequence[Mapping[str, Any]],
+        place: Callable[[Mapping[str, Any]], str],
+        work: Callable[[Work], None],
+    ) -> Dict[str, Any]:
+        """Handle every target and say what happened.
+
+        :param place: the printable name of what a target is about.
+        """
+        stop_on_signals(self.stop)
+
+        def one(target: Mapping[str, Any]) -> Dict[str, Any]:
+            journal = Journal(self._phase)
+            outcome = Outcome(_identity(target), place(target), journal=journal)
+            current = Work(target, outcome, self.settings.deadline(journal.retry))
+            try:
+                work(current)
+            except Exception as error:
+                return self._failed(current, Failure.of(error))
+            result = outcome.result(self._digest_key)
+            if self._diff and outcome.changed:
+                result["diff"] = outcome.diff(self._digest_key)
+            return result
+
+        results = run_batch(
+            targets,
+            one,
+            concurrency=self.settings.concurrency,
+            stop=self.stop,
+            progress=Progress(self._progress_file, len(targets)),
+            failed=lambda result: isinstance(result, Failure) or bool(result.get("failed")),
+        )
+        return _result(
+            [
+                _not_begun(target, result, place) if isinstance(result, Failure) else result
+                for target, result in zip(targets, results)
+            ]
+        )
+
+    def _failed(self, current: Work, failure: Failure) -> Dict[str, Any]:
+        outcome = current.outcome
+        result = {
+            "id": outcome.id,
+            "place": outcome.place,
+            "failed": True,
+            # Work that was done before the failure stays done, and is told.
+            "changed": outcome.written,
+            "actions": outcome.actions if outcome.written else [],
+            "kind": failure.kind,
+            "msg": masked(str(_sentence(failure)), current.seen),
+            "registries": {},
+            "warnings": outcome.warnings,
+        }
+        if outcome.journal is not None:
+            outcome.journal.note("failed", result["msg"], level="error")
+            result["operations"] = outcome.journal.entries
+            result["retries"] = outcome.journal.retries
+        return result
+
+
+def masked(text: str, documents: Sequence[bytes]) -> str:
+    """The text without any form of the documents: a net under errors that hold no value anyway."""
+    for document in documents:
+        for form in sorted(sensitive_forms(document), key=len, reverse=True):
+            if form in text:
+                text = text.replace(form, "********")
+    return text
+
+
+def _key(text: Optional[str]) -> bytes:
+    if not text:
+        return os.urandom(32)
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        return text.encode("utf-8")
+
+
+def _identity(target: Mapping[str, Any]) -> str:
+    for name in ("id", "cluster_id", "secret", "name"):
+        if target.get(name):
+            return str(target[name])
+    return "target"
+
+
+def _sentence(failure: Failure) -> str:
+    return f"{failure.message}: {failure.hint}" if failure.hint else failure.message
+
+
+def _not_begun(
+    target: Mapping[str, Any], failure: Failure, place: Callable[[Mapping[str, Any]], str]
+) -> Dict[str, Any]:
+    return {
+        "id": _identity(target),
+        "place": place(target),
+        "failed": True,
+        "changed": False,
+        "actions": [],
+        "kind": failure.kind,
+        "msg": _sentence(failure),
+        "registries": {},
+        "warnings": [],
+    }
+
+
+def _result(results: List[Dict[str, Any]]) -> Dict[str, Any]:
+    failed = [
+        {"id": result["id"], "place": result["place"], "kind": result["kind"], "msg": result["msg"]}
+        for result in results
+        if result.get("failed")
+    ]
+    answer: Dict[str, Any] = {
+        "changed": any(result["changed"] for result in results),
+        "targets": results,
+        "failed_targets": failed,
+        "summary": {
+            "total": len(results),
+            "changed": sum(1 for result in results if result["changed"]),
+            "failed": len(failed),
+        },
+    }
+    diffs = [result.pop("diff") for result in results if "diff" in result]
+    if diffs:
+        answer["diff"] = diffs
+    if failed:
+        answer["failed"] = True
+        answer["msg"] = _failure_text(failed, len(results))
+    return answer
+
+
+def _failure_text(failed: List[Dict[str, Any]], total: int) -> str:
+    if total == 1:
+        return str(failed[0]["msg"])
+    shown = "; ".join(f"{entry['id']}: {entry['msg']}" for entry in failed[:_SHOWN_FAILURES])
+    more = (
+        f"; and {len(failed) - _SHOWN_FAILURES} more in failed_targets"
+        if len(failed) > _SHOWN_FAILURES
+        else ""
+    )
+    return f"{len(failed)} of {total} targets failed: {shown}{more}"

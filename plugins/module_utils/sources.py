@@ -1,0 +1,229 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From ``source`` or ``layers`` to one docker config: read, pick out, lint, merge."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfig,
+    DockerConfigError,
+    Layer,
+    load,
+    merge,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    InvalidDocument,
+    NotFound,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import HyperFleetSource
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+    KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.source import (
+    KubernetesSource,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.local import (
+    EnvSource,
+    FileSource,
+    InlineSource,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+    SecretManagerClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.source import (
+    SecretManagerSource,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+
+__all__ = ["SOURCES", "Document", "DocumentReader", "source_spec"]
+
+SOURCES: Tuple[Type[Source], ...] = (
+    InlineSource,
+    FileSource,
+    EnvSource,
+    KubernetesSource,
+    SecretManagerSource,
+    HyperFleetSource,
+)
+
+
+def source_spec(**extra: Any) -> Dict[str, Any]:
+    """The argument spec of a ``source`` option: exactly one place, and a field inside what it holds."""
+    names = [source.NAME for source in SOURCES]
+    return dict(
+        type="dict",
+        options=dict({source.NAME: source.SPEC for source in SOURCES}, field=dict(type="str")),
+        mutually_exclusive=[names],
+        required_one_of=[names],
+        **extra,
+    )
+
+
+@dataclass(frozen=True)
+class Document:
+    """What was read, ready to be written.
+
+    :param provenance: registry -> layer.
+    :param conflicts: registries that several layers had: ``{registry, winner, losers}``.
+    """
+
+    config: DockerConfig
+    provenance: Mapping[str, str]
+    conflicts: Sequence[Mapping[str, Any]] = ()
+    warnings: Sequence[str] = ()
+
+
+@dataclass
+class _Reading:
+    config: DockerConfig
+    name: str
+    warnings: List[str] = field(default_factory=list)
+
+
+class DocumentReader:
+    """Reads the documents of many targets; thread-safe."""
+
+    def __init__(self, settings: Settings, gcp: SecretManagerClients, kubernetes: KubernetesClients) -> None:
+        self._sources: Dict[str, Source] = {
+            InlineSource.NAME: InlineSource(settings),
+            FileSource.NAME: FileSource(settings),
+            EnvSource.NAME: EnvSource(settings),
+            KubernetesSource.NAME: KubernetesSource(settings, kubernetes),
+            SecretManagerSource.NAME: SecretManagerSource(settings, gcp),
+            HyperFleetSource.NAME: HyperFleetSource(settings),
+        }
+
+    def prepare(self, targets: Sequence[Mapping[str, Any]]) -> None:
+        """Let each place read ahead for all the references to it."""
+        references: Dict[str, List[Any]] = {}
+        for target in targets:
+            for source in _sources_of(target):
+                name, reference = _reference(source)
+                references.setdefault(name, []).append(reference)
+        for name, found in references.items():
+            self._sources[name].prepare(found)
+
+    def read(self, target: Mapping[str, Any], deadline: Deadline, seen: List[bytes]) -> Document:
+        """The target's one docker config.
+
+        :param target: ``source``, or ``layers`` with ``precedence``, ``policy``, ``require`` and ``drop``.
+        :param seen: every raw document is appended, so that the caller can keep its forms out of a message.
+        :raises InvalidDocument: naming the source, the registry and the rule.
+        """
+        layers = target.get("layers")
+        if not layers:
+            reading = self._read_one(target["source"], deadline, seen)
+            return Document(
+                reading.config,
+                {registry: reading.name for registry in reading.config.registries},
+                warnings=reading.warnings,
+            )
+        readings: List[Tuple[str, _Reading]] = []
+        skipped: List[str] = []
+        for layer in layers:
+            try:
+                readings.append((layer["name"], self._read_one(layer["source"], deadline, seen)))
+            except NotFound as error:
+                if not layer.get("optional"):
+                    raise
+                skipped.append(f"layer {layer['name']} left out: {error.message}")
+            except InvalidDocument as error:
+                # An invalid optional layer must not stop the others' rotation.
+                if not layer.get("optional"):
+                    raise
+                skipped.append(f"layer {layer['name']} left out: {error.message}")
+        if not readings:
+            raise NotFound("none of the layers is there")
+        try:
+            merged = merge(
+                [Layer(name, reading.config) for name, reading in readings],
+                precedence=target.get("precedence") or "additional",
+                policy=target.get("policy") or {},
+                require=target.get("require") or (),
+                drop=target.get("drop") or (),
+            )
+        except DockerConfigError as error:
+            raise InvalidDocument(
+                f"merge of {', '.join(name for name, _reading in readings)}: {error}"
+            ) from None
+        warnings = skipped + [text for name, reading in readings for text in reading.warnings]
+        warnings += [str(warning) for warning in _texts(merged.warnings)]
+        return Document(merged.config, merged.provenance, tuple(merged.conflicts), warnings)
+
+    def _read_one(self, source: Mapping[str, Any], deadline: Deadline, seen: List[bytes]) -> _Reading:
+        name, reference = _reference(source)
+        place = self._sources[name]
+        data = place.read(reference, deadline)
+        seen.append(data)
+        where = place.describe(reference)
+        if source.get("field"):
+            data = _pick(data, source["field"], where)
+            seen.append(data)
+        try:
+            config = load(data)
+        except DockerConfigError as error:
+            raise InvalidDocument(f"{where}: {error}", "whoever owns that document has to mend it") from None
+        return _Reading(config, name, _texts(config.warnings))
+
+
+def _sources_of(target: Mapping[str, Any]) -> List[Mapping[str, Any]]:
+    if target.get("layers"):
+        return [layer["source"] for layer in target["layers"]]
+    return [target["source"]] if target.get("source") else []
+
+
+def _reference(source: Mapping[str, Any]) -> Tuple[str, Any]:
+    for kind in SOURCES:
+        if source.get(kind.NAME) is not None:
+            return kind.NAME, source[kind.NAME]
+    raise ConfigurationError(f"a source needs one of {', '.join(kind.NAME for kind in SOURCES)}")
+
+
+def _texts(findings: Sequence[Any]) -> List[str]:
+    return [
+        f"{finding.registry}: {finding.message}"
+        if getattr(finding, "registry", None)
+        else getattr(finding, "message", "")
+        for finding in findings
+    ]
+
+
+def _pick(data: bytes, path: str, where: str) -> bytes:
+    """The docker config at a dotted path of a JSON or YAML document."""
+    document = _structure(data, where)
+    for part in path.split("."):
+        if not isinstance(document, dict) or part not in document:
+            raise NotFound(f"{where}: there is no field {path}")
+        document = document[part]
+    if isinstance(document, str):
+        return document.encode("utf-8", "surrogatepass")
+    if isinstance(document, dict):
+        try:
+            return json.dumps(document, sort_keys=True).encode("utf-8")
+        except (TypeError, ValueError):
+            raise InvalidDocument(f"{where}: field {path} holds something that JSON cannot express") from None
+    raise InvalidDocument(f"{where}: field {path} is a {type(document).__name__}, not a string or an object")
+
+
+def _structure(data: bytes, where: str) -> Optional[Any]:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        import yaml
+    except ImportError:
+        raise InvalidDocument(f"{where}: not JSON, and PyYAML is not installed to read it as YAML") from None
+    try:
+        return yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # nosec: both are safe loaders
+    except (yaml.YAMLError, ValueError, RecursionError):
+        # yaml's error quotes the line.
+        raise InvalidDocument(f"{where}: neither JSON nor YAML") from None

@@ -1,0 +1,163 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What ``dockerconfig_merge`` does: lint and merge docker configs, and keep the result in a file."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from typing import Any, Dict, Mapping, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfig,
+    DockerConfigError,
+    load,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    NotFound,
+    PermissionDenied,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
+    document_options,
+    resolve_targets,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
+
+__all__ = ["run", "target_options"]
+
+
+def target_options() -> Dict[str, Any]:
+    """The options of one target."""
+    return dict(
+        id=dict(type="str"),
+        dest=dict(type="path"),
+        mode=dict(type="raw"),
+        state=dict(type="str", choices=["present", "absent"]),
+        **document_options(),
+    )
+
+
+def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> Dict[str, Any]:
+    """Handle all targets; the module's result."""
+    shared = Run(params, "dockerconfig", check_mode=check_mode, diff=diff)
+    targets = resolve_targets(params, list(target_options()))
+
+    def work(current: Work) -> None:
+        wanted, outcome = current.target, current.outcome
+        if wanted["state"] == "absent":
+            _remove(_dest(wanted), outcome, check_mode)
+            return
+        if not (wanted.get("source") or wanted.get("layers")):
+            raise ConfigurationError("one of source and layers has to say what is merged")
+        document = shared.documents.read(wanted, current.deadline, current.seen)
+        outcome.provenance = document.provenance
+        outcome.warnings.extend(document.warnings)
+        outcome.extra["conflicts"] = list(document.conflicts)
+        outcome.after = document.config
+        if wanted.get("dest"):
+            _write(_dest(wanted), document.config, _mode(wanted.get("mode")), outcome, check_mode)
+
+    shared.documents.prepare([target for target in targets if target["state"] == "present"])
+    return shared.over(
+        targets, lambda target: f"file:{target['dest']}" if target.get("dest") else "nowhere", work
+    )
+
+
+def _dest(wanted: Mapping[str, Any]) -> str:
+    if not wanted.get("dest"):
+        raise ConfigurationError("state: absent needs dest")
+    return str(wanted["dest"])
+
+
+def _mode(value: Any) -> Optional[int]:
+    """An octal string or a number, as ``ansible.builtin.file`` takes it; None keeps what is there (0600 for a new file)."""
+    if value is None:
+        return None
+    try:
+        mode = int(value, 8) if isinstance(value, str) else int(value)
+    except (TypeError, ValueError):
+        raise ConfigurationError("mode is an octal number in quotes, such as '0600'") from None
+    if not 0 <= mode <= 0o777:
+        raise ConfigurationError("mode is an octal number in quotes, such as '0600'")
+    if mode & 0o007:
+        raise ConfigurationError("mode lets everybody read or write a credential")
+    return mode
+
+
+def _write(path: str, config: DockerConfig, mode: Optional[int], outcome: Outcome, dry_run: bool) -> None:
+    """Replace the file in one step; the old content or the new one is there at any time."""
+    there = _read(path)
+    outcome.before = _parse(there[0]) if there else None
+    wanted_mode = mode if mode is not None else (there[1] if there else 0o600)
+    if outcome.before is None or not outcome.before.same_meaning(config):
+        outcome.did("updated" if there else "created")
+    elif there and there[1] != wanted_mode:
+        outcome.did("mode changed")
+    if not outcome.changed or dry_run:
+        return
+    target = os.path.realpath(path)
+    try:
+        if "mode changed" in outcome.actions:
+            os.chmod(target, wanted_mode)
+        else:
+            _replace(target, config.canonical(), wanted_mode, there is not None)
+    except OSError as error:
+        raise PermissionDenied(f"file:{path} cannot be written: {error.strerror}") from None
+    outcome.settle()
+
+
+def _replace(target: str, payload: bytes, mode: int, exists: bool) -> None:
+    # Made beside the target, since a rename is atomic within one file system only; 0600 from its first byte.
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".pull-secret-")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(payload)
+            os.fchmod(stream.fileno(), mode)
+            if exists:
+                owner = os.stat(target)
+                if (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):
+                    os.fchown(stream.fileno(), owner.st_uid, owner.st_gid)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _read(path: str) -> Any:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(), stat.S_IMODE(os.fstat(stream.fileno()).st_mode)
+    except FileNotFoundError:
+        if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+            raise NotFound(f"file:{path}: its directory does not exist") from None
+        return None
+    except OSError as error:
+        raise PullSecretError(f"file:{path} cannot be read: {error.strerror}") from None
+
+
+def _parse(data: bytes) -> Optional[DockerConfig]:
+    try:
+        return load(data, allow_empty=True)
+    except DockerConfigError:
+        return None
+
+
+def _remove(path: str, outcome: Outcome, dry_run: bool) -> None:
+    if not os.path.lexists(path):
+        return
+    outcome.did("deleted")
+    if dry_run:
+        return
+    try:
+        os.unlink(path)
+    except OSError as error:
+        raise PermissionDenied(f"file:{path} cannot be deleted: {error.strerror}") from None
+    outcome.settle()

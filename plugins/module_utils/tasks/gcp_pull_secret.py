@@ -1,0 +1,190 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What ``gcp_pull_secret`` does: one secret in Secret Manager per target."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, List, Mapping
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import gcp_labels, gcp_secret_id
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
+    document_options,
+    resolve_targets,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.retention import (
+    Retention,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.target import (
+    SecretManagerTarget,
+    SecretManagerWriter,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
+
+__all__ = ["run", "target_options"]
+
+_SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
+_PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
+_LABEL = re.compile(r"[a-z0-9_-]{0,63}\Z")
+
+
+def target_options() -> Dict[str, Any]:
+    """The options of one target."""
+    return dict(
+        id=dict(type="str"),
+        state=dict(type="str", choices=["present", "absent"]),
+        project=dict(type="str"),
+        secret=dict(type="str", no_log=False),
+        cluster_id=dict(type="str"),
+        cluster_name=dict(type="str"),
+        labels=dict(type="dict"),
+        annotations=dict(type="dict"),
+        replication=dict(type="str", choices=["automatic", "user_managed"]),
+        locations=dict(type="list", elements="str"),
+        kms_key=dict(type="str", no_log=False),
+        location_kms_keys=dict(type="dict", no_log=False),
+        adopt=dict(type="bool"),
+        retention=dict(
+            type="dict",
+            options=dict(
+                keep=dict(type="int", required=True),
+                disable=dict(type="bool", default=True),
+                destroy_after=dict(type="float"),
+            ),
+        ),
+        restore_version=dict(type="str"),
+        impersonate_service_account=dict(type="str"),
+        **document_options(),
+    )
+
+
+def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> Dict[str, Any]:
+    """Handle all targets; the module's result."""
+    shared = Run(params, "gcp-secret-manager", check_mode=check_mode, diff=diff)
+    targets = resolve_targets(params, list(target_options()))
+    writer = SecretManagerWriter(shared.settings, shared.gcp, dry_run=check_mode)
+
+    def work(current: Work) -> None:
+        wanted = current.target
+        target = _target(wanted)
+        if wanted["state"] == "absent":
+            writer.remove(target, current.outcome, current.deadline)
+        elif wanted.get("restore_version"):
+            writer.restore(target, _version(wanted["restore_version"]), current.outcome, current.deadline)
+        else:
+            document = shared.documents.read(wanted, current.deadline, current.seen)
+            current.outcome.provenance = document.provenance
+            current.outcome.warnings.extend(document.warnings)
+            if document.conflicts:
+                current.outcome.extra["conflicts"] = list(document.conflicts)
+            writer.ensure(target, document.config, current.outcome, current.deadline)
+
+    shared.documents.prepare([target for target in targets if target["state"] == "present"])
+    writer.prepare(_usable(targets))
+    return shared.over(targets, _place, work)
+
+
+def _usable(targets: List[Dict[str, Any]]) -> List[SecretManagerTarget]:
+    usable = []
+    for target in targets:
+        try:
+            usable.append(_target(target))
+        except ConfigurationError:
+            # It fails alone, when its turn comes.
+            continue
+    return usable
+
+
+def _place(target: Mapping[str, Any]) -> str:
+    try:
+        return _target(target).name
+    except ConfigurationError:
+        return f"projects/{target.get('project') or '?'}/secrets/{target.get('secret') or '?'}"
+
+
+def _version(text: str) -> str:
+    if not re.match(r"[1-9][0-9]*\Z", text):
+        raise ConfigurationError("restore_version is the number of a version, such as 3")
+    return text
+
+
+def _target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
+    project, cluster_id = wanted.get("project"), wanted.get("cluster_id")
+    if not project:
+        raise ConfigurationError("project is missing")
+    if not _PROJECT.match(project):
+        raise ConfigurationError(
+            f"project {project[:80]!r} is not the id or number of a Google Cloud project"
+        )
+    secret = wanted.get("secret") or (gcp_secret_id(cluster_id) if cluster_id else None)
+    if not secret:
+        raise ConfigurationError("neither secret nor cluster_id says which secret is meant")
+    if not _SECRET_ID.match(secret):
+        raise ConfigurationError(
+            f"secret {secret[:80]!r} is not 1-255 letters, digits, dashes and underscores"
+        )
+    if wanted["state"] == "present" and not any(
+        wanted.get(name) for name in ("source", "layers", "restore_version")
+    ):
+        raise ConfigurationError(
+            "one of source, layers and restore_version has to say what the secret is to hold"
+        )
+    labels = {str(key): str(value) for key, value in (wanted.get("labels") or {}).items()}
+    for key, value in {**labels, **gcp_labels(cluster_id, wanted.get("cluster_name"))}.items():
+        if not (_LABEL.match(key) and _LABEL.match(value)):
+            raise ConfigurationError(
+                f"label {key[:63]!r}: keys and values are lower case, 63 characters of a-z 0-9 _ -"
+            )
+    return SecretManagerTarget(
+        id=str(wanted.get("id") or cluster_id or secret),
+        project=project,
+        secret=secret,
+        cluster_id=cluster_id,
+        cluster_name=wanted.get("cluster_name"),
+        labels=labels,
+        annotations={str(key): str(value) for key, value in (wanted.get("annotations") or {}).items()},
+        replication=_replication(wanted),
+        adopt=bool(wanted.get("adopt")),
+        retention=_retention(wanted.get("retention")),
+        impersonate=wanted.get("impersonate_service_account"),
+    )
+
+
+def _replication(wanted: Mapping[str, Any]) -> Dict[str, Any]:
+    locations, keys = wanted.get("locations") or [], wanted.get("location_kms_keys") or {}
+    if (wanted.get("replication") or "automatic") == "automatic":
+        if locations or keys:
+            raise ConfigurationError("locations and location_kms_keys belong to replication: user_managed")
+        key = wanted.get("kms_key")
+        return {"automatic": {"customer_managed_encryption": {"kms_key_name": key}} if key else {}}
+    if not locations:
+        raise ConfigurationError("replication: user_managed needs locations")
+    if wanted.get("kms_key"):
+        raise ConfigurationError(
+            "kms_key belongs to replication: automatic; user_managed takes location_kms_keys"
+        )
+    unknown = sorted(set(keys) - set(locations))
+    if unknown:
+        raise ConfigurationError(f"location_kms_keys names {', '.join(unknown)}, not among the locations")
+    if keys and len(keys) != len(set(locations)):
+        raise ConfigurationError("location_kms_keys has to name a key for every location, or none")
+    replicas: List[Dict[str, Any]] = []
+    for location in locations:
+        replica: Dict[str, Any] = {"location": location}
+        if location in keys:
+            replica["customer_managed_encryption"] = {"kms_key_name": str(keys[location])}
+        replicas.append(replica)
+    return {"user_managed": {"replicas": replicas}}
+
+
+def _retention(options: Any) -> Any:
+    if not options:
+        return None
+    if options["keep"] < 1:
+        raise ConfigurationError("retention.keep is 1 at least: the version in use stays")
+    if options.get("destroy_after") is not None and options["destroy_after"] < 0:
+        raise ConfigurationError("retention.destroy_after is a number of seconds")
+    return Retention(options["keep"], options["disable"], options.get("destroy_after"))

@@ -1,0 +1,134 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What ``k8s_pull_secret`` does: one Secret in a management cluster per target."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, List, Mapping, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import kubernetes_secret_name
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
+    document_options,
+    resolve_targets,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.target import (
+    KubernetesTarget,
+    KubernetesWriter,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
+
+__all__ = ["run", "target_options"]
+
+_SUBDOMAIN = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
+_LABEL_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+
+
+def target_options() -> Dict[str, Any]:
+    """The options of one target."""
+    return dict(
+        id=dict(type="str"),
+        state=dict(type="str", choices=["present", "absent"]),
+        namespace=dict(type="str"),
+        name=dict(type="str"),
+        cluster_id=dict(type="str"),
+        cluster_name=dict(type="str"),
+        gcp_secret_path=dict(type="str", no_log=False),
+        labels=dict(type="dict"),
+        annotations=dict(type="dict"),
+        adopt=dict(type="bool"),
+        immutable=dict(type="bool"),
+        service_accounts=dict(type="list", elements="str"),
+        context=dict(type="str"),
+        kubeconfig=dict(type="path"),
+        **document_options(),
+    )
+
+
+def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> Dict[str, Any]:
+    """Handle all targets; the module's result."""
+    shared = Run(params, "k8s-secret", check_mode=check_mode, diff=diff)
+    targets = resolve_targets(params, list(target_options()))
+    writer = KubernetesWriter(shared.settings, shared.kubernetes, dry_run=check_mode)
+
+    def work(current: Work) -> None:
+        target = _target(current.target)
+        if current.target["state"] == "absent":
+            writer.remove(target, current.outcome, current.deadline)
+            return
+        document = shared.documents.read(current.target, current.deadline, current.seen)
+        current.outcome.provenance = document.provenance
+        current.outcome.warnings.extend(document.warnings)
+        if document.conflicts:
+            current.outcome.extra["conflicts"] = list(document.conflicts)
+        writer.ensure(target, document.config, current.outcome, current.deadline)
+
+    shared.documents.prepare([target for target in targets if target["state"] == "present"])
+    writer.prepare(_usable(targets))
+    return shared.over(targets, _place, work)
+
+
+def _usable(targets: List[Dict[str, Any]]) -> List[KubernetesTarget]:
+    usable = []
+    for target in targets:
+        try:
+            usable.append(_target(target))
+        except ConfigurationError:
+            # It fails alone, when its turn comes.
+            continue
+    return usable
+
+
+def _place(target: Mapping[str, Any]) -> str:
+    context = f"{target['context']}:" if target.get("context") else ""
+    try:
+        name: Optional[str] = _name(target)
+    except ConfigurationError:
+        name = None
+    return f"{context}namespaces/{target.get('namespace') or '?'}/secrets/{name or '?'}"
+
+
+def _name(wanted: Mapping[str, Any]) -> str:
+    name = wanted.get("name") or (
+        kubernetes_secret_name(wanted["cluster_id"]) if wanted.get("cluster_id") else None
+    )
+    if not name:
+        raise ConfigurationError("neither name nor cluster_id says which secret is meant")
+    if not _SUBDOMAIN.match(name):
+        raise ConfigurationError(f"name {name[:80]!r} is not lower case letters, digits, dashes and dots")
+    return str(name)
+
+
+def _target(wanted: Mapping[str, Any]) -> KubernetesTarget:
+    namespace = wanted.get("namespace")
+    if not namespace:
+        raise ConfigurationError("namespace is missing")
+    if not _LABEL_NAME.match(namespace):
+        raise ConfigurationError(f"namespace {namespace[:80]!r} is not lower case letters, digits and dashes")
+    name = _name(wanted)
+    if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
+        raise ConfigurationError("one of source and layers has to say what the secret is to hold")
+    return KubernetesTarget(
+        id=str(wanted.get("id") or wanted.get("cluster_id") or name),
+        namespace=namespace,
+        name=name,
+        cluster_id=wanted.get("cluster_id"),
+        cluster_name=wanted.get("cluster_name"),
+        gcp_secret_path=wanted.get("gcp_secret_path") or _path_of(wanted.get("source")),
+        labels={str(key): str(value) for key, value in (wanted.get("labels") or {}).items()},
+        annotations={str(key): str(value) for key, value in (wanted.get("annotations") or {}).items()},
+        adopt=bool(wanted.get("adopt")),
+        immutable=wanted.get("immutable"),
+        service_accounts=tuple(wanted.get("service_accounts") or ()),
+        context=wanted.get("context"),
+        kubeconfig=wanted.get("kubeconfig"),
+    )
+
+
+def _path_of(source: Optional[Mapping[str, Any]]) -> Optional[str]:
+    """The seed's annotation names ``latest``, whichever version was read: it says where to look again."""
+    gcp = (source or {}).get("gcp")
+    return f"projects/{gcp['project']}/secrets/{gcp['secret']}/versions/latest" if gcp else None

@@ -1,0 +1,210 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What every batch module needs of the controller.
+
+* A pipelined connection, so that no argument is ever written to a temporary file.
+* Progress: the module tells a small file how far it is, and this prints it.
+* One digest key for the whole ``ansible-playbook`` run, so that digests can be compared within it.
+* A net under secrecy: the result carries no ``invocation``, and no form of a secret that the task holds.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import secrets
+import threading
+import time
+from contextlib import contextmanager
+from typing import Any, ClassVar, Dict, Iterator, List, Optional, Set
+
+from ansible import constants as C  # noqa: N812
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
+
+__all__ = ["BatchAction"]
+
+_CHUNK = 200
+_FIRST_PROGRESS = 2.0
+_NEXT_PROGRESS = 2.0
+
+display = Display()
+
+
+class BatchAction(ActionBase):
+    """The action plugin of a batch module: ``MODULE`` is its fully qualified name."""
+
+    MODULE: ClassVar[str]
+    TRANSFERS_FILES = False
+
+    def run(self, tmp: Any = None, task_vars: Any = None) -> Dict[str, Any]:
+        """Run the module over all targets, in one process where it runs on the controller."""
+        super().run(tmp, task_vars)
+        arguments = dict(self._task.args)
+        forms = _forms_in(arguments)
+        if _has_inline(arguments) and not self._is_pipelining_enabled("new"):
+            return {
+                "failed": True,
+                "msg": "source.inline needs a pipelined connection (and ANSIBLE_KEEP_REMOTE_FILES off), since the task's "
+                "arguments would be written to a temporary file otherwise; give the docker config by reference",
+            }
+        if not arguments.get("digest_key"):
+            arguments["digest_key"] = _digest_key()
+        targets = arguments.get("targets")
+        if self._connection.transport == "local" or not isinstance(targets, list) or len(targets) <= _CHUNK:
+            return _clean(self._run_one(arguments, task_vars), forms)
+        return _clean(self._run_chunks(arguments, targets, task_vars), forms)
+
+    def _is_pipelining_enabled(self, module_style: str, wrap_async: bool = False) -> bool:
+        become = self._connection.become
+        can_become = become is None or getattr(become, "pipelining", become.name != "su")
+        return bool(
+            module_style == "new"
+            and not wrap_async
+            and self._connection.has_pipelining
+            and can_become
+            and not C.DEFAULT_KEEP_REMOTE_FILES
+        )
+
+    def _run_one(self, arguments: Dict[str, Any], task_vars: Any) -> Dict[str, Any]:
+        if self._connection.transport != "local" or arguments.get("progress_file"):
+            return self._execute(arguments, task_vars)
+        with _progress_shown(self.MODULE.rsplit(".", 1)[-1]) as path:
+            return self._execute({**arguments, "progress_file": path}, task_vars)
+
+    def _execute(self, arguments: Dict[str, Any], task_vars: Any) -> Dict[str, Any]:
+        result: Dict[str, Any] = self._execute_module(
+            module_name=self.MODULE, module_args=arguments, task_vars=task_vars
+        )
+        return result
+
+    def _run_chunks(self, arguments: Dict[str, Any], targets: List[Any], task_vars: Any) -> Dict[str, Any]:
+        """Elsewhere than here the module's progress cannot be seen: it is sent some targets at a time."""
+        whole: Dict[str, Any] = {"changed": False, "targets": [], "failed_targets": []}
+        for start in range(0, len(targets), _CHUNK):
+            part = self._execute({**arguments, "targets": targets[start : start + _CHUNK]}, task_vars)
+            if "targets" not in part:
+                # The module itself failed (arguments, connection): what was done so far is told with it.
+                return {**whole, **part, "changed": whole["changed"]}
+            whole["changed"] |= bool(part.get("changed"))
+            for name in ("targets", "failed_targets"):
+                whole[name].extend(part.get(name, ()))
+            if part.get("diff"):
+                whole.setdefault("diff", []).extend(part["diff"])
+            _show(
+                self.MODULE.rsplit(".", 1)[-1],
+                len(whole["targets"]),
+                len(targets),
+                len(whole["failed_targets"]),
+            )
+        failed = len(whole["failed_targets"])
+        whole["summary"] = {
+            "total": len(targets),
+            "changed": sum(1 for target in whole["targets"] if target["changed"]),
+            "failed": failed,
+        }
+        if failed:
+            first = "; ".join(f"{target['id']}: {target['msg']}" for target in whole["failed_targets"][:5])
+            whole.update(failed=True, msg=f"{failed} of {len(targets)} targets failed: {first}")
+        return whole
+
+
+def _digest_key() -> str:
+    """The same for every task of this run, known to nobody after it: Ansible removes the directory at its end."""
+    path = os.path.join(C.DEFAULT_LOCAL_TMP, "pull-secret-digest-key")
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        with open(path, encoding="ascii") as stream:
+            text = stream.read()
+        if text:
+            return text
+        # Another task of this moment has made it and not written it yet.
+        time.sleep(0.05)
+        return _digest_key()
+    with os.fdopen(handle, "w", encoding="ascii") as stream:
+        text = base64.b64encode(secrets.token_bytes(32)).decode("ascii")
+        stream.write(text)
+    return text
+
+
+@contextmanager
+def _progress_shown(name: str) -> Iterator[str]:
+    """A file for the module to write its progress to, and a thread that prints it."""
+    path = os.path.join(C.DEFAULT_LOCAL_TMP, f"pull-secret-progress-{secrets.token_hex(6)}")
+    ended = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(name, path, ended), daemon=True)
+    watcher.start()
+    try:
+        yield path
+    finally:
+        ended.set()
+        watcher.join()
+        for left in (path, path + ".new"):
+            if os.path.exists(left):
+                os.unlink(left)
+
+
+def _watch(name: str, path: str, ended: threading.Event) -> None:
+    pause, shown = _FIRST_PROGRESS, -1
+    while not ended.wait(pause):
+        pause = _NEXT_PROGRESS
+        try:
+            with open(path, encoding="ascii") as stream:
+                counts = json.load(stream)
+        except (OSError, ValueError):
+            continue
+        if counts["done"] != shown:
+            shown = counts["done"]
+            _show(name, shown, counts["total"], counts["failed"])
+
+
+def _show(name: str, done: int, total: int, failed: int) -> None:
+    display.display(f"{name}: {done}/{total}" + (f" ({failed} failed)" if failed else ""))
+
+
+def _has_inline(value: Any) -> bool:
+    if isinstance(value, dict):
+        return value.get("inline") is not None or any(_has_inline(item) for item in value.values())
+    return isinstance(value, (list, tuple)) and any(_has_inline(item) for item in value)
+
+
+def _forms_in(value: Any, key: Optional[str] = None) -> Set[str]:
+    """Every form of what looks like a docker config in the arguments, wherever it was put."""
+    forms: Set[str] = set()
+    if isinstance(value, dict):
+        if key == "inline" or "auths" in value:
+            return set(sensitive_forms(value))
+        for name, item in value.items():
+            forms |= _forms_in(item, name)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            forms |= _forms_in(item, key)
+    elif isinstance(value, str) and (key in ("inline", "auth", "password") or "auth" in value):
+        forms |= set(sensitive_forms(value))
+    return forms
+
+
+def _clean(result: Dict[str, Any], forms: Set[str]) -> Dict[str, Any]:
+    result.pop("invocation", None)
+    if not forms:
+        return result
+    ordered = sorted(forms, key=len, reverse=True)
+    cleaned: Dict[str, Any] = _without(result, ordered)
+    return cleaned
+
+
+def _without(value: Any, forms: List[str]) -> Any:
+    if isinstance(value, dict):
+        return {_without(key, forms): _without(item, forms) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without(item, forms) for item in value]
+    if isinstance(value, str):
+        for form in forms:
+            if form in value:
+                value = value.replace(form, "********")
+    return value

@@ -110,8 +110,9 @@ ruff: lint-env ## Python style and formatting
 format: lint-env ## let ruff format the Python files
 	@$(LINT)/ruff format .
 
-mypy: lint-env ## types, strict
-	$(PART) mypy $(LINT)/mypy --python-executable $(BIN)/python
+mypy: venv ## types, strict
+	$(PART) "mypy, plugins" $(BIN)/mypy -p ansible_collections.hyperfleet.pull_secret.plugins
+	$(PART) "mypy, tests" $(BIN)/mypy
 
 yamllint: lint-env ## YAML files
 	$(PART) yamllint $(LINT)/yamllint --strict .

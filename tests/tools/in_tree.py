@@ -29,7 +29,6 @@ def run(name: str, command: Sequence[str | Path], keep: Sequence[str] = (), **va
             **os.environ,
             "PATH": f"{bin_dir}{os.pathsep}{os.environ['PATH']}",
             "ANSIBLE_COLLECTIONS_PATH": str(base),
-            "ANSIBLE_COLLECTIONS_SCAN_SYS_PATH": "false",
             **variables,
         }
         tool = [

@@ -1,0 +1,154 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reading the docker config from a cluster's spec in the HyperFleet API: ``hyperfleet: {cluster_id}``."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Optional, Union
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    InvalidDocument,
+    NotFound,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import (
+    Cluster,
+    HyperFleetClient,
+    check_alive,
+    check_cluster_id,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import connect
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import RequestRefused
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+
+__all__ = ["HyperFleetSource", "pull_secret"]
+
+# The spec is the caller's own text: seed 003 writes the first, a snake_case fleet the second.
+_FIELDS = ("pullSecret", "pull_secret")
+
+
+def pull_secret(cluster: Mapping[str, Any]) -> bytes:
+    """``spec.pullSecret.data`` of a cluster: JSON text as it is, an object as JSON.
+
+    :raises NotFound: there is none.
+    :raises InvalidDocument: it is neither, or both spellings are there and differ.
+    :raises BeingDeleted: the cluster is.
+    """
+    check_alive(cluster)
+    name = f"cluster {cluster.get('id')}"
+    spec = cluster.get("spec")
+    held = spec if isinstance(spec, dict) else {}
+    found = {field: held[field]["data"] for field in _FIELDS if _has_data(held.get(field))}
+    if not found:
+        raise NotFound(f"{name} has no spec.pullSecret.data")
+    values = list(found.values())
+    if any(value != values[0] for value in values):
+        raise InvalidDocument(f"{name}: spec.pullSecret.data and spec.pull_secret.data differ")
+    value = values[0]
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    if isinstance(value, dict):
+        return json.dumps(value, sort_keys=True).encode("utf-8")
+    kind = type(value).__name__
+    raise InvalidDocument(f"{name}: spec.{next(iter(found))}.data is a {kind}, not a string or an object")
+
+
+def _has_data(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("data") not in (None, "", {})
+
+
+class HyperFleetSource(Source):
+    """The pull secret in a cluster's spec.  A reference is ``{"cluster_id": ...}``."""
+
+    NAME: ClassVar[str] = "hyperfleet"
+    SPEC: ClassVar[dict[str, Any]] = dict(
+        type="dict", options=dict(cluster_id=dict(type="str", required=True))
+    )
+
+    def __init__(self, settings: Settings, client: Optional[HyperFleetClient] = None) -> None:
+        super().__init__(settings)
+        self._client = client
+        self._lock = threading.Lock()
+        # What was read ahead: the document and its generation, or why it could not be had.
+        self._ahead: dict[str, Union[tuple[bytes, Optional[str]], PullSecretError]] = {}
+        self._versions: dict[str, Optional[str]] = {}
+
+    def prepare(self, references: Sequence[Any]) -> None:
+        """Read many clusters in few requests; what this cannot find or do, ``read`` does or reports."""
+        wanted: list[str] = []
+        for reference in references:
+            try:
+                wanted.append(check_cluster_id(reference["cluster_id"]))
+            except PullSecretError:
+                continue  # read reports it
+        wanted = sorted(set(wanted))
+        if len(wanted) < 2:
+            return
+        deadline = self.settings.deadline()
+        for batch in HyperFleetClient.batches(wanted):
+            try:
+                found = self._connected().find_clusters(batch, deadline)
+            except RequestRefused:
+                return  # each cluster is read by itself
+            except PullSecretError as error:
+                # Tried as often as the policy says: the single reads would fail as well, slowly.
+                self._ahead.update((cluster_id, error) for cluster_id in batch)
+                continue
+            for cluster_id, cluster in found.items():
+                self._ahead[cluster_id] = _reading(cluster)
+
+    def read(self, reference: Any, deadline: Deadline) -> bytes:
+        """The document: once from what was read ahead, then from the API.
+
+        :raises NotFound: no such cluster, or it has no pull secret.
+        :raises BeingDeleted: it is being deleted.
+        """
+        cluster_id = check_cluster_id(reference["cluster_id"])
+        with self._lock:
+            reading = self._ahead.pop(cluster_id, None)
+        if reading is None:
+            reading = _reading(self._connected().get_cluster(cluster_id, deadline))
+        if isinstance(reading, PullSecretError):
+            raise _again(reading) from None
+        data, self._versions[cluster_id] = reading
+        return data
+
+    def describe(self, reference: Any) -> str:
+        """``hyperfleet:CLUSTER-ID``."""
+        return f"hyperfleet:{reference['cluster_id']}"
+
+    def version(self, reference: Any) -> Optional[str]:
+        """The cluster's generation, which each edit of its spec or labels raises."""
+        return self._versions.get(reference["cluster_id"])
+
+    def _connected(self) -> HyperFleetClient:
+        with self._lock:
+            if self._client is None:
+                self._client = HyperFleetClient(
+                    connect(self.settings.connection(self.NAME)),
+                    retrier=self.settings.retrier,
+                    api_timeout=self.settings.api_timeout,
+                    connections=self.settings.concurrency,
+                )
+            return self._client
+
+
+def _reading(cluster: Cluster) -> Union[tuple[bytes, Optional[str]], PullSecretError]:
+    generation = cluster.get("generation")
+    try:
+        return pull_secret(cluster), None if generation is None else str(generation)
+    except PullSecretError as error:
+        return error
+
+
+def _again(error: PullSecretError) -> PullSecretError:
+    """The same error for one more target; it has been retried already."""
+    copy = type(error)(error.message, error.hint)
+    copy.retryable = False
+    return copy

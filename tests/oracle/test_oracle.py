@@ -1,0 +1,116 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Our reading of a docker config against kubelet's own code and containers/image's own code.
+
+``ORACLE_SEED`` and ``ORACLE_COUNT`` choose other questions, or more of them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfigError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.match import (
+    HELPER,
+    Match,
+    image_candidates,
+    kubelet_groups,
+)
+from tests.oracle import binary
+from tests.oracle.generator import Generator
+
+SEED = int(os.environ.get("ORACLE_SEED", "20260101"))
+COUNT = int(os.environ.get("ORACLE_COUNT", "10000"))
+
+pytestmark = pytest.mark.real("go")
+
+
+def _pair(found: dict[str, Any]) -> tuple[bytes, bytes]:
+    return base64.b64decode(found["username"] or ""), base64.b64decode(found["password"] or "")
+
+
+def _kubelet_agrees(document: bytes, image: str, theirs: dict[str, Any]) -> bool:
+    try:
+        groups = kubelet_groups(document, image)
+    except DockerConfigError as error:
+        return theirs.get("error") == ("image" if error.rule == "image-name" else "parse")
+    found = [_pair(item) for item in theirs["credentials"] or ()]
+    if theirs.get("error"):
+        return False
+    # Spellings of one registry come in the order of a Go map: compare group by group.
+    for group in groups:
+        ours = sorted((match.secret.username, match.secret.password) for match in group)
+        if ours != sorted(found[: len(group)]):
+            return False
+        del found[: len(group)]
+    return not found
+
+
+def _outcome(candidate: Match | DockerConfigError) -> tuple[Any, ...]:
+    if isinstance(candidate, DockerConfigError):
+        return ("base64",)
+    if candidate.source == HELPER:
+        return ("helper",)
+    secret = candidate.secret
+    return secret.username, secret.password, secret.identity_token
+
+
+def _containers_image_agrees(document: bytes, image: str, theirs: dict[str, Any]) -> bool:
+    try:
+        candidates = image_candidates(document, image)
+    except DockerConfigError as error:
+        return theirs.get("error") == ("image" if error.rule == "image-name" else "parse")
+    if theirs.get("error"):
+        found: tuple[Any, ...] = (theirs["error"],)
+    else:
+        found = (*_pair(theirs), base64.b64decode(theirs.get("identity_token") or ""))
+    # Where keys are equally good it takes whichever Go's map gives first.
+    return found in ([_outcome(item) for item in candidates] or [(b"", b"", b"")])
+
+
+def _shape(answer: dict[str, Any]) -> str:
+    """What kind of answer it was, to show that the questions are not all of one kind."""
+    kubelet, image = answer["kubelet"], answer["containers_image"]
+    found = len(kubelet["credentials"] or ())
+    ours = kubelet.get("error") or ("none" if not found else "one" if found == 1 else "several")
+    return f"{ours}/{image.get('error') or ('one' if image['username'] or image['password'] else 'none')}"
+
+
+def test_both_readers_agree_with_us_on_random_documents() -> None:
+    generator = Generator(SEED)
+    questions = [generator.question() for _ in range(COUNT)]
+    answers = binary.ask(binary.build(), questions)
+    assert len(answers) == COUNT
+    shapes: dict[str, int] = {}
+    disagreements = []
+    for (document, image), answer in zip(questions, answers, strict=True):
+        shapes[_shape(answer)] = shapes.get(_shape(answer), 0) + 1
+        if not _kubelet_agrees(document, image, answer["kubelet"]):
+            disagreements.append(("kubelet", document, image, answer["kubelet"]))
+        if not _containers_image_agrees(document, image, answer["containers_image"]):
+            disagreements.append(("containers/image", document, image, answer["containers_image"]))
+    print(f"oracle: {COUNT} questions, seed {SEED}, {len(disagreements)} disagreements")
+    print("oracle: answers (kubelet/containers-image) " + json.dumps(shapes, sort_keys=True))
+    for reader, document, image, theirs in disagreements[:10]:
+        print(f"  {reader}: {document!r} for {image!r}: {theirs}")
+    assert not disagreements
+    # Honest only if matches, misses and every refusal do occur.
+    assert {"one/one", "several/one", "none/none", "parse/parse", "parse/one", "image/image"} <= set(shapes)
+
+
+@pytest.mark.parametrize("reader", ["kubelet", "containers_image"])
+def test_a_wrong_answer_would_be_noticed(reader: str) -> None:
+    auth = base64.b64encode(b"user:example-password").decode()
+    document = json.dumps({"auths": {"quay.io/team": {"auth": auth}}}).encode()
+    (answer,) = binary.ask(binary.build(), [(document, "quay.io/team/app")])
+    agrees = {"kubelet": _kubelet_agrees, "containers_image": _containers_image_agrees}[reader]
+    assert agrees(document, "quay.io/team/app", answer[reader])
+    other = base64.b64encode(b"user:another-password").decode()
+    assert not agrees(document.replace(auth.encode(), other.encode()), "quay.io/team/app", answer[reader])
+    assert not agrees(document, "quay.io/other/app", answer[reader])

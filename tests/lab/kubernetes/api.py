@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from tests.lab.kubernetes import writes
 from tests.lab.kubernetes.resources import Resource, discovery
 from tests.lab.kubernetes.routing import Request, Target, User, authenticate, authorize, route
 from tests.lab.kubernetes.selectors import Predicate, field_selector, label_selector
-from tests.lab.kubernetes.status import ApiError, not_found
+from tests.lab.kubernetes.status import ApiError
 from tests.lab.kubernetes.store import Entry, Event, Store
 
 JSON = "application/json"
@@ -74,6 +75,9 @@ class Api:
             return self._resource(request, target), name
         except ApiError as error:
             return failure(error), name
+        except Exception as error:  # noqa: BLE001 - a bug of the stand-in must not look like a network fault
+            traceback.print_exc()
+            return failure(ApiError(500, f"the stand-in failed: {type(error).__name__}")), name
 
     def _document(self, request: Request) -> Response:
         path = request.path.rstrip("/") or "/"
@@ -81,6 +85,8 @@ class Api:
             return Response(200, b"ok", TEXT)
         if path in self.documents:
             return Response(200, self.documents[path])
+        if path.startswith("/api/v1/"):
+            raise ApiError(404, "the server could not find the requested resource", details={})
         return Response(404, b"404 page not found\n", TEXT)
 
     def _resource(self, request: Request, target: Target) -> Response:
@@ -148,7 +154,8 @@ class Api:
         try:
             limit = int(request.query.get("limit") or 0)
         except ValueError:
-            raise ApiError(400, "limit is not a number") from None
+            limit_text = request.query["limit"]
+            raise ApiError(400, f'strconv.ParseInt: parsing "{limit_text}": invalid syntax') from None
         token = request.query.get("continue", "")
         entries = self._continued(token) if token else self._chosen(request, target)
         if limit <= 0 or len(entries) <= limit:
@@ -217,7 +224,8 @@ class Api:
         if version in ("", "0"):
             lines = [line_of("ADDED", entry) for entry in self._chosen(request, target)]
         elif not version.isdigit():
-            raise ApiError(400, f'resourceVersion: Invalid value: "{version}": not a number')
+            parse = f'strconv.ParseUint: parsing "{version}": invalid syntax'
+            raise ApiError(500, f'resourceVersion: Invalid value: "{version}": {parse}', reason="")
         elif int(version) < store.oldest:
             error = ApiError(410, f"too old resource version: {version} ({store.version})")
             lines = [b'{"type":"ERROR","object":' + error.body() + b"}\n"]
@@ -230,4 +238,4 @@ class Api:
         return Response(200, lines=lines, watch=seen, timeout=timeout)
 
 
-__all__ = ["Api", "Request", "Response", "failure", "not_found", "route"]
+__all__ = ["Api", "Request", "Response", "failure", "route"]

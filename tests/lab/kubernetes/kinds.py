@@ -57,11 +57,16 @@ def decode(resource: Resource, raw: Any, *, strict: bool = False) -> Object:
     """
     kind = resource.kind
     if not isinstance(raw, dict):
-        raise ApiError(400, f"the object provided is unrecognized (must be of type {kind})")
+        raise ApiError(
+            400,
+            f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
+            "json parse error: not an object",
+        )
     if raw.get("apiVersion", "v1") != "v1":
         raise ApiError(
             400,
-            f"the API version in the data ({raw['apiVersion']}) does not match the expected API version (v1)",
+            f'{kind} in version "{raw["apiVersion"]}" cannot be handled as a {kind}: no kind "{kind}" is '
+            f'registered for version "{raw["apiVersion"]}" in scheme "pkg/runtime/scheme.go:110"',
         )
     if raw.get("kind", kind) != kind:
         raise ApiError(
@@ -83,6 +88,10 @@ def decode(resource: Resource, raw: Any, *, strict: bool = False) -> Object:
         _decode_data(kind, out)
     elif kind == "ServiceAccount":
         _decode_service_account(out)
+    elif kind == "Event":
+        out.update({name: out.get(name) for name in ("firstTimestamp", "lastTimestamp", "eventTime")})
+        out.setdefault("source", {})
+        out.update({name: out.get(name, "") for name in ("reportingComponent", "reportingInstance")})
     elif kind == "Namespace":
         out["spec"] = {"finalizers": ["kubernetes"]}
         out["status"] = {"phase": "Active"}
@@ -92,7 +101,7 @@ def decode(resource: Resource, raw: Any, *, strict: bool = False) -> Object:
 def _bytes_map(kind: str, out: Object, name: str) -> None:
     if name not in out:
         return
-    decoded = string_map(kind, out[name], f"{kind}.{name}")
+    decoded = string_map(kind, out[name], f"{kind}.{name}", "[]uint8")
     for key, value in decoded.items():
         decoded[key] = _canonical_base64(kind, value)
     if decoded:
@@ -172,7 +181,8 @@ def _validate_json(key: str, encoded: str) -> list[FieldError]:
         document = json.loads(base64.b64decode(encoded))
         if document is None or isinstance(document, dict):
             return []
-        why = "json: cannot unmarshal value into Go value of type map[string]interface {}"
+        what = {list: "array", str: "string", bool: "bool"}.get(type(document), "number")
+        why = f"json: cannot unmarshal {what} into Go value of type map[string]interface {{}}"
     except ValueError:
         why = "unexpected end of JSON input" if not encoded else "invalid character in JSON"
     return [field_invalid(f"data[{key}]", "<secret contents redacted>", why)]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -64,16 +65,16 @@ def wrong_type(kind: str, found: Any, field: str, wanted: str) -> ApiError:
     )
 
 
-def string_map(kind: str, value: Any, field: str) -> dict[str, str]:
+def string_map(kind: str, value: Any, field: str, item: str = "string") -> dict[str, str]:
     """Decode an optional map of strings; null values become empty strings, as in Go."""
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise wrong_type(kind, value, field, "map[string]string")
-    for item in value.values():
-        if item is not None and not isinstance(item, str):
-            raise wrong_type(kind, item, field, "string")
-    return {key: item or "" for key, item in value.items()}
+        raise wrong_type(kind, value, field, f"map[string]{item}")
+    for found in value.values():
+        if found is not None and not isinstance(found, str):
+            raise wrong_type(kind, found, field, item)
+    return {key: found or "" for key, found in value.items()}
 
 
 def decode_metadata(kind: str, raw: Any) -> Object:
@@ -112,7 +113,7 @@ def _qualified(field: str, key: str) -> list[FieldError]:
     if not name:
         errors.append(field_invalid(field, key, "name part must be non-empty"))
     elif len(name) > 63:
-        errors.append(field_invalid(field, key, "name part must be no more than 63 bytes"))
+        errors.append(field_invalid(field, key, "name part must be no more than 63 characters"))
     if not _QUALIFIED.fullmatch(name):
         errors.append(field_invalid(field, key, _NAME_PART_TEXT))
     return errors
@@ -126,20 +127,26 @@ def validate_metadata(resource: Resource, metadata: Object) -> list[FieldError]:
         errors.append(field_required("metadata.name", "name or generateName is required"))
     elif resource.plural == "namespaces":
         if len(name) > 63:
-            errors.append(field_invalid("metadata.name", name, "must be no more than 63 bytes"))
+            errors.append(field_invalid("metadata.name", name, "must be no more than 63 characters"))
         if not _LABEL.fullmatch(name):
             errors.append(field_invalid("metadata.name", name, _LABEL_TEXT))
     else:
         if len(name) > 253:
-            errors.append(field_invalid("metadata.name", name, "must be no more than 253 bytes"))
+            errors.append(field_invalid("metadata.name", name, "must be no more than 253 characters"))
         if not _SUBDOMAIN.fullmatch(name):
             errors.append(field_invalid("metadata.name", name, _SUBDOMAIN_TEXT))
     for key, value in metadata.get("labels", {}).items():
         errors += _qualified("metadata.labels", key)
         if len(value) > 63:
-            errors.append(field_invalid("metadata.labels", value, "must be no more than 63 bytes"))
+            errors.append(field_invalid("metadata.labels", value, "must be no more than 63 characters"))
         if value and not _QUALIFIED.fullmatch(value):
             errors.append(field_invalid("metadata.labels", value, _LABEL_VALUE_TEXT))
+    for index, finalizer in enumerate(metadata.get("finalizers", [])):
+        field = f"metadata.finalizers[{index}]"
+        if "/" not in finalizer:
+            standard = "name is neither a standard finalizer name nor is it fully qualified"
+            errors.append(field_invalid(field, finalizer, standard))
+        errors += _qualified(field, finalizer)
     annotations = metadata.get("annotations", {})
     for key in annotations:
         errors += _qualified("metadata.annotations", key.lower())
@@ -151,16 +158,14 @@ def validate_metadata(resource: Resource, metadata: Object) -> list[FieldError]:
 def validate_metadata_update(resource: Resource, metadata: Object, old: Object) -> list[FieldError]:
     """Check what only an update can get wrong."""
     errors: list[FieldError] = []
-    if not metadata.get("resourceVersion") and not resource.unconditional:
-        errors.append(field_invalid("metadata.resourceVersion", 0, "must be specified for an update"))
     if old.get("deletionTimestamp"):
-        added = [f for f in metadata.get("finalizers", []) if f not in old.get("finalizers", [])]
+        added: list[str] = [f for f in metadata.get("finalizers", []) if f not in old.get("finalizers", [])]
         if added:
             errors.append(
                 field_forbidden(
                     "metadata.finalizers",
                     "no new finalizers can be added if the object is being deleted, found new finalizers "
-                    f"{added}",
+                    f"[]string{{{', '.join(map(json.dumps, added))}}}",
                 )
             )
     return errors

@@ -14,6 +14,7 @@ from tests.lab.kubernetes.status import ApiError
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
 
 # Lists that a strategic merge patch merges, with their merge key (None: a list of plain values).
 # ServiceAccount.imagePullSecrets is not among them: it has no merge key, a patch replaces it.
@@ -25,23 +26,24 @@ MERGED_LISTS: dict[tuple[str, str], str | None] = {
 
 
 def apply_patch(content_type: str, kind: str, target: dict[str, Any], patch: Any) -> dict[str, Any]:
-    """Return a new object: ``target`` with ``patch`` applied (400, 415 or 422 when it cannot be)."""
+    """Return a new object: ``target`` with ``patch`` applied (400 or 422 when it cannot be)."""
     if content_type == JSON_PATCH:
         if not isinstance(patch, list):
-            raise ApiError(400, "error decoding patch: a JSON patch is a list of operations")
+            raise _undecodable(patch, "[]handlers.jsonPatchOp")
         return _json_patch(copy.deepcopy(target), patch)
-    if content_type not in (MERGE_PATCH, STRATEGIC_PATCH):
-        raise ApiError(
-            415,
-            "the body of the request was in an unknown format - accepted media types include: "
-            f"{JSON_PATCH}, {MERGE_PATCH}, {STRATEGIC_PATCH}",
-        )
     if not isinstance(patch, dict):
-        raise ApiError(400, "error decoding patch: not a JSON object")
+        raise _undecodable(patch, "map[string]interface {}")
     merged: Any = (
         _merge(target, patch) if content_type == MERGE_PATCH else _strategic(kind, "", target, patch)
     )
     return merged if isinstance(merged, dict) else {}
+
+
+def _undecodable(patch: Any, wanted: str) -> ApiError:
+    what = "object" if isinstance(patch, dict) else "array" if isinstance(patch, list) else "value"
+    return ApiError(
+        400, f"error decoding patch: json: cannot unmarshal {what} into Go value of type {wanted}"
+    )
 
 
 def _merge(target: Any, patch: Any) -> Any:
@@ -82,7 +84,7 @@ def _strategic(kind: str, path: str, target: Any, patch: Any) -> Any:
 
 def _merge_lists(kind: str, target: list[Any], patch: list[Any], key: str | None) -> list[Any]:
     if key is None:
-        return target + [item for item in patch if item not in target]
+        return [item for item in patch if item not in target] + target
     by_key = {item.get(key): item for item in target}
     for item in patch:
         if item.get("$patch") == "delete":
@@ -104,7 +106,7 @@ def _json_patch(document: Any, operations: list[Any]) -> dict[str, Any]:
                 if _get(document, path) != operation.get("value"):
                     raise _unprocessable()
             elif name in ("add", "replace"):
-                document = _set(document, path, operation["value"], replace=name == "replace")
+                document = _set(document, path, operation["value"], insert=name == "add")
             elif name == "remove":
                 _remove(document, path)
             elif name in ("move", "copy"):
@@ -112,7 +114,7 @@ def _json_patch(document: Any, operations: list[Any]) -> dict[str, Any]:
                 value = copy.deepcopy(_get(document, source))
                 if name == "move":
                     _remove(document, source)
-                document = _set(document, path, value, replace=False)
+                document = _set(document, path, value, insert=True)
             else:
                 raise _unprocessable()
         except (KeyError, IndexError, TypeError, ValueError):
@@ -134,23 +136,21 @@ def _get(document: Any, path: list[str]) -> Any:
     return document
 
 
-def _set(document: Any, path: list[str], value: Any, *, replace: bool) -> Any:
+def _set(document: Any, path: list[str], value: Any, *, insert: bool) -> Any:
     if not path:
         return value
     parent, last = _get(document, path[:-1]), path[-1]
     if isinstance(parent, list):
         if last == "-":
             parent.append(value)
-        elif replace:
+        elif not insert:
             parent[int(last)] = value
         elif 0 <= int(last) <= len(parent):
             parent.insert(int(last), value)
         else:
             raise IndexError(last)
     else:
-        if replace and last not in parent:
-            raise KeyError(last)
-        parent[last] = value
+        parent[last] = value  # "replace" of what is not there adds it, as in the real server
     return document
 
 

@@ -30,7 +30,7 @@ class Resource:
     """One resource of the core group (``v1``).
 
     ``fields`` are the top-level fields that survive decoding; all others are dropped, as the API
-    server does. ``unconditional`` tells whether a PUT without ``resourceVersion`` is accepted.
+    server does.
     ``returns_deleted`` tells whether DELETE answers with the object instead of a ``Status``.
     """
 
@@ -39,7 +39,6 @@ class Resource:
     fields: frozenset[str]
     singular: str = ""
     namespaced: bool = True
-    unconditional: bool = True
     returns_deleted: bool = False
     short_names: tuple[str, ...] = ()
     selectable: frozenset[str] = field(default_factory=frozenset)
@@ -86,7 +85,6 @@ RESOURCES = {
             "serviceaccounts",
             "ServiceAccount",
             "secrets imagePullSecrets automountServiceAccountToken",
-            unconditional=False,
             returns_deleted=True,
             short_names=("sa",),
         ),

@@ -70,11 +70,7 @@ def field_selector(text: str, resource: Resource) -> list[Predicate]:
             raise ApiError(400, f"invalid selector: '{text}'; can't understand '{part}'")
         path, operator, value = found.groups()
         if path not in resource.selectable:
-            raise ApiError(
-                400,
-                f'Unable to find "/v1, Resource={resource.plural}" that match label selector "", '
-                f'field selector "{text}": field label not supported: {path}',
-            )
+            raise ApiError(400, f"field label not supported: {path}")
         out.append(_field_predicate(path, operator, value))
     return out
 

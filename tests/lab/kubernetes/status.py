@@ -93,23 +93,19 @@ def field_too_long(field: str, limit: int) -> FieldError:
     return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {limit} bytes")
 
 
-def invalid(kind: str, name: str, errors: list[FieldError]) -> ApiError:
+def invalid(kind: str, name: str, errors: list[FieldError], *, group: str = "") -> ApiError:
     """422 with one cause for each field error."""
     texts = list(dict.fromkeys(f"{error.field}: {error.message}" for error in errors))
     joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     causes = [{"reason": e.reason, "message": e.message, "field": e.field} for e in errors]
-    details: dict[str, Any] = {"kind": kind, "causes": causes}
-    if name:
-        details = {"name": name, **details}
-    return ApiError(422, f'{kind} "{name}" is invalid: {joined}', details=details)
+    named = {"name": name, "group": group, "kind": kind}
+    details: dict[str, Any] = {key: value for key, value in named.items() if value}
+    details["causes"] = causes
+    return ApiError(422, f'{kind}{"." * bool(group)}{group} "{name}" is invalid: {joined}', details=details)
 
 
 def not_found(plural: str, name: str) -> ApiError:
     return ApiError(404, f'{plural} "{name}" not found', details={"name": name, "kind": plural})
-
-
-def no_such_path() -> ApiError:
-    return ApiError(404, "the server could not find the requested resource", details={})
 
 
 def already_exists(plural: str, name: str) -> ApiError:

@@ -42,6 +42,7 @@ class Connection(asyncio.Protocol):
         self.loop = loop
         self.buffer = bytearray()
         self.busy = False
+        self.refused = False  # what else the client sends is thrown away
         self.continued = False  # "100 Continue" was sent for the request in the buffer
         self.transport: asyncio.Transport
         self.stop_watch: Callable[[], None] | None = None
@@ -58,11 +59,13 @@ class Connection(asyncio.Protocol):
             self.stop_watch()
 
     def data_received(self, data: bytes) -> None:
+        if self.refused:
+            return
         self.buffer += data
         self._next()
 
     def _next(self) -> None:
-        while not self.busy and not self.transport.is_closing():
+        while not self.busy and not self.refused and not self.transport.is_closing():
             request = self._parse()
             if request is None:
                 return
@@ -101,8 +104,11 @@ class Connection(asyncio.Protocol):
         return Request(parts[0], parts[1], headers, body)
 
     def _refuse(self, error: ApiError) -> None:
+        """Answer, let the client finish what it is sending, and close."""
+        self.refused = True
+        self.buffer.clear()
         self.transport.write(_head(failure(error), close=True) + error.body())
-        self.transport.close()
+        self.loop.call_later(2, self.transport.close)
 
     def _serve(self, request: Request) -> None:
         if request.path.startswith("/_lab/"):

@@ -11,9 +11,17 @@ import secrets
 from typing import Any
 
 from tests.lab.kubernetes.kinds import decode, validate
-from tests.lab.kubernetes.patches import apply_patch
+from tests.lab.kubernetes.patches import PATCH_TYPES, apply_patch
 from tests.lab.kubernetes.routing import Request, Target
-from tests.lab.kubernetes.status import ApiError, FieldError, conflict, forbidden, invalid, not_found
+from tests.lab.kubernetes.status import (
+    ApiError,
+    FieldError,
+    conflict,
+    field_invalid,
+    forbidden,
+    invalid,
+    not_found,
+)
 from tests.lab.kubernetes.store import Entry, Object, Store, entry_of, now
 
 # Kept from the stored object whatever an update says.
@@ -48,9 +56,9 @@ def _dry_run(request: Request, options: str, body: Any = None) -> bool:
         return False
     if value != "All":
         error = FieldError(
-            "dryRun", "FieldValueNotSupported", f'Unsupported value: "{value}": supported values: "All"'
+            "dryRun", "FieldValueNotSupported", f'Unsupported value: ["{value}"]: supported values: "All"'
         )
-        raise invalid(f"{options}.meta.k8s.io", "", [error])
+        raise invalid(options, "", [error], group="meta.k8s.io")
     return True
 
 
@@ -77,9 +85,7 @@ def create(store: Store, target: Target, request: Request) -> Entry:
         _admit_to_namespace(store, target, metadata)
     validate(resource, obj, None)
     if metadata.pop("resourceVersion", ""):
-        raise ApiError(
-            500, "resourceVersion should not be set on objects to be created", reason="", details={}
-        )
+        raise ApiError(500, "resourceVersion should not be set on objects to be created", reason="")
     return store.create(resource, obj, dry_run=dry)
 
 
@@ -109,7 +115,7 @@ def update(store: Store, target: Target, request: Request) -> Entry:
     new = decode(target.resource, raw, strict=request.query.get("fieldValidation") == "Strict")
     _check_name(target, new["metadata"])
     old = store.get(target.resource, target.space, target.name)
-    return _store_update(store, target, old, new, dry)
+    return _store_update(store, target, old, new, dry=dry)
 
 
 def patch(store: Store, target: Target, request: Request) -> Entry:
@@ -117,6 +123,8 @@ def patch(store: Store, target: Target, request: Request) -> Entry:
     dry = _dry_run(request, "PatchOptions")
     resource = target.resource
     content_type = request.headers.get("content-type", "").partition(";")[0].strip()
+    if content_type not in PATCH_TYPES:
+        raise ApiError(415, "415: Unsupported Media Type", details={})
     old = store.get(resource, target.space, target.name)
     try:
         body = json.loads(request.body)
@@ -124,9 +132,20 @@ def patch(store: Store, target: Target, request: Request) -> Entry:
         raise ApiError(400, "error decoding patch: not JSON") from None
     known = {"kind": resource.kind, "apiVersion": "v1", **old.obj}
     patched = apply_patch(content_type, resource.kind, known, body)
-    new = decode(resource, patched, strict=request.query.get("fieldValidation") == "Strict")
+    try:
+        new = decode(resource, patched, strict=request.query.get("fieldValidation") == "Strict")
+    except ApiError as error:
+        raise _undecodable(patched, error) from None
     _check_name(target, new["metadata"])
-    return _store_update(store, target, old, new, dry)
+    return _store_update(store, target, old, new, dry=dry, patched=True)
+
+
+def _undecodable(patched: Object, error: ApiError) -> ApiError:
+    """422 for a patch whose result has wrong types. The real server repeats the whole object, data and all:
+    a client that prints this message prints the secret."""
+    why = error.message.partition(": ")[2] or error.message
+    wrong = field_invalid("patch", json.dumps(patched, separators=(",", ":"), sort_keys=True), why)
+    return invalid("", "", [wrong])
 
 
 def _check_name(target: Target, metadata: Object) -> None:
@@ -143,23 +162,31 @@ def _check_name(target: Target, metadata: Object) -> None:
     if target.resource.namespaced and metadata.get("namespace", target.space) != target.space:
         raise ApiError(
             400,
-            f"the namespace of the object ({metadata['namespace']}) does not match the namespace on the "
-            f"request ({target.space})",
+            "the namespace of the provided object does not match the namespace sent on the request",
         )
 
 
-def _store_update(store: Store, target: Target, old: Entry, new: Object, dry: bool) -> Entry:
+def _store_update(
+    store: Store, target: Target, old: Entry, new: Object, *, dry: bool, patched: bool = False
+) -> Entry:
     resource, before = target.resource, old.obj["metadata"]
     metadata = new["metadata"]
     if metadata.get("uid", before["uid"]) != before["uid"]:
+        if patched:
+            error = field_invalid("metadata.uid", metadata["uid"], "field is immutable")
+            raise invalid(resource.kind, target.name, [error])
+        key = f"/registry/{resource.plural}/{target.space}/{target.name}"
         raise conflict(
             resource.plural,
             target.name,
+            f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
             f"Precondition failed: UID in precondition: {metadata['uid']}, "
             f"UID in object meta: {before['uid']}",
         )
     sent = metadata.get("resourceVersion", "")
-    if (sent or resource.unconditional) and sent not in ("", before["resourceVersion"]):
+    if sent and not sent.isdigit():
+        raise ApiError(500, f'strconv.ParseUint: parsing "{sent}": invalid syntax', reason="")
+    if sent not in ("", before["resourceVersion"]):
         raise conflict(resource.plural, target.name)
     for key in _SERVER_OWNED:
         metadata.pop(key, None)
@@ -197,18 +224,20 @@ def delete(store: Store, target: Target, request: Request) -> Deleted:
     metadata = old.obj["metadata"]
     wanted = (body or {}).get("preconditions") or {}
     uid, version = wanted.get("uid"), wanted.get("resourceVersion")
+    # Here, and only here, the real server names the kind instead of the resource.
     if uid and uid != metadata["uid"]:
         raise conflict(
-            resource.plural,
+            resource.kind,
             name,
-            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {metadata['uid']}",
+            f"the UID in the precondition ({uid}) does not match the UID in record ({metadata['uid']}). "
+            "The object might have been deleted and then recreated",
         )
     if version and version != metadata["resourceVersion"]:
         raise conflict(
-            resource.plural,
+            resource.kind,
             name,
-            f"Precondition failed: ResourceVersion in precondition: {version}, "
-            f"ResourceVersion in object meta: {metadata['resourceVersion']}",
+            f"the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in "
+            f"record ({metadata['resourceVersion']}). The object might have been modified",
         )
     return _remove(store, target, old, dry)
 

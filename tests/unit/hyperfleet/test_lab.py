@@ -134,7 +134,7 @@ def test_the_earlier_design_has_its_own_form(start: Callable[..., World]) -> Non
     assert adapters == {"placement": {"available": "True", "data": {"namespace": "clusters-cls-1"}}}
 
 
-CLUSTERS = [
+CLUSTERS: list[dict[str, Any]] = [
     {"id": "a", "name": "one", "labels": {"env": "test"}, "spec": {"provider": "gcp", "gcp": {"zone": 1}}},
     {"id": "b", "name": "two", "labels": {"env": "prod"}, "spec": {"provider": "it's"}},
     {"id": "c", "name": "three"},

@@ -174,9 +174,11 @@ def test_trouble_with_one_batch_leaves_the_others(world: World, deadline: Deadli
     world.lab.faults.add(path=CLUSTERS, status=500, times=TRIES)
     source = world.source()
     source.prepare([reference(cluster_id) for cluster_id in ids])
+    assert world.lab.calls.count() == TRIES + 1
     with pytest.raises(Unavailable):
         source.read(reference(ids[0]), deadline)
     assert source.read(reference(ids[100]), deadline) == TEXT.encode()
+    assert world.lab.calls.count() == TRIES + 1, "both were decided by reading ahead"
 
 
 @pytest.mark.parametrize("fault", [{"drop": True}, {"status": 502}, {"body": "{"}, {"delay": 1.0}])

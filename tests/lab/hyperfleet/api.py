@@ -99,15 +99,13 @@ class Api:
         if self.options.tokens:
             given = request.headers.get("authorization")
             if given is None:
-                raise ApiError("AUT-001", "missing authorization header")
+                raise ApiError("AUT-001", "no bearer token")
             scheme, _blank, token = given.partition(" ")
             if scheme.lower() != "bearer" or token.strip() not in self.options.tokens:
-                raise ApiError("AUT-002", "invalid JWT token")
+                raise ApiError("AUT-002", "this bearer token is not known")
         for name, value in self.options.required_headers.items():
             if request.headers.get(name.lower()) != value:
-                raise ApiError(
-                    "AUZ-001", "The caller's tenant identity does not grant access to this resource"
-                )
+                raise ApiError("AUZ-001", "a required header is missing or has another value")
 
     def _one(self, request: Request, cluster_id: str) -> Answer:
         if request.method == "GET":
@@ -180,9 +178,9 @@ def _paging(query: Mapping[str, list[str]]) -> tuple[int, int]:
     try:
         page, size = int(query.get("page", ["1"])[0]), int(query.get("size", ["20"])[0])
     except ValueError:
-        raise ApiError("VAL-000", "Invalid query parameters") from None
+        raise ApiError("VAL-000", "page or size is out of range") from None
     if page < 1 or not 1 <= size <= 100:
-        raise ApiError("VAL-000", "Invalid query parameters")
+        raise ApiError("VAL-000", "page or size is out of range")
     return page, size
 
 
@@ -191,6 +189,6 @@ def _order(query: Mapping[str, list[str]]) -> list[tuple[str, bool]]:
     for term in ",".join(query.get("order", ["created_time desc"])).split(","):
         column, _blank, direction = term.strip().partition(" ")
         if column not in ORDERS or direction.strip() not in ("", "asc", "desc"):
-            raise ApiError("VAL-005", "invalid field in search or order query")
+            raise ApiError("VAL-005", "unknown order")
         order.append((column, direction.strip() == "desc"))
     return order

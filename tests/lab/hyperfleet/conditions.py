@@ -179,7 +179,7 @@ def _last_known(
     else:
         reason, message = (
             "AdaptersNotAtSameGeneration",
-            "Required adapters do not report a consistent Available state",
+            "The adapters speak of different generations",
         )
     created = _created(before, updated)
     condition = _make("LastKnownReconciled", good, reason, message, observed, created=created, updated=when)

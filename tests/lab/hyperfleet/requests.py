@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading request bodies: the checks that need no look at the store, with the API's own words."""
+"""Reading request bodies: the checks that need no look at the store, in the API's words where they were recorded."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def parse_patch(raw: bytes) -> dict[str, Any]:
         raise ApiError("VAL-006", f'Invalid request format: json: unknown field "{unknown[0]}"')
     patch = {key: body[key] for key in ("spec", "labels") if isinstance(body.get(key), dict)}
     if not patch:
-        raise ApiError("VAL-005", "at least one field must be provided for update")
+        raise ApiError("VAL-005", "nothing to change")
     return patch
 
 
@@ -137,7 +137,7 @@ def _conditions(given: Any) -> tuple[dict[str, Any], ...]:
     for index, condition in enumerate(given):
         kind = condition.get("type") or ""
         if not kind:
-            raise ApiError("VAL-000", f"condition type cannot be empty at index {index}")
+            raise ApiError("VAL-000", f"the condition at index {index} has no type")
         if kind in seen:
             raise ApiError("VAL-000", f"duplicate condition type '{kind}' at index {index}")
         seen.add(kind)

@@ -34,7 +34,7 @@ _KEY = re.compile(r"[a-z0-9_]+")
 def compile_search(text: str, lists: ListForm = "brackets") -> Predicate:
     """The predicate of a search; ApiError VAL-005 for one that the API would refuse."""
     if len(text) > _LONGEST:
-        raise ApiError("VAL-005", "search query exceeds maximum length of 4096 characters")
+        raise ApiError("VAL-005", "the search is too long")
     return _Parser(text, "[]" if lists == "brackets" else "()").parse()
 
 
@@ -140,12 +140,11 @@ def _field(name: str) -> Callable[[Any], str | None]:
             if not _KEY.fullmatch(key):
                 raise ApiError(
                     "VAL-005",
-                    f"spec field segment '{key}' is invalid: must contain only lowercase letters, digits, "
-                    "and underscores",
+                    f"spec key '{key}' cannot be searched: lower case letters, digits and underscores can",
                 )
         return lambda cluster: _walk(cluster.spec, rest)
     if name not in _COLUMNS:
-        raise ApiError("VAL-005", "invalid field in search or order query")
+        raise ApiError("VAL-005", "the search has an unknown field")
     return lambda cluster: str(getattr(cluster, name))
 
 
@@ -156,4 +155,4 @@ def _walk(value: Any, keys: list[str]) -> str | None:
 
 
 def _refused(why: str) -> ApiError:
-    return ApiError("VAL-005", f"failed to parse search query: {why}")
+    return ApiError("VAL-005", f"the search cannot be read: {why}")

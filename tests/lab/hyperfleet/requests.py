@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading request bodies: the checks that need no look at the store, in the API's words where they were recorded."""
+"""Reading request bodies: the checks that need no store, in the API's words where they were recorded."""
 
 from __future__ import annotations
 

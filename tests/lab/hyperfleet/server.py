@@ -150,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1  # headers and body leave in one segment
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it
+    def log_message(self, format: str, *args: Any) -> None:
         pass
 
     def _serve(self) -> None:

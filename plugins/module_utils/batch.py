@@ -12,8 +12,9 @@ import signal
 import threading
 import time
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, List, Optional, Sequence, TypeVar
+from typing import Any, Callable, TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import Internal, PullSecretError
 
@@ -28,11 +29,11 @@ class Failure:
 
     kind: str
     message: str
-    hint: Optional[str] = None
+    hint: str | None = None
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
-        """Our own errors as they are; anything else by its type and place only, since its text may hold a value."""
+        """Our own errors as they are; anything else by its type and line only: its text may hold a value."""
         if isinstance(error, PullSecretError):
             return cls(error.kind, error.message, error.hint)
         frames = traceback.extract_tb(error.__traceback__)
@@ -48,7 +49,7 @@ class Progress:
 
     _INTERVAL = 0.2
 
-    def __init__(self, path: Optional[str], total: int) -> None:
+    def __init__(self, path: str | None, total: int) -> None:
         self._path = path
         self._total = total
         self._done = 0
@@ -79,15 +80,15 @@ def run_batch(
     *,
     concurrency: int,
     stop: threading.Event,
-    progress: Optional[Progress] = None,
+    progress: Progress | None = None,
     failed: Callable[[Any], bool] = lambda result: isinstance(result, Failure),
-) -> List[Any]:
+) -> list[Any]:
     """``work`` for each target, ``concurrency`` at a time; the results in the targets' order.
 
     A result is what ``work`` returned or a ``Failure``.  Once ``stop`` is set no further target is
     begun: those that were not are failures of kind ``stopped``, and the next run does them.
     """
-    results: List[Any] = [Failure("stopped", "not begun: the run was ended", "the next run does it")] * len(
+    results: list[Any] = [Failure("stopped", "not begun: the run was ended", "the next run does it")] * len(
         targets
     )
     waiting = iter(range(len(targets)))
@@ -101,7 +102,7 @@ def run_batch(
                 return
             try:
                 result = work(targets[index])
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - one target's failure stays one failure
                 result = Failure.of(error)
             with lock:
                 results[index] = result
@@ -120,7 +121,7 @@ def run_batch(
 
 
 def stop_on_signals(stop: threading.Event) -> None:
-    """SIGTERM and SIGINT end the run in order: what is begun is finished, retries stop, results are reported."""
+    """SIGTERM and SIGINT end the run in order: what is begun is finished, and results are reported."""
 
     def handler(_number: int, _frame: Any) -> None:
         stop.set()

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, Protocol
+from collections.abc import Mapping
+from typing import Any, Callable, Protocol
 
 from ansible.module_utils.basic import AnsibleModule
+
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
 
@@ -16,10 +18,10 @@ __all__ = ["run_module"]
 
 
 class _Task(Protocol):
-    def __call__(self, params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> Dict[str, Any]: ...
+    def __call__(self, params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str, Any]: ...
 
 
-def run_module(target_options: Callable[[], Dict[str, Any]], task: _Task) -> None:
+def run_module(target_options: Callable[[], dict[str, Any]], task: _Task) -> None:
     """Run a batch module.  Never returns."""
     module = AnsibleModule(
         argument_spec=with_targets(target_options()),

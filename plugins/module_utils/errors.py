@@ -11,11 +11,11 @@ accounts) and never of values.
 
 from __future__ import annotations
 
-from typing import ClassVar, Optional
+from typing import ClassVar
 
 __all__ = [
-    "Conflict",
     "ConfigurationError",
+    "Conflict",
     "DependencyMissing",
     "Internal",
     "InvalidDocument",
@@ -40,13 +40,13 @@ class PullSecretError(Exception):
     kind: ClassVar[str] = "error"
     retryable: bool = False
 
-    def __init__(self, message: str, hint: Optional[str] = None) -> None:
+    def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message}: {self.hint}" if self.hint else self.message
+        return f"{self.message}; {self.hint}" if self.hint else self.message
 
 
 class ConfigurationError(PullSecretError):

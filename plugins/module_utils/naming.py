@@ -11,7 +11,7 @@ Kubernetes' may also hold upper case and dots, but begin and end with a letter o
 from __future__ import annotations
 
 import re
-from typing import Dict, Mapping, Optional
+from collections.abc import Mapping
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 
@@ -36,7 +36,7 @@ def check_cluster_id(cluster_id: str) -> str:
     """The id, if it can be a label's value and a part of both secrets' names."""
     if not _CLUSTER_ID.match(cluster_id):
         raise ConfigurationError(
-            f"cluster_id {cluster_id[:80]!r} is not lower case letters, digits and dashes, 63 characters at most"
+            f"cluster_id {cluster_id[:80]!r} is not lower case letters, digits and dashes, 63 at most"
         )
     return cluster_id
 
@@ -51,7 +51,7 @@ def kubernetes_secret_name(cluster_id: str) -> str:
     return f"{check_cluster_id(cluster_id)}-pull-secret"
 
 
-def gcp_labels(cluster_id: Optional[str], cluster_name: Optional[str]) -> Dict[str, str]:
+def gcp_labels(cluster_id: str | None, cluster_name: str | None) -> dict[str, str]:
     """What the secret in Secret Manager carries."""
     labels = {
         "managed-by": MANAGED_BY,
@@ -66,7 +66,7 @@ def gcp_labels(cluster_id: Optional[str], cluster_name: Optional[str]) -> Dict[s
     return labels
 
 
-def kubernetes_labels(cluster_id: Optional[str], cluster_name: Optional[str]) -> Dict[str, str]:
+def kubernetes_labels(cluster_id: str | None, cluster_name: str | None) -> dict[str, str]:
     """What the secret in the management cluster carries."""
     labels = {"managed-by": MANAGED_BY, "adapter": _ADAPTER, "hyperfleet-version": _VERSION}
     if cluster_id:
@@ -76,7 +76,7 @@ def kubernetes_labels(cluster_id: Optional[str], cluster_name: Optional[str]) ->
     return {key: value for key, value in labels.items() if value}
 
 
-def kubernetes_annotations(gcp_secret_path: Optional[str]) -> Dict[str, str]:
+def kubernetes_annotations(gcp_secret_path: str | None) -> dict[str, str]:
     """Annotations that are kept right; ``created-at`` is only set at creation."""
     annotations = {"hyperfleet.io/created-by": "pullsecret-adapter"}
     if gcp_secret_path:
@@ -84,7 +84,7 @@ def kubernetes_annotations(gcp_secret_path: Optional[str]) -> Dict[str, str]:
     return annotations
 
 
-def owner_problem(labels: Mapping[str, str], cluster_id: Optional[str]) -> Optional[str]:
+def owner_problem(labels: Mapping[str, str], cluster_id: str | None) -> str | None:
     """Why an object that is there is not ours, or None where it is.
 
     The rule is seed 003's "GCP Secret Already Exists (Different Owner)".

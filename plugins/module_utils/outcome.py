@@ -11,8 +11,9 @@ digests, never a value.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     Changes,
@@ -33,7 +34,7 @@ class Journal:
 
     def __init__(self, phase: str) -> None:
         self.phase = phase
-        self.entries: List[Dict[str, Any]] = []
+        self.entries: list[dict[str, Any]] = []
         self.retries = 0
         self._mark = time.monotonic()
 
@@ -71,16 +72,16 @@ class Outcome:
     id: str
     place: str
     changed: bool = False
-    actions: List[str] = field(default_factory=list)
-    version: Optional[str] = None
-    before: Optional[DockerConfig] = None
-    after: Optional[DockerConfig] = None
+    actions: list[str] = field(default_factory=list)
+    version: str | None = None
+    before: DockerConfig | None = None
+    after: DockerConfig | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)
-    warnings: List[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     metadata_before: Mapping[str, str] = field(default_factory=dict)
     metadata_after: Mapping[str, str] = field(default_factory=dict)
-    extra: Dict[str, Any] = field(default_factory=dict)
-    journal: Optional[Journal] = None
+    extra: dict[str, Any] = field(default_factory=dict)
+    journal: Journal | None = None
 
     _settled: int = 0
 
@@ -104,9 +105,9 @@ class Outcome:
         del self.actions[self._settled :]
         self.changed = bool(self.actions)
 
-    def result(self, digest_key: bytes) -> Dict[str, Any]:
+    def result(self, digest_key: bytes) -> dict[str, Any]:
         """The entry of ``targets`` in the module's result."""
-        entry: Dict[str, Any] = {
+        entry: dict[str, Any] = {
             "id": self.id,
             "changed": self.changed,
             "place": self.place,
@@ -124,7 +125,7 @@ class Outcome:
             entry["retries"] = self.journal.retries
         return entry
 
-    def diff(self, digest_key: bytes) -> Dict[str, str]:
+    def diff(self, digest_key: bytes) -> dict[str, str]:
         """A diff of registries and digests, in the form that ``--diff`` shows."""
         differences = changes(self.before, self.after)
         return {
@@ -136,7 +137,7 @@ class Outcome:
 
 
 def _listing(
-    config: Optional[DockerConfig], key: bytes, differences: Changes, metadata: Mapping[str, str]
+    config: DockerConfig | None, key: bytes, differences: Changes, metadata: Mapping[str, str]
 ) -> str:
     lines = [f"{name}: {value}" for name, value in sorted(metadata.items())]
     if config is not None:

@@ -14,7 +14,7 @@ import random
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Callable, Optional, TypeVar
+from typing import Callable, TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError, TimedOut
 
@@ -27,10 +27,10 @@ RetryObserver = Callable[[int, float, PullSecretError], None]
 class Deadline:
     """A point in monotonic time that a target's work has to keep to.
 
-    :param on_retry: told of each failed try that will be repeated: its number, the pause in seconds, the error.
+    :param on_retry: told of each failed try that will be repeated: number, pause in seconds, error.
     """
 
-    def __init__(self, seconds: float, on_retry: Optional[RetryObserver] = None) -> None:
+    def __init__(self, seconds: float, on_retry: RetryObserver | None = None) -> None:
         self.on_retry = on_retry
         self._seconds = seconds
         self._end = time.monotonic() + seconds
@@ -58,7 +58,7 @@ class RetryPolicy:
         """Seconds to wait after the failed call number ``attempt`` (1, 2, …)."""
         # The exponent is bounded since 2**n of a large n does not fit a float.
         delay = min(self.max_delay, self.delay * 2.0 ** min(attempt - 1, 30))
-        spread = random.uniform(1 - self.jitter, 1 + self.jitter)  # nosec: no secret is derived from it
+        spread = random.uniform(1 - self.jitter, 1 + self.jitter)  # noqa: S311 - not for a secret
         return min(self.max_delay, delay * spread)
 
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 import base64
 import os
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import (
     Failure,
@@ -52,7 +53,7 @@ class Work:
         self.target = target
         self.outcome = outcome
         self.deadline = deadline
-        self.seen: List[bytes] = []
+        self.seen: list[bytes] = []
 
 
 class Run:
@@ -90,20 +91,20 @@ class Run:
         targets: Sequence[Mapping[str, Any]],
         place: Callable[[Mapping[str, Any]], str],
         work: Callable[[Work], None],
-    ) -> Dict[str, Any]:
+    ) -> dict[str, Any]:
         """Handle every target and say what happened.
 
         :param place: the printable name of what a target is about.
         """
         stop_on_signals(self.stop)
 
-        def one(target: Mapping[str, Any]) -> Dict[str, Any]:
+        def one(target: Mapping[str, Any]) -> dict[str, Any]:
             journal = Journal(self._phase)
             outcome = Outcome(_identity(target), place(target), journal=journal)
             current = Work(target, outcome, self.settings.deadline(journal.retry))
             try:
                 work(current)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - one target's failure stays one failure
                 return self._failed(current, Failure.of(error))
             result = outcome.result(self._digest_key)
             if self._diff and outcome.changed:
@@ -125,7 +126,7 @@ class Run:
             ]
         )
 
-    def _failed(self, current: Work, failure: Failure) -> Dict[str, Any]:
+    def _failed(self, current: Work, failure: Failure) -> dict[str, Any]:
         outcome = current.outcome
         result = {
             "id": outcome.id,
@@ -155,7 +156,7 @@ def masked(text: str, documents: Sequence[bytes]) -> str:
     return text
 
 
-def _key(text: Optional[str]) -> bytes:
+def _key(text: str | None) -> bytes:
     if not text:
         return os.urandom(32)
     try:
@@ -172,12 +173,12 @@ def _identity(target: Mapping[str, Any]) -> str:
 
 
 def _sentence(failure: Failure) -> str:
-    return f"{failure.message}: {failure.hint}" if failure.hint else failure.message
+    return f"{failure.message}; {failure.hint}" if failure.hint else failure.message
 
 
 def _not_begun(
     target: Mapping[str, Any], failure: Failure, place: Callable[[Mapping[str, Any]], str]
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     return {
         "id": _identity(target),
         "place": place(target),
@@ -191,13 +192,13 @@ def _not_begun(
     }
 
 
-def _result(results: List[Dict[str, Any]]) -> Dict[str, Any]:
+def _result(results: list[dict[str, Any]]) -> dict[str, Any]:
     failed = [
         {"id": result["id"], "place": result["place"], "kind": result["kind"], "msg": result["msg"]}
         for result in results
         if result.get("failed")
     ]
-    answer: Dict[str, Any] = {
+    answer: dict[str, Any] = {
         "changed": any(result["changed"] for result in results),
         "targets": results,
         "failed_targets": failed,
@@ -216,7 +217,7 @@ def _result(results: List[Dict[str, Any]]) -> Dict[str, Any]:
     return answer
 
 
-def _failure_text(failed: List[Dict[str, Any]], total: int) -> str:
+def _failure_text(failed: list[dict[str, Any]], total: int) -> str:
     if total == 1:
         return str(failed[0]["msg"])
     shown = "; ".join(f"{entry['id']}: {entry['msg']}" for entry in failed[:_SHOWN_FAILURES])

@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
@@ -45,7 +46,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
 
 __all__ = ["SOURCES", "Document", "DocumentReader", "source_spec"]
 
-SOURCES: Tuple[Type[Source], ...] = (
+SOURCES: tuple[type[Source], ...] = (
     InlineSource,
     FileSource,
     EnvSource,
@@ -55,12 +56,12 @@ SOURCES: Tuple[Type[Source], ...] = (
 )
 
 
-def source_spec(**extra: Any) -> Dict[str, Any]:
+def source_spec(**extra: Any) -> dict[str, Any]:
     """The argument spec of a ``source`` option: exactly one place, and a field inside what it holds."""
     names = [source.NAME for source in SOURCES]
     return dict(
         type="dict",
-        options=dict({source.NAME: source.SPEC for source in SOURCES}, field=dict(type="str")),
+        options=dict({source.NAME: source.SPEC for source in SOURCES}, field={"type": "str"}),
         mutually_exclusive=[names],
         required_one_of=[names],
         **extra,
@@ -85,14 +86,14 @@ class Document:
 class _Reading:
     config: DockerConfig
     name: str
-    warnings: List[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 class DocumentReader:
     """Reads the documents of many targets; thread-safe."""
 
     def __init__(self, settings: Settings, gcp: SecretManagerClients, kubernetes: KubernetesClients) -> None:
-        self._sources: Dict[str, Source] = {
+        self._sources: dict[str, Source] = {
             InlineSource.NAME: InlineSource(settings),
             FileSource.NAME: FileSource(settings),
             EnvSource.NAME: EnvSource(settings),
@@ -103,7 +104,7 @@ class DocumentReader:
 
     def prepare(self, targets: Sequence[Mapping[str, Any]]) -> None:
         """Let each place read ahead for all the references to it."""
-        references: Dict[str, List[Any]] = {}
+        references: dict[str, list[Any]] = {}
         for target in targets:
             for source in _sources_of(target):
                 name, reference = _reference(source)
@@ -111,7 +112,7 @@ class DocumentReader:
         for name, found in references.items():
             self._sources[name].prepare(found)
 
-    def read(self, target: Mapping[str, Any], deadline: Deadline, seen: List[bytes]) -> Document:
+    def read(self, target: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> Document:
         """The target's one docker config.
 
         :param target: ``source``, or ``layers`` with ``precedence``, ``policy``, ``require`` and ``drop``.
@@ -123,11 +124,11 @@ class DocumentReader:
             reading = self._read_one(target["source"], deadline, seen)
             return Document(
                 reading.config,
-                {registry: reading.name for registry in reading.config.registries},
+                dict.fromkeys(reading.config.registries, reading.name),
                 warnings=reading.warnings,
             )
-        readings: List[Tuple[str, _Reading]] = []
-        skipped: List[str] = []
+        readings: list[tuple[str, _Reading]] = []
+        skipped: list[str] = []
         for layer in layers:
             try:
                 readings.append((layer["name"], self._read_one(layer["source"], deadline, seen)))
@@ -158,7 +159,7 @@ class DocumentReader:
         warnings += [str(warning) for warning in _texts(merged.warnings)]
         return Document(merged.config, merged.provenance, tuple(merged.conflicts), warnings)
 
-    def _read_one(self, source: Mapping[str, Any], deadline: Deadline, seen: List[bytes]) -> _Reading:
+    def _read_one(self, source: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> _Reading:
         name, reference = _reference(source)
         place = self._sources[name]
         data = place.read(reference, deadline)
@@ -174,20 +175,20 @@ class DocumentReader:
         return _Reading(config, name, _texts(config.warnings))
 
 
-def _sources_of(target: Mapping[str, Any]) -> List[Mapping[str, Any]]:
+def _sources_of(target: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if target.get("layers"):
         return [layer["source"] for layer in target["layers"]]
     return [target["source"]] if target.get("source") else []
 
 
-def _reference(source: Mapping[str, Any]) -> Tuple[str, Any]:
+def _reference(source: Mapping[str, Any]) -> tuple[str, Any]:
     for kind in SOURCES:
         if source.get(kind.NAME) is not None:
             return kind.NAME, source[kind.NAME]
     raise ConfigurationError(f"a source needs one of {', '.join(kind.NAME for kind in SOURCES)}")
 
 
-def _texts(findings: Sequence[Any]) -> List[str]:
+def _texts(findings: Sequence[Any]) -> list[str]:
     return [
         f"{finding.registry}: {finding.message}"
         if getattr(finding, "registry", None)
@@ -213,7 +214,7 @@ def _pick(data: bytes, path: str, where: str) -> bytes:
     raise InvalidDocument(f"{where}: field {path} is a {type(document).__name__}, not a string or an object")
 
 
-def _structure(data: bytes, where: str) -> Optional[Any]:
+def _structure(data: bytes, where: str) -> Any | None:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
@@ -223,7 +224,7 @@ def _structure(data: bytes, where: str) -> Optional[Any]:
     except ImportError:
         raise InvalidDocument(f"{where}: not JSON, and PyYAML is not installed to read it as YAML") from None
     try:
-        return yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # nosec: both are safe loaders
+        return yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
     except (yaml.YAMLError, ValueError, RecursionError):
         # yaml's error quotes the line.
         raise InvalidDocument(f"{where}: neither JSON nor YAML") from None

@@ -18,12 +18,14 @@ import os
 import secrets
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Dict, Iterator, List, Optional, Set
+from typing import Any, ClassVar
 
-from ansible import constants as C  # noqa: N812
+from ansible import constants
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
+
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
 
 __all__ = ["BatchAction"]
@@ -41,7 +43,7 @@ class BatchAction(ActionBase):
     MODULE: ClassVar[str]
     TRANSFERS_FILES = False
 
-    def run(self, tmp: Any = None, task_vars: Any = None) -> Dict[str, Any]:
+    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         """Run the module over all targets, in one process where it runs on the controller."""
         super().run(tmp, task_vars)
         arguments = dict(self._task.args)
@@ -49,8 +51,8 @@ class BatchAction(ActionBase):
         if _has_inline(arguments) and not self._is_pipelining_enabled("new"):
             return {
                 "failed": True,
-                "msg": "source.inline needs a pipelined connection (and ANSIBLE_KEEP_REMOTE_FILES off), since the task's "
-                "arguments would be written to a temporary file otherwise; give the docker config by reference",
+                "msg": "source.inline needs a pipelined connection (and ANSIBLE_KEEP_REMOTE_FILES off): otherwise the "
+                "task's arguments would be written to a file; give the docker config by reference",
             }
         if not arguments.get("digest_key"):
             arguments["digest_key"] = _digest_key()
@@ -67,24 +69,24 @@ class BatchAction(ActionBase):
             and not wrap_async
             and self._connection.has_pipelining
             and can_become
-            and not C.DEFAULT_KEEP_REMOTE_FILES
+            and not constants.DEFAULT_KEEP_REMOTE_FILES
         )
 
-    def _run_one(self, arguments: Dict[str, Any], task_vars: Any) -> Dict[str, Any]:
+    def _run_one(self, arguments: dict[str, Any], task_vars: Any) -> dict[str, Any]:
         if self._connection.transport != "local" or arguments.get("progress_file"):
             return self._execute(arguments, task_vars)
         with _progress_shown(self.MODULE.rsplit(".", 1)[-1]) as path:
             return self._execute({**arguments, "progress_file": path}, task_vars)
 
-    def _execute(self, arguments: Dict[str, Any], task_vars: Any) -> Dict[str, Any]:
-        result: Dict[str, Any] = self._execute_module(
+    def _execute(self, arguments: dict[str, Any], task_vars: Any) -> dict[str, Any]:
+        result: dict[str, Any] = self._execute_module(
             module_name=self.MODULE, module_args=arguments, task_vars=task_vars
         )
         return result
 
-    def _run_chunks(self, arguments: Dict[str, Any], targets: List[Any], task_vars: Any) -> Dict[str, Any]:
+    def _run_chunks(self, arguments: dict[str, Any], targets: list[Any], task_vars: Any) -> dict[str, Any]:
         """Elsewhere than here the module's progress cannot be seen: it is sent some targets at a time."""
-        whole: Dict[str, Any] = {"changed": False, "targets": [], "failed_targets": []}
+        whole: dict[str, Any] = {"changed": False, "targets": [], "failed_targets": []}
         for start in range(0, len(targets), _CHUNK):
             part = self._execute({**arguments, "targets": targets[start : start + _CHUNK]}, task_vars)
             if "targets" not in part:
@@ -114,8 +116,8 @@ class BatchAction(ActionBase):
 
 
 def _digest_key() -> str:
-    """The same for every task of this run, known to nobody after it: Ansible removes the directory at its end."""
-    path = os.path.join(C.DEFAULT_LOCAL_TMP, "pull-secret-digest-key")
+    """The same for every task of this run, and gone with the directory that Ansible removes at its end."""
+    path = os.path.join(constants.DEFAULT_LOCAL_TMP, "pull-secret-digest-key")
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -135,7 +137,7 @@ def _digest_key() -> str:
 @contextmanager
 def _progress_shown(name: str) -> Iterator[str]:
     """A file for the module to write its progress to, and a thread that prints it."""
-    path = os.path.join(C.DEFAULT_LOCAL_TMP, f"pull-secret-progress-{secrets.token_hex(6)}")
+    path = os.path.join(constants.DEFAULT_LOCAL_TMP, f"pull-secret-progress-{secrets.token_hex(6)}")
     ended = threading.Event()
     watcher = threading.Thread(target=_watch, args=(name, path, ended), daemon=True)
     watcher.start()
@@ -173,9 +175,9 @@ def _has_inline(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and any(_has_inline(item) for item in value)
 
 
-def _forms_in(value: Any, key: Optional[str] = None) -> Set[str]:
+def _forms_in(value: Any, key: str | None = None) -> set[str]:
     """Every form of what looks like a docker config in the arguments, wherever it was put."""
-    forms: Set[str] = set()
+    forms: set[str] = set()
     if isinstance(value, dict):
         if key == "inline" or "auths" in value:
             return set(sensitive_forms(value))
@@ -189,16 +191,16 @@ def _forms_in(value: Any, key: Optional[str] = None) -> Set[str]:
     return forms
 
 
-def _clean(result: Dict[str, Any], forms: Set[str]) -> Dict[str, Any]:
+def _clean(result: dict[str, Any], forms: set[str]) -> dict[str, Any]:
     result.pop("invocation", None)
     if not forms:
         return result
     ordered = sorted(forms, key=len, reverse=True)
-    cleaned: Dict[str, Any] = _without(result, ordered)
+    cleaned: dict[str, Any] = _without(result, ordered)
     return cleaned
 
 
-def _without(value: Any, forms: List[str]) -> Any:
+def _without(value: Any, forms: list[str]) -> Any:
     if isinstance(value, dict):
         return {_without(key, forms): _without(item, forms) for key, item in value.items()}
     if isinstance(value, list):

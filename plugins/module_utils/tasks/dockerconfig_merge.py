@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from typing import Any, Dict, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
@@ -32,18 +33,18 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import 
 __all__ = ["run", "target_options"]
 
 
-def target_options() -> Dict[str, Any]:
+def target_options() -> dict[str, Any]:
     """The options of one target."""
     return dict(
-        id=dict(type="str"),
-        dest=dict(type="path"),
-        mode=dict(type="raw"),
-        state=dict(type="str", choices=["present", "absent"]),
+        id={"type": "str"},
+        dest={"type": "path"},
+        mode={"type": "raw"},
+        state={"type": "str", "choices": ["present", "absent"]},
         **document_options(),
     )
 
 
-def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> Dict[str, Any]:
+def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str, Any]:
     """Handle all targets; the module's result."""
     shared = Run(params, "dockerconfig", check_mode=check_mode, diff=diff)
     targets = resolve_targets(params, list(target_options()))
@@ -75,8 +76,8 @@ def _dest(wanted: Mapping[str, Any]) -> str:
     return str(wanted["dest"])
 
 
-def _mode(value: Any) -> Optional[int]:
-    """An octal string or a number, as ``ansible.builtin.file`` takes it; None keeps what is there (0600 for a new file)."""
+def _mode(value: Any) -> int | None:
+    """An octal string or a number; None keeps what is there, and is 0600 for a new file."""
     if value is None:
         return None
     try:
@@ -90,7 +91,7 @@ def _mode(value: Any) -> Optional[int]:
     return mode
 
 
-def _write(path: str, config: DockerConfig, mode: Optional[int], outcome: Outcome, dry_run: bool) -> None:
+def _write(path: str, config: DockerConfig, mode: int | None, outcome: Outcome, dry_run: bool) -> None:
     """Replace the file in one step; the old content or the new one is there at any time."""
     there = _read(path)
     outcome.before = _parse(there[0]) if there else None
@@ -143,7 +144,7 @@ def _read(path: str) -> Any:
         raise PullSecretError(f"file:{path} cannot be read: {error.strerror}") from None
 
 
-def _parse(data: bytes) -> Optional[DockerConfig]:
+def _parse(data: bytes) -> DockerConfig | None:
     try:
         return load(data, allow_empty=True)
     except DockerConfigError:

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import gcp_labels, gcp_secret_id
@@ -31,37 +32,37 @@ _PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20
 _LABEL = re.compile(r"[a-z0-9_-]{0,63}\Z")
 
 
-def target_options() -> Dict[str, Any]:
+def target_options() -> dict[str, Any]:
     """The options of one target."""
     return dict(
-        id=dict(type="str"),
-        state=dict(type="str", choices=["present", "absent"]),
-        project=dict(type="str"),
-        secret=dict(type="str", no_log=False),
-        cluster_id=dict(type="str"),
-        cluster_name=dict(type="str"),
-        labels=dict(type="dict"),
-        annotations=dict(type="dict"),
-        replication=dict(type="str", choices=["automatic", "user_managed"]),
-        locations=dict(type="list", elements="str"),
-        kms_key=dict(type="str", no_log=False),
-        location_kms_keys=dict(type="dict", no_log=False),
-        adopt=dict(type="bool"),
-        retention=dict(
-            type="dict",
-            options=dict(
-                keep=dict(type="int", required=True),
-                disable=dict(type="bool", default=True),
-                destroy_after=dict(type="float"),
-            ),
-        ),
-        restore_version=dict(type="str"),
-        impersonate_service_account=dict(type="str"),
+        id={"type": "str"},
+        state={"type": "str", "choices": ["present", "absent"]},
+        project={"type": "str"},
+        secret={"type": "str", "no_log": False},
+        cluster_id={"type": "str"},
+        cluster_name={"type": "str"},
+        labels={"type": "dict"},
+        annotations={"type": "dict"},
+        replication={"type": "str", "choices": ["automatic", "user_managed"]},
+        locations={"type": "list", "elements": "str"},
+        kms_key={"type": "str", "no_log": False},
+        location_kms_keys={"type": "dict", "no_log": False},
+        adopt={"type": "bool"},
+        retention={
+            "type": "dict",
+            "options": {
+                "keep": {"type": "int", "required": True},
+                "disable": {"type": "bool", "default": True},
+                "destroy_after": {"type": "float"},
+            },
+        },
+        restore_version={"type": "str"},
+        impersonate_service_account={"type": "str"},
         **document_options(),
     )
 
 
-def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> Dict[str, Any]:
+def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str, Any]:
     """Handle all targets; the module's result."""
     shared = Run(params, "gcp-secret-manager", check_mode=check_mode, diff=diff)
     targets = resolve_targets(params, list(target_options()))
@@ -87,7 +88,7 @@ def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> Dict[str,
     return shared.over(targets, _place, work)
 
 
-def _usable(targets: List[Dict[str, Any]]) -> List[SecretManagerTarget]:
+def _usable(targets: list[dict[str, Any]]) -> list[SecretManagerTarget]:
     usable = []
     for target in targets:
         try:
@@ -153,7 +154,7 @@ def _target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
     )
 
 
-def _replication(wanted: Mapping[str, Any]) -> Dict[str, Any]:
+def _replication(wanted: Mapping[str, Any]) -> dict[str, Any]:
     locations, keys = wanted.get("locations") or [], wanted.get("location_kms_keys") or {}
     if (wanted.get("replication") or "automatic") == "automatic":
         if locations or keys:
@@ -171,9 +172,9 @@ def _replication(wanted: Mapping[str, Any]) -> Dict[str, Any]:
         raise ConfigurationError(f"location_kms_keys names {', '.join(unknown)}, not among the locations")
     if keys and len(keys) != len(set(locations)):
         raise ConfigurationError("location_kms_keys has to name a key for every location, or none")
-    replicas: List[Dict[str, Any]] = []
+    replicas: list[dict[str, Any]] = []
     for location in locations:
-        replica: Dict[str, Any] = {"location": location}
+        replica: dict[str, Any] = {"location": location}
         if location in keys:
             replica["customer_managed_encryption"] = {"kms_key_name": str(keys[location])}
         replicas.append(replica)

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import kubernetes_secret_name
@@ -27,28 +28,28 @@ _SUBDOMAIN = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
 _LABEL_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 
 
-def target_options() -> Dict[str, Any]:
+def target_options() -> dict[str, Any]:
     """The options of one target."""
     return dict(
-        id=dict(type="str"),
-        state=dict(type="str", choices=["present", "absent"]),
-        namespace=dict(type="str"),
-        name=dict(type="str"),
-        cluster_id=dict(type="str"),
-        cluster_name=dict(type="str"),
-        gcp_secret_path=dict(type="str", no_log=False),
-        labels=dict(type="dict"),
-        annotations=dict(type="dict"),
-        adopt=dict(type="bool"),
-        immutable=dict(type="bool"),
-        service_accounts=dict(type="list", elements="str"),
-        context=dict(type="str"),
-        kubeconfig=dict(type="path"),
+        id={"type": "str"},
+        state={"type": "str", "choices": ["present", "absent"]},
+        namespace={"type": "str"},
+        name={"type": "str"},
+        cluster_id={"type": "str"},
+        cluster_name={"type": "str"},
+        gcp_secret_path={"type": "str", "no_log": False},
+        labels={"type": "dict"},
+        annotations={"type": "dict"},
+        adopt={"type": "bool"},
+        immutable={"type": "bool"},
+        service_accounts={"type": "list", "elements": "str"},
+        context={"type": "str"},
+        kubeconfig={"type": "path"},
         **document_options(),
     )
 
 
-def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> Dict[str, Any]:
+def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str, Any]:
     """Handle all targets; the module's result."""
     shared = Run(params, "k8s-secret", check_mode=check_mode, diff=diff)
     targets = resolve_targets(params, list(target_options()))
@@ -71,7 +72,7 @@ def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> Dict[str,
     return shared.over(targets, _place, work)
 
 
-def _usable(targets: List[Dict[str, Any]]) -> List[KubernetesTarget]:
+def _usable(targets: list[dict[str, Any]]) -> list[KubernetesTarget]:
     usable = []
     for target in targets:
         try:
@@ -85,7 +86,7 @@ def _usable(targets: List[Dict[str, Any]]) -> List[KubernetesTarget]:
 def _place(target: Mapping[str, Any]) -> str:
     context = f"{target['context']}:" if target.get("context") else ""
     try:
-        name: Optional[str] = _name(target)
+        name: str | None = _name(target)
     except ConfigurationError:
         name = None
     return f"{context}namespaces/{target.get('namespace') or '?'}/secrets/{name or '?'}"
@@ -128,7 +129,7 @@ def _target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     )
 
 
-def _path_of(source: Optional[Mapping[str, Any]]) -> Optional[str]:
+def _path_of(source: Mapping[str, Any] | None) -> str | None:
     """The seed's annotation names ``latest``, whichever version was read: it says where to look again."""
     gcp = (source or {}).get("gcp")
     return f"projects/{gcp['project']}/secrets/{gcp['secret']}/versions/latest" if gcp else None

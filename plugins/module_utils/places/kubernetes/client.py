@@ -14,15 +14,15 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Tuple
+from typing import Any
 from urllib.parse import urlencode
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     NotFound,
     PermissionDenied,
-    PullSecretError,
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
@@ -40,11 +40,11 @@ _MERGE_PATCH = "application/merge-patch+json"
 class Connection:
     """What tells one cluster, and one user of it, from another."""
 
-    kubeconfig: Optional[str] = None
-    context: Optional[str] = None
-    host: Optional[str] = None
-    api_key: Optional[str] = None
-    ca_cert: Optional[str] = None
+    kubeconfig: str | None = None
+    context: str | None = None
+    host: str | None = None
+    api_key: str | None = None
+    ca_cert: str | None = None
     validate_certs: bool = True
 
     def __repr__(self) -> str:
@@ -52,7 +52,7 @@ class Connection:
 
 
 def connect(
-    options: Mapping[str, Any], context: Optional[str] = None, kubeconfig: Optional[str] = None
+    options: Mapping[str, Any], context: str | None = None, kubeconfig: str | None = None
 ) -> Connection:
     """The connection that a module's ``kubernetes`` options describe; the names are kubernetes.core's."""
     verify = options.get("validate_certs")
@@ -91,7 +91,7 @@ class KubernetesClient:
         """The printable name of an object."""
         return f"{self._prefix}namespaces/{namespace}/{kind}/{name}"
 
-    def get(self, namespace: str, kind: str, name: str, deadline: Deadline) -> Optional[Dict[str, Any]]:
+    def get(self, namespace: str, kind: str, name: str, deadline: Deadline) -> dict[str, Any] | None:
         """The object, or None where there is none."""
         try:
             return self._json(
@@ -100,7 +100,7 @@ class KubernetesClient:
         except NotFound:
             return None
 
-    def list_all(self, kind: str, selector: str, deadline: Deadline) -> Iterator[Dict[str, Any]]:
+    def list_all(self, kind: str, selector: str, deadline: Deadline) -> Iterator[dict[str, Any]]:
         """Every object of a kind that the label selector matches, in all namespaces, page by page."""
         token = ""
         while True:
@@ -115,7 +115,7 @@ class KubernetesClient:
 
     def create(
         self, namespace: str, kind: str, body: Mapping[str, Any], deadline: Deadline, *, dry_run: bool = False
-    ) -> Dict[str, Any]:
+    ) -> dict[str, Any]:
         """Raises ``AlreadyExists``, or ``DependencyMissing`` where the namespace is not there.
 
         :param dry_run: the server checks everything and stores nothing.
@@ -126,7 +126,7 @@ class KubernetesClient:
 
     def patch(
         self, namespace: str, kind: str, name: str, body: Mapping[str, Any], deadline: Deadline
-    ) -> Dict[str, Any]:
+    ) -> dict[str, Any]:
         """A merge patch; with a ``resourceVersion`` in it the server refuses a stale one (``Conflict``)."""
         place = self.place(namespace, kind, name)
         return self._json(
@@ -157,14 +157,14 @@ class KubernetesClient:
         place: str,
         deadline: Deadline,
         *,
-        query: Sequence[Tuple[str, str]] = (),
-        body: Optional[Mapping[str, Any]] = None,
+        query: Sequence[tuple[str, str]] = (),
+        body: Mapping[str, Any] | None = None,
         content: str = "application/json",
-    ) -> Dict[str, Any]:
+    ) -> dict[str, Any]:
         url = self._host + path + ("?" + urlencode(query) if query else "")
         sent = json.dumps(body).encode() if body is not None else None
 
-        def attempt(timeout: float) -> Dict[str, Any]:
+        def attempt(timeout: float) -> dict[str, Any]:
             try:
                 headers = {"Accept": "application/json", "Content-Type": content, **self._authorization()}
                 # One retry policy for all: urllib3 would otherwise repeat calls by itself.
@@ -191,11 +191,11 @@ class KubernetesClient:
 
         return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
 
-    def _authorization(self) -> Dict[str, str]:
+    def _authorization(self) -> dict[str, str]:
         # Asked for at each call: tokens of exec plugins and service accounts rotate.
         try:
             token = (self._configuration.auth_settings().get("BearerToken") or {}).get("value")
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - an exec plugin may raise anything
             raise PermissionDenied(f"no token for the API server ({type(error).__name__})") from None
         return {"Authorization": token} if token else {}
 
@@ -229,7 +229,7 @@ def _configuration(connection: Connection, concurrency: int) -> Any:
         raise ConfigurationError(f"no usable kubeconfig: {' '.join(str(error).split())[:200]}") from None
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ConfigurationError(f"the kubeconfig cannot be used ({type(error).__name__})") from None
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - yaml's errors, and those of older clients
         # yaml's errors quote the file.
         raise ConfigurationError(f"the kubeconfig cannot be read ({type(error).__name__})") from None
     if connection.ca_cert:
@@ -251,11 +251,11 @@ class KubernetesClients:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._clients: Dict[Connection, KubernetesClient] = {}
-        self._failed: Dict[Connection, Tuple[type, Tuple[Any, ...]]] = {}
+        self._clients: dict[Connection, KubernetesClient] = {}
+        self._failed: dict[Connection, tuple[type, tuple[Any, ...]]] = {}
         self._lock = threading.Lock()
 
-    def get(self, context: Optional[str] = None, kubeconfig: Optional[str] = None) -> KubernetesClient:
+    def get(self, context: str | None = None, kubeconfig: str | None = None) -> KubernetesClient:
         """The client of this context (the module's own where None)."""
         connection = connect(self._settings.connection("kubernetes"), context, kubeconfig)
         with self._lock:

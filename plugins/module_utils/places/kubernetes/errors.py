@@ -11,11 +11,11 @@ an invalid value, so of that one only the fields and their reasons are kept.
 from __future__ import annotations
 
 import json
-from typing import Any, Dict
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    Conflict,
     ConfigurationError,
+    Conflict,
     DependencyMissing,
     NotFound,
     PermissionDenied,
@@ -73,7 +73,7 @@ def translate(status: int, body: bytes, verb: str, place: str) -> PullSecretErro
     return PullSecretError(f"{reason or status}: {where}")
 
 
-def _status(body: bytes) -> Dict[str, Any]:
+def _status(body: bytes) -> dict[str, Any]:
     try:
         answer = json.loads(body)
     except ValueError:
@@ -86,7 +86,7 @@ def _line(message: Any) -> str:
     return f": {text[:300]}" if text else ""
 
 
-def _causes(answer: Dict[str, Any]) -> str:
+def _causes(answer: dict[str, Any]) -> str:
     causes = (answer.get("details") or {}).get("causes") or []
     return (
         ", ".join(f"{cause.get('field')} ({cause.get('reason')})" for cause in causes)

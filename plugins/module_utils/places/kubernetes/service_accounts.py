@@ -10,7 +10,7 @@ entry is changed, and it is written back under its resourceVersion.
 
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import DependencyMissing
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
@@ -41,7 +41,7 @@ def link_service_account(
     :raises Conflict: somebody else changed it meanwhile; the caller reads again.
     """
 
-    def read(_timeout: float) -> Dict[str, Any]:
+    def read(_timeout: float) -> dict[str, Any]:
         found = client.get(namespace, "serviceaccounts", account, deadline)
         if found is None and present and not dry_run:
             raise DependencyMissing(f"service account {namespace}/{account} does not exist")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Any, ClassVar, Dict, Optional
+from typing import Any, ClassVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import InvalidDocument, NotFound
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
@@ -24,18 +24,18 @@ class KubernetesSource(Source):
     """A key of a Secret, of any type."""
 
     NAME: ClassVar[str] = "kubernetes"
-    SPEC: ClassVar[Dict[str, Any]] = dict(
-        type="dict",
-        options=dict(
-            namespace=dict(type="str", required=True),
-            name=dict(type="str", required=True),
-            key=dict(type="str", default=".dockerconfigjson", no_log=False),
-            context=dict(type="str"),
-            kubeconfig=dict(type="path"),
-        ),
-    )
+    SPEC: ClassVar[dict[str, Any]] = {
+        "type": "dict",
+        "options": {
+            "namespace": {"type": "str", "required": True},
+            "name": {"type": "str", "required": True},
+            "key": {"type": "str", "default": ".dockerconfigjson", "no_log": False},
+            "context": {"type": "str"},
+            "kubeconfig": {"type": "path"},
+        },
+    }
 
-    def __init__(self, settings: Settings, clients: Optional[KubernetesClients] = None) -> None:
+    def __init__(self, settings: Settings, clients: KubernetesClients | None = None) -> None:
         super().__init__(settings)
         self._clients = clients or KubernetesClients(settings)
 

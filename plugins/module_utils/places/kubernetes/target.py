@@ -13,9 +13,10 @@ from __future__ import annotations
 import base64
 import binascii
 import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
@@ -56,7 +57,7 @@ _CREATED_AT = "hyperfleet.io/created-at"
 # From how many secrets of one cluster on a single LIST is cheaper than a GET each.
 _LIST_FROM = 3
 
-_Key = Tuple[Optional[str], Optional[str]]
+_Key = tuple[Optional[str], Optional[str]]
 
 
 @dataclass(frozen=True)
@@ -70,22 +71,22 @@ class KubernetesTarget:
     id: str
     namespace: str
     name: str
-    cluster_id: Optional[str] = None
-    cluster_name: Optional[str] = None
-    gcp_secret_path: Optional[str] = None
+    cluster_id: str | None = None
+    cluster_name: str | None = None
+    gcp_secret_path: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     adopt: bool = False
-    immutable: Optional[bool] = None
+    immutable: bool | None = None
     service_accounts: Sequence[str] = ()
-    context: Optional[str] = None
-    kubeconfig: Optional[str] = None
+    context: str | None = None
+    kubeconfig: str | None = None
 
-    def wanted_labels(self) -> Dict[str, str]:
+    def wanted_labels(self) -> dict[str, str]:
         """The seed's labels, the user's beside them; the owner's cannot be overridden."""
         return {**self.labels, **kubernetes_labels(self.cluster_id, self.cluster_name)}
 
-    def wanted_annotations(self) -> Dict[str, str]:
+    def wanted_annotations(self) -> dict[str, str]:
         """Likewise."""
         return {**self.annotations, **kubernetes_annotations(self.gcp_secret_path)}
 
@@ -100,19 +101,19 @@ class KubernetesWriter:
         self._settings = settings
         self._clients = clients
         self._dry_run = dry_run
-        self._known: Dict[_Key, Dict[Tuple[str, str], Dict[str, Any]]] = {}
+        self._known: dict[_Key, dict[tuple[str, str], dict[str, Any]]] = {}
 
     def prepare(self, targets: Sequence[KubernetesTarget]) -> None:
         """Read all of a cluster's secrets in one LIST, where that pays and the user may."""
-        groups: Dict[_Key, Set[Tuple[str, str]]] = {}
+        groups: dict[_Key, set[tuple[str, str]]] = {}
         for target in targets:
             groups.setdefault((target.context, target.kubeconfig), set()).add((target.namespace, target.name))
         worth = [(key, wanted) for key, wanted in groups.items() if len(wanted) >= _LIST_FROM]
         with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
             list(pool.map(lambda item: self._list(*item), worth))
 
-    def _list(self, key: _Key, wanted: Set[Tuple[str, str]]) -> None:
-        found: Dict[Tuple[str, str], Dict[str, Any]] = {}
+    def _list(self, key: _Key, wanted: set[tuple[str, str]]) -> None:
+        found: dict[tuple[str, str], dict[str, Any]] = {}
         try:
             for secret in self._clients.get(*key).list_all(
                 "secrets", "managed-by=hyperfleet", self._settings.deadline()
@@ -177,7 +178,7 @@ class KubernetesWriter:
 
     def _secret(
         self, client: KubernetesClient, target: KubernetesTarget, deadline: Deadline, fresh: bool
-    ) -> Optional[Dict[str, Any]]:
+    ) -> dict[str, Any] | None:
         if not fresh:
             known = self._known.get((target.context, target.kubeconfig))
             if known is not None:
@@ -238,7 +239,7 @@ class KubernetesWriter:
                 _note(outcome, target, "replace-secret", "Replaced Kubernetes secret")
             return
 
-        patch: Dict[str, Any] = {}
+        patch: dict[str, Any] = {}
         if not same_meaning:
             patch["data"] = {KEY: _encode(config)}
             outcome.did("updated")
@@ -318,7 +319,7 @@ class KubernetesWriter:
         outcome.settle()
 
 
-def _value(secret: Mapping[str, Any]) -> Optional[bytes]:
+def _value(secret: Mapping[str, Any]) -> bytes | None:
     value = (secret.get("data") or {}).get(KEY)
     if value is None:
         return None
@@ -328,7 +329,7 @@ def _value(secret: Mapping[str, Any]) -> Optional[bytes]:
         return None
 
 
-def _parse(data: Optional[bytes], config: DockerConfig) -> Optional[DockerConfig]:
+def _parse(data: bytes | None, config: DockerConfig) -> DockerConfig | None:
     if data is None:
         return None
     if data == config.canonical():
@@ -345,8 +346,8 @@ def _encode(config: DockerConfig) -> str:
     return base64.b64encode(config.canonical()).decode("ascii")
 
 
-def _new(target: KubernetesTarget, config: DockerConfig) -> Dict[str, Any]:
-    body: Dict[str, Any] = {
+def _new(target: KubernetesTarget, config: DockerConfig) -> dict[str, Any]:
+    body: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {
@@ -368,7 +369,7 @@ def _new(target: KubernetesTarget, config: DockerConfig) -> Dict[str, Any]:
 
 def _replacement(
     target: KubernetesTarget, old: Mapping[str, Any], config: DockerConfig, immutable: bool
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """The new secret with everything of the old one's metadata that others may rely on."""
     body = _new(target, config)
     kept = old["metadata"]
@@ -385,9 +386,9 @@ def _replacement(
     return body
 
 
-def _metadata_patch(target: KubernetesTarget, secret: Mapping[str, Any], outcome: Outcome) -> Dict[str, Any]:
+def _metadata_patch(target: KubernetesTarget, secret: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
     """The labels and annotations that differ; others' are not mentioned, so a merge patch keeps them."""
-    patch: Dict[str, Any] = {}
+    patch: dict[str, Any] = {}
     for kind, wanted in (("labels", target.wanted_labels()), ("annotations", target.wanted_annotations())):
         there = secret["metadata"].get(kind) or {}
         different = {key: value for key, value in wanted.items() if there.get(key) != value}
@@ -405,7 +406,7 @@ def _metadata_patch(target: KubernetesTarget, secret: Mapping[str, Any], outcome
     return patch
 
 
-def _identity(secret: Mapping[str, Any]) -> Dict[str, str]:
+def _identity(secret: Mapping[str, Any]) -> dict[str, str]:
     return {"uid": secret["metadata"]["uid"], "resourceVersion": secret["metadata"]["resourceVersion"]}
 
 

@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Who we are to Google Cloud: application default credentials, a file, impersonation, or nobody (an emulator)."""
+"""Who we are to Google Cloud: application default credentials, a file, impersonation, or nobody."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Tuple
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
@@ -30,13 +31,13 @@ class Connection:
     """
 
     transport: str = "grpc"
-    endpoint: Optional[str] = None
+    endpoint: str | None = None
     plaintext: bool = False
-    impersonate: Optional[str] = None
-    credentials_file: Optional[str] = None
+    impersonate: str | None = None
+    credentials_file: str | None = None
 
 
-def connect(options: Mapping[str, Any], impersonate: Optional[str] = None) -> Connection:
+def connect(options: Mapping[str, Any], impersonate: str | None = None) -> Connection:
     """The connection that a module's ``gcp`` options describe.
 
     ``http://host:port`` is the one way to ask for a connection without TLS; as with Google's other
@@ -65,7 +66,7 @@ def connect(options: Mapping[str, Any], impersonate: Optional[str] = None) -> Co
     )
 
 
-def credentials_for(connection: Connection) -> Tuple[Any, str]:
+def credentials_for(connection: Connection) -> tuple[Any, str]:
     """google-auth credentials and a printable name for whom they stand."""
     import google.auth
     import google.auth.credentials
@@ -83,7 +84,7 @@ def credentials_for(connection: Connection) -> Tuple[Any, str]:
     except google.auth.exceptions.GoogleAuthError as error:
         raise PermissionDenied(
             f"no Google Cloud credentials ({type(error).__name__})",
-            "run with Workload Identity, set GOOGLE_APPLICATION_CREDENTIALS, or run gcloud auth application-default login",
+            "use Workload Identity, GOOGLE_APPLICATION_CREDENTIALS, or gcloud auth application-default login",
         ) from None
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"gcp.credentials_file cannot be used ({type(error).__name__})") from None

@@ -18,7 +18,6 @@ from __future__ import annotations
 import secrets
 import time
 from dataclasses import dataclass
-from typing import Optional
 
 __all__ = ["ANNOTATION", "Claim"]
 
@@ -45,7 +44,7 @@ class Claim:
         return secrets.token_hex(6)
 
     @classmethod
-    def parse(cls, text: Optional[str]) -> Optional[Claim]:
+    def parse(cls, text: str | None) -> Claim | None:
         """The annotation's value read back; None for none and for what is not a claim."""
         try:
             base, owner, expires = (text or "").split(".")

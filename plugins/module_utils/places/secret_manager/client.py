@@ -13,7 +13,8 @@ here, and ``versions.py`` decides.
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Any, Callable, TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
@@ -38,6 +39,8 @@ T = TypeVar("T")
 
 # The service's own limit, and the page that fetches most secrets in one call.
 _LIST_PAGE = 1000
+# As the library sets it for its own channels.
+_CHANNEL = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 
 
 def number(version_name: str) -> str:
@@ -80,7 +83,7 @@ class SecretManagerClient:
                 return request(timeout)
             except PullSecretError:
                 raise
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - four libraries raise here; translate sorts them
                 raise translate(
                     error, method, resource, self.identity, detail=method != "AddSecretVersion"
                 ) from None
@@ -98,7 +101,7 @@ class SecretManagerClient:
         except NotFound:
             return None
 
-    def list_secrets(self, project: str, filter_: str, deadline: Deadline) -> List[Any]:
+    def list_secrets(self, project: str, filter_: str, deadline: Deadline) -> list[Any]:
         """All secrets of ``projects/P`` that the filter matches, through every page."""
         return list(
             self._pages("ListSecrets", f"projects/{project}", "secrets", deadline, _LIST_PAGE, filter_)
@@ -191,7 +194,7 @@ class SecretManagerClient:
             return None
         return page.versions[0] if page.versions else None
 
-    def list_versions(self, name: str, deadline: Deadline) -> List[Any]:
+    def list_versions(self, name: str, deadline: Deadline) -> list[Any]:
         """Every version, newest first."""
         return list(self._pages("ListSecretVersions", name, "versions", deadline, _LIST_PAGE))
 
@@ -259,7 +262,9 @@ def _library_client(library: Any, connection: Connection, credentials: Any, conc
         )
 
         return client(
-            transport=SecretManagerServiceGrpcTransport(channel=grpc.insecure_channel(connection.endpoint))
+            transport=SecretManagerServiceGrpcTransport(
+                channel=grpc.insecure_channel(connection.endpoint, options=_CHANNEL)
+            )
         )
     options = ClientOptions(api_endpoint=connection.endpoint) if connection.endpoint else None
     return client(credentials=credentials, transport="grpc", client_options=options)
@@ -280,11 +285,11 @@ class SecretManagerClients:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._clients: Dict[Connection, SecretManagerClient] = {}
-        self._failed: Dict[Connection, Tuple[type, Tuple[Any, ...]]] = {}
+        self._clients: dict[Connection, SecretManagerClient] = {}
+        self._failed: dict[Connection, tuple[type, tuple[Any, ...]]] = {}
         self._lock = threading.Lock()
 
-    def get(self, impersonate: Optional[str] = None) -> SecretManagerClient:
+    def get(self, impersonate: str | None = None) -> SecretManagerClient:
         """The client that acts as this service account (the module's own where None)."""
         connection = connect(self._settings.connection("gcp"), impersonate)
         with self._lock:

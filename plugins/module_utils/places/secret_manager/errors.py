@@ -11,11 +11,9 @@ FAILED_PRECONDITION and INVALID_ARGUMENT).
 
 from __future__ import annotations
 
-from typing import Optional
-
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    Conflict,
     ConfigurationError,
+    Conflict,
     NotFound,
     PermissionDenied,
     PullSecretError,
@@ -122,7 +120,7 @@ def translate(
     return PullSecretError(f"{_status(error) or type(error).__name__}: {where}{said}")
 
 
-def _status(error: BaseException) -> Optional[str]:
+def _status(error: BaseException) -> str | None:
     code = getattr(error, "grpc_status_code", None)
     if code is not None:
         return str(code.name)
@@ -133,7 +131,7 @@ def _status(error: BaseException) -> Optional[str]:
     response = getattr(error, "response", None)
     try:
         status = response.json()["error"]["status"] if response is not None else None
-    except Exception:
+    except Exception:  # noqa: BLE001 - whatever the reply is, it only adds a word
         return None
     return str(status) if status else None
 
@@ -151,7 +149,7 @@ def _project(resource: str) -> str:
 def _binding_hint(identity: str, method: str, resource: str) -> str:
     permission = _PERMISSIONS.get(method, "secretmanager.*")
     return (
-        f"check that {identity} has {permission} in {_project(resource)} (roles/secretmanager.admin holds it) and, with "
-        f"Workload Identity, that the Kubernetes service account (pullsecret-adapter-job in hyperfleet-system) has "
-        f"roles/iam.workloadIdentityUser on it"
+        f"check that {identity} has {permission} in {_project(resource)} (roles/secretmanager.admin holds it) "
+        "and, with Workload Identity, that the Kubernetes service account (pullsecret-adapter-job in "
+        "hyperfleet-system) has roles/iam.workloadIdentityUser on it"
     )

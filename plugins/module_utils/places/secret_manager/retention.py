@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import List, Optional, Sequence, Tuple
 
 __all__ = ["Retention", "Version", "plan_retention"]
 
@@ -36,10 +36,10 @@ class Retention:
 
     keep: int
     disable: bool = True
-    destroy_after: Optional[float] = None
+    destroy_after: float | None = None
 
 
-def plan_retention(versions: Sequence[Version], rule: Retention, now: float) -> List[Tuple[int, str]]:
+def plan_retention(versions: Sequence[Version], rule: Retention, now: float) -> list[tuple[int, str]]:
     """``(number, "disable" | "destroy")`` for each version that has to change.
 
     Only versions older than the kept ones are touched.  An enabled version is never destroyed:
@@ -51,7 +51,7 @@ def plan_retention(versions: Sequence[Version], rule: Retention, now: float) -> 
     if not enabled:
         return []
     oldest_kept = enabled[: rule.keep][-1]
-    plan: List[Tuple[int, str]] = []
+    plan: list[tuple[int, str]] = []
     for successor, version in zip(ordered, ordered[1:]):
         if version.number >= oldest_kept:
             continue

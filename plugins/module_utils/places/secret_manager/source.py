@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Dict, Optional, Tuple
+from typing import Any, ClassVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
@@ -23,20 +23,20 @@ class SecretManagerSource(Source):
     """A version of a secret; ``latest`` here is the newest *enabled* one, as a consumer wants it."""
 
     NAME: ClassVar[str] = "gcp"
-    SPEC: ClassVar[Dict[str, Any]] = dict(
-        type="dict",
-        options=dict(
-            project=dict(type="str", required=True),
-            secret=dict(type="str", required=True),
-            version=dict(type="str", default="latest"),
-            impersonate_service_account=dict(type="str"),
-        ),
-    )
+    SPEC: ClassVar[dict[str, Any]] = {
+        "type": "dict",
+        "options": {
+            "project": {"type": "str", "required": True},
+            "secret": {"type": "str", "required": True},
+            "version": {"type": "str", "default": "latest"},
+            "impersonate_service_account": {"type": "str"},
+        },
+    }
 
-    def __init__(self, settings: Settings, clients: Optional[SecretManagerClients] = None) -> None:
+    def __init__(self, settings: Settings, clients: SecretManagerClients | None = None) -> None:
         super().__init__(settings)
         self._clients = clients or SecretManagerClients(settings)
-        self._versions: Dict[Tuple[str, str], str] = {}
+        self._versions: dict[tuple[str, str], str] = {}
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The payload, its checksum checked."""
@@ -58,7 +58,7 @@ class SecretManagerSource(Source):
             f"/versions/{reference.get('version') or 'latest'}"
         )
 
-    def version(self, reference: Any) -> Optional[str]:
+    def version(self, reference: Any) -> str | None:
         """The version that ``latest`` was."""
         secret = f"projects/{reference['project']}/secrets/{reference['secret']}"
         return self._versions.get((secret, reference.get("version") or "latest"))

@@ -12,9 +12,10 @@ version even with two runs at once, and an add that may or may not have happened
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Dict, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
@@ -72,21 +73,21 @@ class SecretManagerTarget:
     id: str
     project: str
     secret: str
-    cluster_id: Optional[str] = None
-    cluster_name: Optional[str] = None
+    cluster_id: str | None = None
+    cluster_name: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     replication: Mapping[str, Any] = field(default_factory=lambda: {"automatic": {}})
     adopt: bool = False
-    retention: Optional[Retention] = None
-    impersonate: Optional[str] = None
+    retention: Retention | None = None
+    impersonate: str | None = None
 
     @property
     def name(self) -> str:
         """The full resource name."""
         return f"projects/{self.project}/secrets/{self.secret}"
 
-    def wanted_labels(self) -> Dict[str, str]:
+    def wanted_labels(self) -> dict[str, str]:
         """The seed's labels, the user's beside them; the owner's cannot be overridden."""
         return {**self.labels, **gcp_labels(self.cluster_id, self.cluster_name)}
 
@@ -108,19 +109,19 @@ class SecretManagerWriter:
         self._owner = Claim.new_owner()
         # An add has to be over before its claim is.
         self._claim_lifetime = settings.api_timeout + 10.0
-        self._known: Dict[str, Any] = {}
-        self._listed: Set[Tuple[Optional[str], str]] = set()
+        self._known: dict[str, Any] = {}
+        self._listed: set[tuple[str | None, str]] = set()
 
     def prepare(self, targets: Sequence[SecretManagerTarget]) -> None:
         """Read the metadata of all of a project's secrets in one LIST, where that pays."""
-        groups: Dict[Tuple[Optional[str], str], Set[str]] = {}
+        groups: dict[tuple[str | None, str], set[str]] = {}
         for target in targets:
             groups.setdefault((target.impersonate, target.project), set()).add(target.secret)
         worth = [(key, wanted) for key, wanted in groups.items() if len(wanted) >= _LIST_FROM]
         with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
             list(pool.map(lambda item: self._list(*item), worth))
 
-    def _list(self, key: Tuple[Optional[str], str], wanted: Set[str]) -> None:
+    def _list(self, key: tuple[str | None, str], wanted: set[str]) -> None:
         impersonate, project = key
         try:
             found = self._clients.get(impersonate).list_secrets(
@@ -199,11 +200,10 @@ class SecretManagerWriter:
         if not fresh:
             if target.name in self._known:
                 return self._known[target.name]
-            if (target.impersonate, target.project) in self._listed:
-                # Not among ours: it is most likely not there, and CreateSecret is atomic. In check mode
-                # nothing is created, so the question has to be asked.
-                if not self._dry_run:
-                    return None
+            # Not among ours: it is most likely not there, and CreateSecret is atomic. In check mode
+            # nothing is created, so the question has to be asked.
+            if (target.impersonate, target.project) in self._listed and not self._dry_run:
+                return None
         return client.get_secret(target.name, deadline)
 
     def _guard(self, target: SecretManagerTarget, secret: Any, fresh: bool = True) -> None:
@@ -285,7 +285,9 @@ class SecretManagerWriter:
                 newest = client.newest_version(target.name, deadline)
             if newest is not None:
                 outcome.version = number(newest.name)
-                outcome.before = self._current(client, newest.name, payload, config, deadline)
+                # The service answers with the project's number; messages keep the name that was asked for.
+                version = f"{target.name}/versions/{number(newest.name)}"
+                outcome.before = self._current(client, version, payload, config, deadline)
             same = outcome.before is not None and (
                 outcome.before is config or outcome.before.same_meaning(config)
             )
@@ -311,7 +313,7 @@ class SecretManagerWriter:
         payload: bytes,
         config: DockerConfig,
         deadline: Deadline,
-    ) -> Optional[DockerConfig]:
+    ) -> DockerConfig | None:
         try:
             data = client.access(version, deadline)
         except FailedPrecondition:
@@ -349,7 +351,7 @@ class SecretManagerWriter:
         secret: Any,
         outcome: Outcome,
         deadline: Deadline,
-        claim: Optional[Claim],
+        claim: Claim | None,
     ) -> None:
         labels, annotations = dict(secret.labels), dict(secret.annotations)
         adopted = owner_problem(labels, target.cluster_id) is not None
@@ -410,7 +412,7 @@ class SecretManagerWriter:
         payload: bytes,
         base: int,
         deadline: Deadline,
-    ) -> Optional[str]:
+    ) -> str | None:
         newest = client.newest_version(target.name, deadline)
         if newest is None or int(number(newest.name)) <= base:
             return None

@@ -1,0 +1,107 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: pull_secret_report
+short_description: Say what became of every cluster
+version_added: 0.1.0
+description:
+  - Prints a table of what M(hyperfleet.pull_secret.gcp_pull_secret) and M(hyperfleet.pull_secret.k8s_pull_secret) did for
+    each cluster, and why what failed failed.
+  - Fails if any cluster failed, after all the others were handled. So a workflow ends with one explicit result.
+extends_documentation_fragment:
+  - hyperfleet.pull_secret.attributes
+attributes:
+  diff_mode:
+    support: none
+    details:
+      - It changes nothing.
+options:
+  clusters:
+    description: The clusters of the workflow, each with its C(cluster_id).
+    type: list
+    elements: dict
+    required: true
+  secret_manager:
+    description: Registered result of M(hyperfleet.pull_secret.gcp_pull_secret).
+    type: dict
+    required: true
+  management:
+    description: Registered result of M(hyperfleet.pull_secret.k8s_pull_secret).
+    type: dict
+    required: true
+  show:
+    description: Whether the table is printed.
+    type: bool
+    default: true
+author:
+  - HyperFleet contributors (@openshift-hyperfleet)
+"""
+
+EXAMPLES = r"""
+- name: End with one result for all clusters
+  hyperfleet.pull_secret.pull_secret_report:
+    clusters: "{{ clusters }}"
+    secret_manager: "{{ stored }}"
+    management: "{{ placed }}"
+"""
+
+RETURN = r"""
+clusters:
+  description: One row for each cluster.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    cluster:
+      description: Id of the cluster.
+      type: str
+      returned: always
+    version:
+      description: Version in Secret Manager.
+      type: str
+      returned: always
+    secret_manager:
+      description: What was done in Secret Manager.
+      type: str
+      returned: always
+    management_secret:
+      description: What was done in the management cluster.
+      type: str
+      returned: always
+    changed:
+      description: Whether anything changed.
+      type: bool
+      returned: always
+    failed:
+      description: Whether the cluster failed.
+      type: bool
+      returned: always
+    kind:
+      description: Kind of the failure.
+      type: str
+      returned: always
+    reason:
+      description: What went wrong, where, and what to do.
+      type: str
+      returned: always
+    actions:
+      description: All that was done.
+      type: list
+      elements: str
+      returned: always
+    warnings:
+      description: What was repaired or should be looked at.
+      type: list
+      elements: str
+      returned: always
+summary:
+  description: Counts of all, changed and failed clusters.
+  returned: always
+  type: dict
+  sample: {total: 1000, changed: 10, failed: 1}
+"""

@@ -166,6 +166,9 @@ class Generator:
             labels = host.split(".")
             labels[self._random.randrange(len(labels))] = self._pick(["*", "*a*", "q*", "?", "*y", "[a-z]*"])
             host = ".".join(labels)
+        if self._chance(0.08):
+            escaped = f"%{ord(host[:1] or '.'):02x}{host[1:]}"
+            host = self._pick([escaped, "user@" + host, "us er@" + host, "u%zz@" + host, "u@v@" + host])
         parts = path.split("/")
         path = "/".join(parts[: self._random.randrange(len(parts) + 1)])
         if self._chance(0.1):

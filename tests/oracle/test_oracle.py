@@ -15,7 +15,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfigError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfigError,
+    lint,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.match import (
     HELPER,
     Match,
@@ -24,6 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 )
 from tests.oracle import binary
 from tests.oracle.generator import Generator
+from tests.unit.dockerconfig.samples import SAMPLES, expected_outcome
 
 SEED = int(os.environ.get("ORACLE_SEED", "20260101"))
 COUNT = int(os.environ.get("ORACLE_COUNT", "10000"))
@@ -114,3 +118,34 @@ def test_a_wrong_answer_would_be_noticed(reader: str) -> None:
     other = base64.b64encode(b"user:another-password").decode()
     assert not agrees(document.replace(auth.encode(), other.encode()), "quay.io/team/app", answer[reader])
     assert not agrees(document, "quay.io/other/app", answer[reader])
+
+
+def _kubelet_outcome(answer: dict[str, Any]) -> str:
+    if answer.get("error"):
+        return "reject"
+    found = [_pair(item) for item in answer["credentials"]]
+    return "none" if not found else "use" if any(found[0]) else "empty"
+
+
+def _containers_image_outcome(answer: dict[str, Any]) -> str:
+    kind = answer.get("error")
+    if kind:
+        return {"parse": "reject", "base64": "fail", "helper": "helper"}[kind]
+    return "use" if any(_pair(answer)) else "none"
+
+
+def test_the_verdicts_of_the_rule_table_are_what_the_readers_do() -> None:
+    answers = binary.ask(binary.build(), [(sample.document, sample.image) for sample in SAMPLES])
+    wrong = []
+    for sample, answer in zip(SAMPLES, answers, strict=True):
+        finding = next(item for item in lint(sample.document) if item.rule == sample.rule)
+        expected = (
+            expected_outcome(finding.kubelet, sample, finding, "kubelet"),
+            expected_outcome(finding.containers_image, sample, finding, "containers_image"),
+        )
+        found = _kubelet_outcome(answer["kubelet"]), _containers_image_outcome(answer["containers_image"])
+        if found != expected:
+            wrong.append(
+                f"{sample.rule}: the table says {expected}, the readers do {found}: {sample.document[:200]!r}"
+            )
+    assert not wrong, "\n".join(wrong)

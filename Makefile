@@ -82,7 +82,7 @@ contract: venv ## the stand-ins held to their contracts
 integration: venv ## the workflows against the stand-ins
 	$(PART) integration $(PYTEST) -n $(WORKERS) -m "not real" tests/integration
 
-.PHONY: test-real real go matrix sanity-matrix
+.PHONY: test-real real go matrix sanity-matrix sanity-python3.9
 test-real: real matrix sanity-matrix ## all other tests: the real control plane, the oracle, both ends of the ansible-core range
 
 go: venv
@@ -94,9 +94,13 @@ real: venv go ## the tests of real parts (needs root for some; Go is installed i
 matrix: venv ## the integration tests on the oldest and the newest ansible-core
 	$(PART) "ansible-core matrix" $(MODULE) tests.tools.matrix $(PYTEST_ARGS) -n $(WORKERS) -m "not real" tests/integration
 
-sanity-matrix: venv ## ansible-test sanity of the oldest and the newest ansible-core
-	$(PART) "sanity, ansible-core 2.18" $(MODULE) tests.tools.ansible_test --core 2.18 sanity
-	$(PART) "sanity, ansible-core 2.21" $(MODULE) tests.tools.ansible_test --core 2.21 sanity
+sanity-matrix: sanity-python3.9 sanity-core2.18 sanity-core2.21 ## ansible-test sanity of both ansible-cores, and on Python 3.9
+
+sanity-python3.9: venv
+	$(PART) "sanity, Python 3.9" $(MODULE) tests.tools.ansible_test --oldest-python sanity
+
+sanity-core%: venv
+	$(PART) "sanity, ansible-core $*" $(MODULE) tests.tools.ansible_test --core $* sanity
 
 ##@ Quality
 

@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs ansible-test in a copy of the checkout: ``python -m tests.tools.ansible_test [--core 2.21] sanity``.
 
+``--oldest-python`` compiles and imports the plugins on the oldest Python that they promise to run on.
+
 ansible-test makes environments of its own under HOME, fetches a get-pip script from a host that may be out of
 reach, and drops pip's settings from the environment. It therefore gets a HOME in the cache that nothing else
 uses, with a get-pip stand-in over ensurepip and with pip's settings written down.
@@ -21,6 +23,7 @@ from pathlib import Path
 from tests.tools import env, tree
 
 HOME = env.CACHE / "ansible-test-home"
+OLDEST_PYTHON = "3.9"  # tests/config.yml
 
 GET_PIP = '''\
 """Stands in for get-pip.py: installs pip from the interpreter itself."""
@@ -58,45 +61,55 @@ def write_get_pip(venv: Path) -> None:
         (cache / f"get_pip_{version.replace('.', '_')}.py").write_text(GET_PIP)
 
 
-def environment(venv: Path) -> dict[str, str]:
+def environment(*bin_dirs: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PYTHON"))}
     return kept | {
         "HOME": str(HOME),
-        "PATH": f"{venv / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join([*map(str, bin_dirs), os.environ["PATH"]]),
         "ANSIBLE_DEPRECATION_WARNINGS": "False",
     }
+
+
+def left_out(what: str) -> int:
+    """The exit code for what no Python here can do: a note on a laptop, a failure in CI."""
+    env.say(f"left out: {what}")
+    return 1 if os.environ.get("CI") == "true" else 0
+
+
+def run(venv: Path, arguments: list[str], *more_bin_dirs: Path) -> int:
+    """ansible-test in a fresh copy of the checkout, one run at a time: it shares environments and outputs."""
+    write_pip_conf(HOME / ".config" / "pip" / "pip.conf")
+    write_get_pip(venv)
+    with env.lock("ansible-test"):
+        where = tree.refresh("ansible-test") / tree.COLLECTION
+        command = [str(venv / "bin" / "ansible-test"), "sanity", "--color", "no", *arguments]
+        variables = environment(venv / "bin", *more_bin_dirs)
+        return subprocess.run(command, cwd=where, env=variables, check=False).returncode
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--core", choices=sorted(env.CORES), help="one end of the supported range")
+    parser.add_argument("--oldest-python", action="store_true")
     parser.add_argument("command", choices=["sanity"])
     options, rest = parser.parse_known_args()
     if options.core:
-        venv = env.core(options.core, ["shellcheck"], "ansible-test")
-        if venv is None:
-            env.say(f"no Python here runs ansible-core {options.core}: its sanity tests are left out")
-            return 1 if os.environ.get("CI") == "true" else 0
+        core = env.core(options.core, ["shellcheck"], "ansible-test")
+        if core is None:
+            return left_out(f"no Python here runs ansible-core {options.core}")
+        venv = env.ROOT / core
     else:
-        venv = env.make("ansible-test", sys.executable)
-    write_pip_conf(HOME / ".config" / "pip" / "pip.conf")
-    write_get_pip(venv)
+        venv = env.ROOT / env.make("ansible-test", sys.executable)
     version = env.python_version(venv / "bin" / "python") or ""
-    # One run at a time: ansible-test's environments and outputs are shared.
-    with env.lock("ansible-test"):
-        where = tree.refresh("ansible-test") / tree.COLLECTION
-        command = [
-            venv / "bin" / "ansible-test",
-            options.command,
-            "--venv",
-            "--color",
-            "no",
-            "--python",
-            version,
-        ]
-        return subprocess.run(
-            [*map(str, command), *rest], cwd=where, env=environment(venv), check=False
-        ).returncode
+    if not options.oldest_python:
+        return run(venv, ["--venv", "--python", version, *rest])
+    python = env.find_python([OLDEST_PYTHON])
+    if python is None:
+        return left_out(f"no Python {OLDEST_PYTHON} here")
+    target = ["--controller", f"origin:python=venv/{version}", "--target-python", OLDEST_PYTHON]
+    return run(
+        venv, [*target, "--test", "compile", "--test", "import", "plugins/", *rest], Path(python).parent
+    )
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
+
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import summary_rows
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.table import table
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from ansible.errors import AnsibleFilterError
+
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import (
     ClusterError,
     gcp_targets,

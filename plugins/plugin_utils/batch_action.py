@@ -160,7 +160,8 @@ def _watch(name: str, path: str, ended: threading.Event) -> None:
                 counts = json.load(stream)
         except (OSError, ValueError):
             continue
-        if counts["done"] != shown:
+        # One target's progress is its result.
+        if counts["total"] > 1 and counts["done"] != shown:
             shown = counts["done"]
             _show(name, shown, counts["total"], counts["failed"])
 

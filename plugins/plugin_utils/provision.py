@@ -9,7 +9,8 @@ Pure functions: the filters and the report are thin layers over them.
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 __all__ = ["CLUSTER_KEYS", "ClusterError", "gcp_targets", "kubernetes_targets", "summary_rows"]
 

@@ -1,0 +1,131 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The job's contract of seed 003: its environment variables and its structured log.  Pure functions."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
+    check_cluster_id,
+    gcp_secret_id,
+    kubernetes_secret_name,
+)
+
+__all__ = ["COMPONENT", "JobSettings", "read_environment", "render"]
+
+COMPONENT = "pullsecret-job"
+_LEVELS = ("debug", "info", "warn", "error")
+_REQUIRED = ("CLUSTER_ID", "CLUSTER_NAME", "GCP_PROJECT_ID", "PULL_SECRET_DATA", "MANAGEMENT_NAMESPACE")
+_DURATION = re.compile(r"(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?\Z")
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """The table "Environment Variables" of seed 003, without the pull secret, which stays where it is.
+
+    :param api_timeout: seconds.
+    """
+
+    cluster_id: str
+    cluster_name: str
+    gcp_project_id: str
+    secret_name: str
+    management_namespace: str
+    k8s_secret_name: str
+    replication: str = "automatic"
+    locations: tuple[str, ...] = ()
+    log_level: str = "info"
+    log_format: str = "json"
+    api_timeout: float = 30.0
+
+
+def read_environment(environment: Mapping[str, str]) -> JobSettings:
+    """The settings, defaults and derived names filled in.
+
+    :raises ConfigurationError: names the variables, never a value of ``PULL_SECRET_DATA``.
+    """
+    missing = [name for name in _REQUIRED if not environment.get(name, "").strip()]
+    if missing:
+        raise ConfigurationError(f"required environment variables are not set: {', '.join(missing)}")
+    cluster_id = check_cluster_id(environment["CLUSTER_ID"].strip())
+    replication, locations = _replication(environment.get("REPLICATION_POLICY") or "automatic")
+    return JobSettings(
+        cluster_id=cluster_id,
+        cluster_name=environment["CLUSTER_NAME"].strip(),
+        gcp_project_id=environment["GCP_PROJECT_ID"].strip(),
+        secret_name=environment.get("SECRET_NAME") or gcp_secret_id(cluster_id),
+        management_namespace=environment["MANAGEMENT_NAMESPACE"].strip(),
+        k8s_secret_name=environment.get("K8S_SECRET_NAME") or kubernetes_secret_name(cluster_id),
+        replication=replication,
+        locations=locations,
+        log_level=_choice(environment, "LOG_LEVEL", _LEVELS, "info"),
+        log_format=_choice(environment, "LOG_FORMAT", ("json", "text"), "json"),
+        api_timeout=_seconds(environment.get("GCP_API_TIMEOUT") or "30s"),
+    )
+
+
+def render(entry: Mapping[str, Any], *, level: str, form: str) -> str | None:
+    """One line of the log, or None for an entry below the level.
+
+    :param entry: ``level``, ``message`` and any other fields; a missing ``timestamp`` is now.
+    """
+    if _LEVELS.index(entry.get("level", "info")) < _LEVELS.index(level):
+        return None
+    fields = {
+        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "level": "info",
+        "component": COMPONENT,
+    }
+    fields.update({key: value for key, value in entry.items() if value is not None})
+    if form == "json":
+        return json.dumps(fields)
+    rest = " ".join(
+        f"{key}={value}"
+        for key, value in fields.items()
+        if key not in ("timestamp", "level", "component", "message")
+    )
+    return (
+        f"{fields['timestamp']} {str(fields['level']).upper():5} {fields.get('message', '')} {rest}".rstrip()
+    )
+
+
+def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...], default: str) -> str:
+    value = (environment.get(name) or default).strip().lower()
+    value = {"warning": "warn"}.get(value, value)
+    if value not in choices:
+        raise ConfigurationError(f"{name} is one of {', '.join(choices)}")
+    return value
+
+
+def _seconds(text: str) -> float:
+    """Go's way of writing a duration, as the adapter's configuration has it: ``30s``, ``1m30s``, ``500ms``."""
+    found = _DURATION.match(text.strip())
+    if text.strip().isdigit():
+        seconds = float(text)
+    elif found and text.strip():
+        minutes, whole, milliseconds = found.groups()
+        seconds = 60 * float(minutes or 0) + float(whole or 0) + float(milliseconds or 0) / 1000
+    else:
+        seconds = 0.0
+    if seconds <= 0:
+        raise ConfigurationError("GCP_API_TIMEOUT is a duration such as 30s or 1m30s")
+    return seconds
+
+
+def _replication(text: str) -> tuple[str, tuple[str, ...]]:
+    policy, _separator, places = text.strip().partition(":")
+    locations = tuple(place.strip() for place in places.split(",") if place.strip())
+    if policy == "automatic" and not locations:
+        return "automatic", ()
+    if policy in ("user-managed", "user_managed") and locations:
+        return "user_managed", locations
+    raise ConfigurationError("REPLICATION_POLICY is automatic, or user-managed:LOCATION,LOCATION")

@@ -10,5 +10,6 @@ Needs Go for the first build, and no root. See ``python -m tests.lab.control_pla
 from __future__ import annotations
 
 from tests.lab.control_plane.cluster import ControlPlane, State
+from tests.lab.control_plane.lease import keep, leased
 
-__all__ = ["ControlPlane", "State"]
+__all__ = ["ControlPlane", "State", "keep", "leased"]

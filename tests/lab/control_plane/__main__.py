@@ -11,16 +11,15 @@ import sys
 from pathlib import Path
 
 from tests.lab.control_plane.build import build
-from tests.lab.control_plane.cluster import ControlPlane
+from tests.lab.control_plane.cluster import SHARED, ControlPlane
+from tests.lab.control_plane.lease import keep
 from tests.lab.supervisor import LabError
-
-DEFAULT_STATE = Path(__file__).resolve().parents[3] / ".lab" / "control-plane"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.lab.control_plane", description=__doc__)
     parser.add_argument("command", choices=("build", "up", "down", "status"))
-    parser.add_argument("--state", type=Path, default=DEFAULT_STATE, help="directory of its data and logs")
+    parser.add_argument("--state", type=Path, default=SHARED, help="directory of its data and logs")
     parser.add_argument(
         "--audit-level",
         choices=("None", "Metadata", "Request", "RequestResponse"),
@@ -34,6 +33,7 @@ def main() -> int:
             print(build())
         elif arguments.command == "up":
             print(f"control plane: up at {plane.up().url}, kubeconfig {plane.directory / 'kubeconfig'}")
+            keep(plane)
         elif arguments.command == "down":
             print("control plane: down" if plane.down() else "control plane: was not up")
         else:

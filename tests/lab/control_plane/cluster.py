@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 import ssl
@@ -25,6 +26,8 @@ SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager")
 # A server is stopped before those it depends on.
 STOP_ORDER = tuple(reversed(SERVERS))
 TRIES = 3
+# The one that `make lab-up LAB=real` starts and tests use.
+SHARED = Path(__file__).resolve().parents[3] / ".lab" / "control-plane"
 
 
 @dataclass(frozen=True)
@@ -62,39 +65,50 @@ class ControlPlane:
             return state
         return None
 
+    def locked(self) -> contextlib.AbstractContextManager[None]:
+        """Keep other processes from starting or ending this control plane."""
+        return locked(self._lock)
+
     def up(self) -> State:
         """Start what does not run; harmless when it does. LabError when it cannot."""
+        build()  # outside the lock: it may take minutes
+        with self.locked():
+            return self.state() or self.restart()
+
+    def restart(self) -> State:
+        """Start afresh, whatever an earlier run left. Call with the lock held."""
         programs = build()
-        with locked(self._lock):
-            state = self.state()
-            if state:
-                return state
-            for number in range(1, TRIES + 1):
-                self._down()
-                try:
-                    return self._start(programs)
-                except LabError:
-                    # A port that was free may be taken by now: others are tried.
-                    if number == TRIES:
-                        raise
-                except BaseException:
-                    self._down()
+        for number in range(1, TRIES + 1):
+            self.remove()
+            try:
+                return self._start(programs)
+            except LabError:
+                # A port that was free may be taken by now: others are tried.
+                if number == TRIES:
+                    self._stop()  # the logs stay
                     raise
+            except BaseException:
+                self.remove()
+                raise
         raise AssertionError("unreachable")
 
     def down(self) -> bool:
         """End the servers, also after a crash, and remove all data; return whether there was anything."""
         if not self.directory.exists():
             return False
-        with locked(self._lock):
-            self._down()
+        with self.locked():
+            self.remove()
             self._lock.unlink(missing_ok=True)
         return True
 
-    def _down(self) -> None:
+    def remove(self) -> None:
+        """End the servers and remove all data. Call with the lock held."""
+        self._stop()
+        self.supervisor.clear()
+
+    def _stop(self) -> None:
         for name in STOP_ORDER:
             self.supervisor.stop(name)
-        self.supervisor.clear()
 
     def _start(self, programs: Path) -> State:
         directory = self.directory

@@ -163,11 +163,11 @@ class DocumentReader:
         name, reference = _reference(source)
         place = self._sources[name]
         data = place.read(reference, deadline)
-        seen.append(data)
         where = place.describe(reference)
         if source.get("field"):
+            # Only the docker config is secret: the names around it are wanted in messages.
             data = _pick(data, source["field"], where)
-            seen.append(data)
+        seen.append(data)
         try:
             config = load(data)
         except DockerConfigError as error:

@@ -12,7 +12,7 @@ version_added: 0.1.0
 description:
   - Prints a table of what M(hyperfleet.pull_secret.gcp_pull_secret) and M(hyperfleet.pull_secret.k8s_pull_secret) did for
     each cluster, and why what failed failed.
-  - Fails if any cluster failed, after all the others were handled. So a workflow ends with one explicit result.
+  - Never fails. The task after it does, if RV(summary.failed) is not zero, so that a workflow ends with one explicit result.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
 attributes:
@@ -43,11 +43,17 @@ author:
 """
 
 EXAMPLES = r"""
-- name: End with one result for all clusters
+- name: Say what became of every cluster
   hyperfleet.pull_secret.pull_secret_report:
     clusters: "{{ clusters }}"
     secret_manager: "{{ stored }}"
     management: "{{ placed }}"
+  register: report
+
+- name: End with one result for all clusters
+  ansible.builtin.fail:
+    msg: "{{ report.msg }}"
+  when: report.summary.failed > 0
 """
 
 RETURN = r"""
@@ -99,6 +105,10 @@ clusters:
       type: list
       elements: str
       returned: always
+msg:
+  description: How many clusters failed, and the first reasons.
+  returned: when a cluster failed
+  type: str
 summary:
   description: Counts of all, changed and failed clusters.
   returned: always

@@ -1,0 +1,152 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``make quickstart``: a small fleet, provisioned against stand-ins, in four runs of the real playbook."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.lab.kubernetes.lab import KubernetesLab
+from tests.lab.secret_manager.lab import SecretManagerLab
+
+FLEET = Path(__file__).parent / "fleet"
+CHECKOUT = Path(__file__).parents[2]
+# Made by hand before the first run: a secret of the same name that somebody else put there.
+FOREIGN = {
+    "project": "customer-shop-13579",
+    "secret": "hyperfleet-cls-b5f8-pull-secret",
+    "labels": {"managed-by": "shop-team"},
+    "versions": [{"data": "kept by the shop team"}],
+}
+
+NEXT = """
+The same playbook on a real project and a real management cluster, with your own clusters:
+
+  {activate}
+  gcloud auth application-default login          # or Workload Identity, or GOOGLE_APPLICATION_CREDENTIALS
+  export KUBECONFIG=~/.kube/management-cluster   # and no SECRET_MANAGER_EMULATOR_HOST
+  ansible-playbook hyperfleet.pull_secret.provision -e clusters_dir=path/to/cluster-files/ --check --diff
+  ansible-playbook hyperfleet.pull_secret.provision -e clusters_dir=path/to/cluster-files/
+
+README.md has more: one cluster, a list, the HyperFleet API as the source, the container's job.
+"""
+
+
+def main() -> int:
+    """Run all steps; 0 if each did what it says."""
+    with (
+        tempfile.TemporaryDirectory(prefix="quickstart-") as home,
+        SecretManagerLab() as store,
+        KubernetesLab() as mgmt,
+    ):
+        directory = Path(home)
+        fleet = Path(shutil.copytree(FLEET, directory / "fleet"))
+        store.seed([FOREIGN])
+        mgmt.kubeconfig(directory / "kubeconfig")
+        for cluster in clusters(fleet):
+            mgmt.store.create_namespace(f"clusters-{cluster['id']}")
+        environment = {
+            **os.environ,
+            "SECRET_MANAGER_EMULATOR_HOST": store.grpc,
+            "KUBECONFIG": str(directory / "kubeconfig"),
+            "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+            "ANSIBLE_LOCALHOST_WARNING": "False",
+        }
+
+        def step(title: str, *options: str) -> None:
+            print(f"\n== {title}", flush=True)
+            provision(fleet, environment, *options)
+
+        print(f"{len(clusters(fleet))} clusters, their files in tests/quickstart/fleet:")
+        print("one has a broken pull secret, and in one project somebody else has a secret of that name.")
+        step("1. What would happen (--check): nothing is written", "--check")
+        step("2. The first run: what can be provisioned is, and the two others say why they are not")
+        before = versions(store, fleet)
+        step("3. The same again: nothing changes")
+        unchanged = versions(store, fleet)
+        rotate(fleet / "staging-cluster.json")
+        step("4. The pull secret of cls-81c2 was rotated: exactly that one changes")
+        after = versions(store, fleet)
+        moved = sorted(name for name in after if after[name] != before[name])
+        checks = {
+            "the first run stored three of five": sum(before.values()) == 3,
+            "the second run changed nothing": unchanged == before,
+            "the rotation changed exactly cls-81c2": moved == ["cls-81c2"],
+        }
+    print()
+    for text, right in checks.items():
+        print(f"{'ok' if right else 'NOT OK'}: {text} (counted in the store: versions by cluster)")
+    activate = f". {shlex.quote(os.path.relpath(sys.prefix, CHECKOUT))}/bin/activate"
+    print(NEXT.format(activate=activate))
+    return 0 if all(checks.values()) else 1
+
+
+def clusters(fleet: Path) -> list[dict[str, str]]:
+    """The clusters' files, parsed."""
+    return [json.loads(path.read_text()) for path in sorted(fleet.glob("*.json"))]
+
+
+def provision(fleet: Path, environment: dict[str, str], *options: str) -> None:
+    """One run of the playbook as a user starts it.  It fails, as it should, while a cluster does."""
+    command = [
+        "ansible-playbook",
+        "hyperfleet.pull_secret.provision",
+        "-e",
+        f"clusters_dir={fleet.name}/",
+        *options,
+    ]
+    print("$ " + shlex.join(command), flush=True)
+    program = Path(sys.executable).with_name("ansible-playbook")
+    subprocess.run([str(program), *command[1:]], env=environment, cwd=fleet.parent, check=False)
+
+
+def versions(store: SecretManagerLab, fleet: Path) -> dict[str, int]:
+    """How many versions each cluster has in the store, not counting what others put there."""
+    counted = {}
+    for cluster in clusters(fleet):
+        project = cluster["spec"]["gcp"]["projectId"]  # type: ignore[index]
+        name = f"projects/{project}/secrets/hyperfleet-{cluster['id']}-pull-secret"
+        counted[cluster["id"]] = count_versions(store, name)
+    return counted
+
+
+def count_versions(store: SecretManagerLab, name: str) -> int:
+    """Asked with Google's own client."""
+    import grpc
+    from google.cloud import secretmanager_v1
+    from google.cloud.secretmanager_v1.services.secret_manager_service.transports import (
+        SecretManagerServiceGrpcTransport,
+    )
+
+    channel = grpc.insecure_channel(store.grpc)
+    client = secretmanager_v1.SecretManagerServiceClient(
+        transport=SecretManagerServiceGrpcTransport(channel=channel)
+    )
+    secrets = {
+        secret.name.rsplit("/", 1)[1]: secret for secret in client.list_secrets(parent=name.rsplit("/", 2)[0])
+    }
+    secret = secrets.get(name.rsplit("/", 1)[1])
+    if secret is None or secret.labels.get("managed-by") != "hyperfleet":
+        return 0
+    return len(list(client.list_secret_versions(parent=secret.name)))
+
+
+def rotate(path: Path) -> None:
+    """Give the cluster in this file another password for quay.io."""
+    cluster = json.loads(path.read_text())
+    document = json.loads(cluster["spec"]["pullSecret"]["data"])
+    document["auths"]["quay.io"] = {"username": "staging+puller", "password": "another-example-password"}
+    cluster["spec"]["pullSecret"]["data"] = json.dumps(document)
+    path.write_text(json.dumps(cluster, indent=2))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

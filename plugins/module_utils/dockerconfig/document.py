@@ -12,6 +12,7 @@ from typing import Any, NoReturn, Union
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
     DockerConfigError,
     Finding,
+    forgetful,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.lint import (
@@ -114,6 +115,7 @@ class DockerConfig:
         raise TypeError("a DockerConfig is not pickled: it would leave the process")
 
 
+@forgetful
 def load(
     data: Union[bytes, str, Mapping[str, Any]],
     *,
@@ -130,8 +132,6 @@ def load(
     examined = examine(data, max_bytes=max_bytes, allow_empty=allow_empty)
     errors = examined.errors
     if errors:
-        # A traceback shows the locals of its frames: let go of the content first.
-        del data, examined
         raise DockerConfigError(errors)
     warnings = tuple(item for item in examined.findings if item.severity == WARNING)
     return DockerConfig(examined.auths, examined.extra, warnings)

@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import NoReturn, Optional
+from typing import Any, NoReturn, Optional, TypeVar, cast
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import BY_ID, ERROR
 
 _SHOWN = 5
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -86,3 +89,21 @@ def refuse(rule: str, registry: Optional[str] = None, message: str = "") -> NoRe
     ``message`` must be made of names only.
     """
     raise DockerConfigError((Finding(rule, ERROR, registry, message, "", ""),))
+
+
+def forgetful(function: _Function) -> _Function:
+    """Let a :class:`DockerConfigError` leave ``function`` without the frames that hold the document.
+
+    Traceback printers that show locals (pytest, Sentry, ansible's debugger) would show it.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except DockerConfigError as error:
+            findings = error.findings
+        del args, kwargs
+        raise DockerConfigError(findings)
+
+    return cast("_Function", call)

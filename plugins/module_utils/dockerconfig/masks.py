@@ -75,7 +75,7 @@ def _tolerant(value: Any, depth: int) -> Any:
     """Plain values of a mapping that no JSON can be made of."""
     if isinstance(value, Mapping) and depth < 64:
         return {str(key): _tolerant(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, (list, tuple)) and depth < 64:
+    if isinstance(value, (list, tuple, set, frozenset)) and depth < 64:
         return [_tolerant(item, depth + 1) for item in value]
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")

@@ -14,6 +14,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
     DockerConfigError,
     finding,
+    forgetful,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.image import repository
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
@@ -74,6 +75,7 @@ def _tree(data: Source) -> Tree:
     return parse(data.canonical() if isinstance(data, DockerConfig) else data)
 
 
+@forgetful
 def lookup_kubelet(data: Source, image: str) -> list[Match]:
     """The credentials that kubelet tries for ``image``, in its order; empty: it pulls without.
 
@@ -113,6 +115,7 @@ def _is_docker_hub(name: str) -> bool:
     return host in ("docker.io", _HUB) or not ("." in host or ":" in host)
 
 
+@forgetful
 def lookup_containers_image(data: Source, image: str) -> Optional[Match]:
     """The one credential that containers/image takes for ``image``; None: it pulls without.
 

@@ -14,6 +14,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     DockerConfig,
     load,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import forgetful
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
     display,
     registry_identity,
@@ -22,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 _DIGITS = 32
 
 
+@forgetful
 def digest(config: Union[DockerConfig, bytes], key: bytes) -> str:
     """``hmac-sha256:`` and 32 hexadecimal digits over the canonical form: equal if the meaning is equal.
 

@@ -20,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
     DockerConfigError,
     Finding,
+    forgetful,
     refuse,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
@@ -63,6 +64,7 @@ class Merged:
     warnings: tuple[Finding, ...]
 
 
+@forgetful
 def load_layers(
     documents: Iterable[tuple[str, Union[bytes, str, Mapping[str, Any], None]]],
     *,
@@ -83,10 +85,11 @@ def load_layers(
         except DockerConfigError as error:
             if not layers:
                 raise
-            skipped[name] = error
+            skipped[name] = DockerConfigError(error.findings)  # without its frames
     return layers, skipped
 
 
+@forgetful
 def merge(
     layers: Sequence[Layer],
     *,
@@ -240,7 +243,6 @@ def _checked(auths: dict[str, Any], extra: dict[str, Any]) -> DockerConfig:
     examined = examine({**extra, "auths": auths}, allow_empty=True)
     errors = examined.errors
     if errors:
-        del auths, extra, examined
         raise DockerConfigError(errors)
     warnings = tuple(item for item in examined.findings if item.severity == WARNING)
     return DockerConfig(auths, extra, warnings)

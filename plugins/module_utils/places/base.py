@@ -12,8 +12,9 @@ registry in ``sources.py`` and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Dict, Mapping, Optional, Sequence
+from typing import Any, ClassVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
     Deadline,
@@ -44,7 +45,7 @@ class Settings:
         """The options of one connection, empty where the task gave none."""
         return self.connections.get(name) or {}
 
-    def deadline(self, on_retry: Optional[RetryObserver] = None) -> Deadline:
+    def deadline(self, on_retry: RetryObserver | None = None) -> Deadline:
         """A fresh time limit for one target."""
         return Deadline(self.timeout, on_retry)
 
@@ -53,7 +54,7 @@ class Source:
     """A place that is read.  A reference is the value under its ``NAME``, already validated by ``SPEC``."""
 
     NAME: ClassVar[str]
-    SPEC: ClassVar[Dict[str, Any]]
+    SPEC: ClassVar[dict[str, Any]]
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -72,6 +73,6 @@ class Source:
         """The reference in a form that is safe to print, such as ``file:/etc/pull-secret.json``."""
         raise NotImplementedError
 
-    def version(self, reference: Any) -> Optional[str]:
+    def version(self, reference: Any) -> str | None:
         """The version that the last ``read`` of this reference returned, where the place has versions."""
         return None

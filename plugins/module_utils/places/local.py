@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, ClassVar, Dict
+from typing import Any, ClassVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
@@ -25,7 +25,7 @@ class InlineSource(Source):
     """The docker config itself, for drop-in use; masked by ``no_log``."""
 
     NAME: ClassVar[str] = "inline"
-    SPEC: ClassVar[Dict[str, Any]] = dict(type="raw", no_log=True)
+    SPEC: ClassVar[dict[str, Any]] = {"type": "raw", "no_log": True}
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """A string as it is; a mapping as JSON."""
@@ -48,7 +48,7 @@ class FileSource(Source):
     """A file on the machine that the module runs on."""
 
     NAME: ClassVar[str] = "file"
-    SPEC: ClassVar[Dict[str, Any]] = dict(type="path")
+    SPEC: ClassVar[dict[str, Any]] = {"type": "path"}
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The file's bytes, whole."""
@@ -72,7 +72,7 @@ class EnvSource(Source):
     """An environment variable of the module's process, as a container gets it from a Kubernetes Secret."""
 
     NAME: ClassVar[str] = "env"
-    SPEC: ClassVar[Dict[str, Any]] = dict(type="str")
+    SPEC: ClassVar[dict[str, Any]] = {"type": "str"}
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The variable's value; an unset and an empty one are both missing."""

@@ -1,0 +1,126 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The places that a run is measured against: stand-ins as processes of their own, or a real control plane."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import ssl
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.lab.control_plane.cluster import ControlPlane
+from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.lab.supervisor import Supervisor, wait_for_file
+
+ROOT = Path(__file__).resolve().parents[2]
+_THREADS = 8
+
+
+class BenchLab:
+    """Context manager. Secret Manager is always the stand-in; ``real`` says whether Kubernetes is."""
+
+    def __init__(self, directory: Path, *, real: bool = False) -> None:
+        self._directory = directory
+        self._supervisor = Supervisor(directory / "processes")
+        self._control_plane = ControlPlane(directory / "control-plane") if real else None
+        self.real = real
+        self.grpc = self.rest = self.kubeconfig = ""
+        self._cluster = Cluster("", "", "")
+
+    def __enter__(self) -> BenchLab:
+        try:
+            secret_manager = self._start("secret_manager")
+            self.grpc, self.rest = secret_manager["grpc"], secret_manager["rest"]
+            if self._control_plane is not None:
+                state = self._control_plane.up()
+                self._cluster = Cluster("mgmt-1", state.url, state.token, state.ca)
+            else:
+                kubernetes = self._start("kubernetes")
+                self._cluster = Cluster("mgmt-1", kubernetes["url"], kubernetes["token"])
+            self.kubeconfig = str(write_kubeconfig(self._directory / "kubeconfig", [self._cluster]))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        for name in self._supervisor.names():
+            self._supervisor.stop(name)
+        if self._control_plane is not None:
+            self._control_plane.down()
+
+    def _start(self, name: str) -> dict[str, Any]:
+        ready = self._directory / f"{name}.json"
+        command = [sys.executable, "-m", f"tests.lab.{name}", "--ready-file", str(ready)]
+        self._supervisor.start(name, command, env={"PYTHONPATH": str(ROOT)})
+        answer: dict[str, Any] = json.loads(wait_for_file(ready, self._supervisor, name))
+        return answer
+
+    def environment(self) -> dict[str, str]:
+        """What ``ansible-playbook`` needs to find the places."""
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("ANSIBLE_", "GOOGLE_", "K8S_AUTH_"))}
+        return {
+            **kept,
+            "KUBECONFIG": self.kubeconfig,
+            "SECRET_MANAGER_EMULATOR_HOST": self.grpc,
+            "ANSIBLE_NOCOLOR": "1",
+        }
+
+    def create_namespaces(self, names: Iterable[str]) -> None:
+        """What another component of HyperFleet does before: not part of what is measured."""
+        parts: list[list[str]] = [[] for _ in range(_THREADS)]
+        for index, name in enumerate(names):
+            parts[index % _THREADS].append(name)
+        with ThreadPoolExecutor(_THREADS) as pool:
+            list(pool.map(self._create_namespaces, parts))
+
+    def _create_namespaces(self, names: list[str]) -> None:
+        connection = _connect(self._cluster)
+        for name in names:
+            body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+            headers = {"Authorization": f"Bearer {self._cluster.token}", "Content-Type": "application/json"}
+            connection.request("POST", "/api/v1/namespaces", json.dumps(body), headers)
+            answer = connection.getresponse()
+            answer.read()
+            if answer.status not in (201, 409):
+                raise RuntimeError(f"namespace {name}: HTTP {answer.status}")
+        connection.close()
+
+    def calls(self) -> dict[str, int]:
+        """The calls since the last time, by name; those of a real API server are not counted."""
+        counted = Counter(_lab_call(self.rest, "GET", "calls")["methods"])
+        _lab_call(self.rest, "DELETE", "calls")
+        if not self.real:
+            counted.update(
+                f"Kubernetes {call['verb'] or 'discovery'}"
+                for call in _lab_call(self._cluster.url, "GET", "calls")
+            )
+            _lab_call(self._cluster.url, "DELETE", "calls")
+        return dict(sorted(counted.items()))
+
+
+def _connect(cluster: Cluster) -> http.client.HTTPConnection:
+    url = urlsplit(cluster.url)
+    assert url.hostname is not None
+    if cluster.ca is None:
+        return http.client.HTTPConnection(url.hostname, url.port, timeout=60)
+    trust = ssl.create_default_context(cadata=cluster.ca.decode())
+    return http.client.HTTPSConnection(url.hostname, url.port, timeout=60, context=trust)
+
+
+def _lab_call(base: str, verb: str, what: str) -> Any:
+    connection = _connect(Cluster("", base, ""))
+    connection.request(verb, f"/_lab/{what}", headers={"Content-Length": "0"})
+    answer = connection.getresponse().read()
+    connection.close()
+    return json.loads(answer)

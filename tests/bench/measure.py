@@ -1,0 +1,107 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Wall time, CPU and memory of a command and of everything that it starts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# Reading the memory of a process holds its lock for a moment, so not too often.
+_EVERY = 0.1
+_KIB = 1024
+
+
+@dataclass(frozen=True)
+class Usage:
+    """One run. Seconds and bytes.
+
+    ``peak_tree`` is the most that all its processes held at one moment (PSS: pages that they share are
+    counted once), sampled; ``peak_process`` the most that one of them held (RSS), from the kernel.
+    """
+
+    wall: float
+    cpu: float
+    peak_tree: int
+    peak_process: int
+
+
+class CommandFailed(Exception):
+    """The command ended with an error; the text is the end of its output."""
+
+
+def measure(
+    command: Sequence[str | Path], *, log: Path, env: Mapping[str, str], cwd: Path, timeout: float = 900
+) -> Usage:
+    """Run the command, its output in ``log``; CommandFailed unless it ends with 0."""
+    with log.open("wb") as output:
+        started = time.monotonic()
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=dict(env),
+            cwd=cwd,
+            start_new_session=True,
+        )
+        sampler = _Sampler(process.pid)
+        killer = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGKILL))
+        killer.start()
+        # CPU and the largest process come with the reaped child: all it started and waited for included.
+        _pid, status, spent = os.wait4(process.pid, 0)
+        wall = time.monotonic() - started
+        killer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+    peak_tree = sampler.stop()
+    if process.returncode != 0:
+        tail = log.read_text(errors="replace")[-1500:]
+        raise CommandFailed(f"{Path(command[0]).name} ended with {process.returncode}:\n{tail}")
+    return Usage(wall, spent.ru_utime + spent.ru_stime, peak_tree, spent.ru_maxrss * _KIB)
+
+
+class _Sampler(threading.Thread):
+    """Adds up the memory of a process and its descendants, again and again."""
+
+    def __init__(self, root: int) -> None:
+        super().__init__(daemon=True)
+        self._root = root
+        self._ended = threading.Event()
+        self._peak = 0
+        self.start()
+
+    def run(self) -> None:
+        while not self._ended.wait(_EVERY):
+            self._peak = max(self._peak, sum(_held(pid) for pid in _family(self._root)))
+
+    def stop(self) -> int:
+        self._ended.set()
+        self.join()
+        return self._peak
+
+
+def _family(pid: int) -> list[int]:
+    found = [pid]
+    for parent in found:
+        with contextlib.suppress(OSError):
+            for task in os.listdir(f"/proc/{parent}/task"):
+                with contextlib.suppress(OSError):
+                    found += map(int, Path(f"/proc/{parent}/task/{task}/children").read_text().split())
+    return found
+
+
+def _held(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * _KIB
+    return 0

@@ -1,0 +1,158 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The result as a table for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.bench.runs import Run
+
+_MIB = 1024 * 1024
+_HEADERS = (
+    "WHAT",
+    "CLUSTERS",
+    "STEP",
+    "WALL s",
+    "ms/CLUSTER",
+    "CPU s",
+    "TREE MiB",
+    "PROCESS MiB",
+    "CALLS",
+    "LOAD",
+)
+_LEFT = {0, 2}
+
+# What the project asks of two cores. Wall seconds for 1,000 clusters; MiB for 10,000.
+_NO_OP_SECONDS = 5.0
+_FIRST_SECONDS = {"stand-ins": 15.0, "real API server": 20.0}
+_TIMES_THE_LOOP = 200.0
+_PEAK_MIB = 512.0
+# Linear: a cluster of 10,000 costs at most this much more than one of 1,000.
+_LINEAR = 1.15
+
+
+def row(run: Run) -> tuple[str, ...]:
+    usage = run.usage
+    return (
+        "hyperfleet.pull_secret" if run.tool == "collection" else "loop of two modules",
+        f"{run.clusters:,}",
+        run.step,
+        f"{usage.wall:.2f}",
+        f"{usage.wall / run.clusters * 1000:.1f}" if run.clusters else "-",
+        f"{usage.cpu:.2f}",
+        f"{usage.peak_tree / _MIB:.0f}",
+        f"{usage.peak_process / _MIB:.0f}",
+        f"{sum(run.calls.values()):,}",
+        f"{run.load:.1f}",
+    )
+
+
+def table(runs: Sequence[Run]) -> list[str]:
+    """Lines: the runs in their order, then what was called."""
+    cells = [_HEADERS, *map(row, runs)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(_HEADERS))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if column in _LEFT else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in cells
+    ]
+    lines += [
+        "",
+        "WALL and CPU are of the whole ansible-playbook with all its processes, their start included.",
+        "TREE is the most memory that they held together at one moment (PSS, sampled), PROCESS the most that",
+        "one of them held (RSS). LOAD is the machine's load average after the run.",
+    ]
+    return lines
+
+
+def verdicts(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """What the project asks for, and what was measured; the best run of a step counts."""
+    found: list[dict[str, Any]] = []
+
+    def add(what: str, value: float | None, limit: float, unit: str, *, at_least: bool = False) -> None:
+        if value is not None:
+            reached = value >= limit if at_least else value <= limit
+            found.append(
+                {"what": what, "value": round(value, 2), "limit": limit, "unit": unit, "reached": reached}
+            )
+
+    for lab, limit in _FIRST_SECONDS.items():
+        add(f"first provisioning of 1,000, {lab}", _wall(runs, "collection", 1000, "first", lab), limit, "s")
+        add(f"no-op of 1,000, {lab}", _wall(runs, "collection", 1000, "no-op", lab), _NO_OP_SECONDS, "s")
+    for step, limit in (("no-op", _TIMES_THE_LOOP), ("first", 0.0)):
+        ours, loop = _wall(runs, "collection", 1000, step), _loop_per_cluster(runs, step)
+        if ours and loop:
+            add(f"{step}: times the loop, per cluster", loop / (ours / 1000), limit, "x", at_least=True)
+    for step in ("first", "no-op"):
+        small, large = _wall(runs, "collection", 1000, step), _wall(runs, "collection", 10_000, step)
+        if small and large:
+            add(f"{step}: a cluster of 10,000 to one of 1,000", large / small / 10, _LINEAR, "x")
+    peaks = [run.usage.peak_tree / _MIB for run in runs if run.clusters == 10_000]
+    add("peak memory with 10,000, all processes", max(peaks, default=None), _PEAK_MIB, "MiB")
+    return found
+
+
+def _wall(runs: Sequence[Run], tool: str, clusters: int, step: str, lab: str | None = None) -> float | None:
+    times = [
+        run.usage.wall
+        for run in runs
+        if (run.tool, run.clusters, run.step) == (tool, clusters, step) and lab in (None, run.lab)
+    ]
+    return min(times, default=None)
+
+
+def _loop_per_cluster(runs: Sequence[Run], step: str) -> float | None:
+    """A pass of the loop alone: what ansible-playbook takes to start is left out, to the loop's favour."""
+    start = min((run.usage.wall for run in runs if (run.tool, run.clusters) == ("loop", 0)), default=0.0)
+    times = [
+        (run.usage.wall - start) / run.clusters
+        for run in runs
+        if run.clusters and (run.tool, run.step) == ("loop", step)
+    ]
+    return min(times, default=None)
+
+
+def sentences(found: Sequence[dict[str, Any]]) -> list[str]:
+    width = max((len(one["what"]) for one in found), default=0)
+    lines = []
+    for one in found:
+        bound = "at least" if one["unit"] == "x" and one["limit"] > _LINEAR else "at most"
+        asked = f"asked: {bound} {one['limit']:g} {one['unit']}" if one["limit"] else "nothing asked"
+        mark = "" if one["reached"] else "  NOT REACHED"
+        lines.append(f"{one['what'].ljust(width)}  {one['value']:8.2f} {one['unit']:4}{asked}{mark}")
+    return lines
+
+
+def machine() -> dict[str, Any]:
+    """Where it was measured: figures mean nothing without."""
+    version = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    )
+    return {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "commit": version.stdout.strip(),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "load_before": round(os.getloadavg()[0], 2),
+    }
+
+
+def write(directory: Path, about: dict[str, Any], runs: Sequence[Run]) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / f"{about['time'].replace(':', '')}.json"
+    content = {"about": about, "targets": verdicts(runs), "runs": [run.as_json() for run in runs]}
+    path.write_text(json.dumps(content, indent=2) + "\n")
+    return path

@@ -1,0 +1,110 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The runs that are measured: the collection over a whole fleet, and the loop over a small one."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.bench.fleet import Fleet
+from tests.bench.lab import ROOT, BenchLab
+from tests.bench.measure import Usage, measure
+
+_PLAYBOOK = "hyperfleet.pull_secret.provision"
+_LOOP = ROOT / "tests" / "bench" / "loop.yml"
+_REDIRECT = ROOT / "tests" / "bench" / "redirect"
+_LOOP_ENVIRONMENT = ROOT / ".venvs" / "bench"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One ``ansible-playbook`` and what it cost.
+
+    ``tool`` is ``collection`` or ``loop``; ``load`` is the machine's load average after it: much above the
+    number of cores, and something else was measured as well.
+    """
+
+    tool: str
+    lab: str
+    clusters: int
+    step: str
+    usage: Usage
+    calls: dict[str, int]
+    load: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "calls_total": sum(self.calls.values())}
+
+
+class Bench:
+    """Runs in one lab, below one directory; each is told to ``report`` as soon as it is done."""
+
+    def __init__(self, directory: Path, lab: BenchLab, report: Any) -> None:
+        self._directory = directory
+        self._lab = lab
+        self._report = report
+        self.runs: list[Run] = []
+
+    def collection(self, fleet: Fleet, *, repeat: int) -> None:
+        """First provisioning; nothing to do, ``repeat`` times; one cluster in a hundred changed."""
+        self._prepare(fleet)
+        self._provision(fleet, "first", changed=fleet.size)
+        for _time in range(repeat):
+            self._provision(fleet, "no-op", changed=0)
+        changed = max(1, fleet.size // 100)
+        fleet.change(changed)
+        self._provision(fleet, "1 % changed", changed=changed)
+
+    def loop(self, fleet: Fleet) -> None:
+        """The same two first steps, with the modules of other collections, a task a cluster."""
+        nothing = Fleet(fleet.directory.with_name("nothing"), 0)
+        self._prepare(nothing)
+        self._prepare(fleet)
+        environment = {
+            **self._lab.environment(),
+            "PYTHONPATH": str(_REDIRECT),
+            "BENCH_SECRET_MANAGER_REST": self._lab.rest,
+        }
+        program: list[str | Path] = [_LOOP_ENVIRONMENT / "bin" / "ansible-playbook", _LOOP, "-e"]
+        for step, clusters in (("start only", nothing), ("first", fleet), ("no-op", fleet)):
+            self._run("loop", clusters, step, [*program, f"@{clusters.variables}"], environment)
+
+    def _prepare(self, fleet: Fleet) -> None:
+        fleet.write()
+        self._lab.create_namespaces(fleet.namespaces())
+        self._lab.calls()
+
+    def _provision(self, fleet: Fleet, step: str, *, changed: int) -> None:
+        command: list[str | Path] = [
+            Path(sys.executable).with_name("ansible-playbook"),
+            _PLAYBOOK,
+            "-e",
+            f"@{fleet.variables}",
+        ]
+        log = self._run("collection", fleet, step, command, self._lab.environment())
+        # A fast run that did something else is not a result.
+        told = re.search(r"(\d+) clusters?: (\d+) changed, (\d+) failed", log.read_text())
+        if told is None or tuple(map(int, told.groups())) != (fleet.size, changed, 0):
+            raise RuntimeError(
+                f"{step}: expected {changed} of {fleet.size} changed, was told {told and told[0]}"
+            )
+
+    def _run(
+        self, tool: str, fleet: Fleet, step: str, command: Sequence[str | Path], environment: dict[str, str]
+    ) -> Path:
+        log = self._directory / f"run-{len(self.runs)}.log"
+        usage = measure(command, log=log, env=environment, cwd=ROOT)
+        kind = "real API server" if self._lab.real else "stand-ins"
+        load = round(os.getloadavg()[0], 2)
+        run = Run(tool, kind, fleet.size, step, usage, self._lab.calls(), load)
+        self.runs.append(run)
+        self._report(run)
+        return log

@@ -92,7 +92,7 @@ def main() -> int:
             "ansible-galaxy", "collection", "install", "--offline", tarball, "-p", installed.collections
         )
         listing = json.loads(installed.run("ansible-galaxy", "collection", "list", "--format", "json").stdout)
-        found = [entry.get(COLLECTION, {}).get("version") for entry in listing.values()]
+        found = [entry[COLLECTION]["version"] for entry in listing.values() if COLLECTION in entry]
         if found != [version]:
             print(f"installed {version}, ansible-galaxy lists {found}")
             return 1

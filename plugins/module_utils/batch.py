@@ -12,7 +12,8 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Callable, TypeVar
 
@@ -120,11 +121,22 @@ def run_batch(
     return results
 
 
-def stop_on_signals(stop: threading.Event) -> None:
-    """SIGTERM and SIGINT end the run in order: what is begun is finished, and results are reported."""
+@contextmanager
+def stop_on_signals(stop: threading.Event) -> Iterator[None]:
+    """SIGTERM and SIGINT end the run in order: what is begun is finished, and results are reported.
+
+    Outside the main thread Python gives no signals, and whoever started the thread has to set ``stop``.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
 
     def handler(_number: int, _frame: Any) -> None:
         stop.set()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, handler)
+    before = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier if earlier is not None else signal.SIG_DFL)

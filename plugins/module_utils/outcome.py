@@ -127,7 +127,8 @@ class Outcome:
 
     def diff(self, digest_key: bytes) -> dict[str, str]:
         """A diff of registries and digests, in the form that ``--diff`` shows."""
-        differences = changes(self.before, self.after)
+        # Nothing is to be held by what is deleted; then no credential differs either.
+        differences = Changes() if self.after is None else changes(self.before, self.after)
         return {
             "before_header": self.place,
             "after_header": self.place,

@@ -96,7 +96,6 @@ class Run:
 
         :param place: the printable name of what a target is about.
         """
-        stop_on_signals(self.stop)
 
         def one(target: Mapping[str, Any]) -> dict[str, Any]:
             journal = Journal(self._phase)
@@ -104,21 +103,22 @@ class Run:
             current = Work(target, outcome, self.settings.deadline(journal.retry))
             try:
                 work(current)
+                result = outcome.result(self._digest_key)
+                if self._diff and outcome.changed:
+                    result["diff"] = outcome.diff(self._digest_key)
             except Exception as error:  # noqa: BLE001 - one target's failure stays one failure
                 return self._failed(current, Failure.of(error))
-            result = outcome.result(self._digest_key)
-            if self._diff and outcome.changed:
-                result["diff"] = outcome.diff(self._digest_key)
             return result
 
-        results = run_batch(
-            targets,
-            one,
-            concurrency=self.settings.concurrency,
-            stop=self.stop,
-            progress=Progress(self._progress_file, len(targets)),
-            failed=lambda result: isinstance(result, Failure) or bool(result.get("failed")),
-        )
+        with stop_on_signals(self.stop):
+            results = run_batch(
+                targets,
+                one,
+                concurrency=self.settings.concurrency,
+                stop=self.stop,
+                progress=Progress(self._progress_file, len(targets)),
+                failed=lambda result: isinstance(result, Failure) or bool(result.get("failed")),
+            )
         return _result(
             [
                 _not_begun(target, result, place) if isinstance(result, Failure) else result

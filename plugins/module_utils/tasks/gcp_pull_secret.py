@@ -66,6 +66,7 @@ def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str,
     """Handle all targets; the module's result."""
     shared = Run(params, "gcp-secret-manager", check_mode=check_mode, diff=diff)
     targets = resolve_targets(params, list(target_options()))
+    _check_places(targets)
     writer = SecretManagerWriter(shared.settings, shared.gcp, dry_run=check_mode)
 
     def work(current: Work) -> None:
@@ -86,6 +87,19 @@ def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str,
     shared.documents.prepare([target for target in targets if target["state"] == "present"])
     writer.prepare(_usable(targets))
     return shared.over(targets, _place, work)
+
+
+def _check_places(targets: list[dict[str, Any]]) -> None:
+    """Two targets that write one secret would undo each other's work."""
+    seen: dict[str, int] = {}
+    for index, target in enumerate(targets):
+        try:
+            name = _target(target).name
+        except ConfigurationError:
+            # It fails alone, when its turn comes.
+            continue
+        if seen.setdefault(name, index) != index:
+            raise ConfigurationError(f"targets {seen[name] + 1} and {index + 1} are both {name}")
 
 
 def _usable(targets: list[dict[str, Any]]) -> list[SecretManagerTarget]:

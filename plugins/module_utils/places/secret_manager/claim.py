@@ -55,6 +55,10 @@ class Claim:
     def __str__(self) -> str:
         return f"{self.base}.{self.owner}.{int(self.expires)}"
 
+    def remaining(self) -> float:
+        """Seconds until it expires, below zero once it has."""
+        return self.expires - time.time()
+
     def blocks(self, owner: str, newest: int) -> bool:
         """Whether another run is between its claim and its add."""
-        return self.owner != owner and self.base >= newest and time.time() < self.expires
+        return self.owner != owner and self.base >= newest and self.remaining() > 0

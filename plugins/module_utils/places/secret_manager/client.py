@@ -29,6 +29,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     credentials_for,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
+    FailedPrecondition,
     translate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
@@ -39,6 +40,7 @@ T = TypeVar("T")
 
 # The service's own limit, and the page that fetches most secrets in one call.
 _LIST_PAGE = 1000
+_STATE_AFTER = {"enable": "ENABLED", "disable": "DISABLED", "destroy": "DESTROYED"}
 # As the library sets it for its own channels.
 _CHANNEL = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 
@@ -180,23 +182,16 @@ class SecretManagerClient:
 
         Not the alias ``latest``: that is the newest whatever its state, and fails if it is disabled.
         """
-        request = self._types.ListSecretVersionsRequest(
-            parent=name, page_size=1, filter="state:ENABLED" if enabled else ""
-        )
+        filter_ = "state:ENABLED" if enabled else ""
         try:
-            page = self._call(
-                "ListSecretVersions",
-                name,
-                deadline,
-                lambda t: next(self._api.list_secret_versions(request=request, retry=None, timeout=t).pages),
-            )
+            # A page may be empty and still not the last one, since the filter is applied to a page.
+            return next(self._pages("ListSecretVersions", name, "versions", deadline, 1, filter_), None)
         except NotFound:
             return None
-        return page.versions[0] if page.versions else None
 
-    def list_versions(self, name: str, deadline: Deadline) -> list[Any]:
-        """Every version, newest first."""
-        return list(self._pages("ListSecretVersions", name, "versions", deadline, _LIST_PAGE))
+    def versions(self, name: str, deadline: Deadline) -> Iterator[Any]:
+        """Every version, newest first; pages are fetched as they are needed."""
+        return self._pages("ListSecretVersions", name, "versions", deadline, _LIST_PAGE)
 
     def access(self, version_name: str, deadline: Deadline) -> bytes:
         """A version's payload, its CRC32C checked; a damaged answer is asked for again."""
@@ -237,11 +232,19 @@ class SecretManagerClient:
         return str(version.name)
 
     def set_state(self, version: Any, verb: str, deadline: Deadline) -> None:
-        """``enable``, ``disable`` or ``destroy`` a version as it was read (by its etag)."""
+        """``enable``, ``disable`` or ``destroy`` a version as it was read (by its etag).
+
+        :raises FailedPrecondition: somebody else has changed it to something else since.
+        """
         method = f"{verb.capitalize()}SecretVersion"
         call = getattr(self._api, f"{verb}_secret_version")
         request = {"name": version.name, "etag": version.etag}
-        self._call(method, version.name, deadline, lambda t: call(request=request, retry=None, timeout=t))
+        try:
+            self._call(method, version.name, deadline, lambda t: call(request=request, retry=None, timeout=t))
+        except FailedPrecondition:
+            # An earlier try of ours may have happened, which used the etag up.
+            if self.get_version(version.name, deadline).state.name != _STATE_AFTER[verb]:
+                raise
 
 
 def _library_client(library: Any, connection: Connection, credentials: Any, concurrency: int) -> Any:

@@ -148,7 +148,8 @@ class SecretManagerWriter:
         payload = config.canonical()
         if len(payload) > MAX_PAYLOAD:
             raise InvalidDocument(
-                f"the docker config has {len(payload)} bytes and a version of Secret Manager holds {MAX_PAYLOAD}"
+                f"the docker config has {len(payload)} bytes, and a version of Secret Manager holds "
+                f"{MAX_PAYLOAD}"
             )
         outcome.after = config
         client = self._clients.get(target.impersonate)
@@ -170,6 +171,7 @@ class SecretManagerWriter:
             config = load(payload)
         except DockerConfigError as error:
             raise InvalidDocument(f"version {version} of {target.name}: {error}") from None
+        outcome.provenance = dict.fromkeys(config.registries, f"version {version}")
         self.ensure(target, config, outcome, deadline)
 
     def remove(self, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline) -> None:
@@ -177,17 +179,21 @@ class SecretManagerWriter:
         client = self._clients.get(target.impersonate)
 
         def once(fresh: bool) -> None:
-            secret = self._secret(client, target, deadline, fresh)
+            known = None if fresh else self._known.get(target.name)
+            # The LIST shows ours only: what is not in it may be somebody else's, which is to be told.
+            secret = known if known is not None else client.get_secret(target.name, deadline)
             if secret is None:
                 return
             self._guard(target, secret, fresh)
             outcome.restart()
             outcome.did("deleted")
+            outcome.metadata_before = {f"label {k}": v for k, v in secret.labels.items()}
             if not self._dry_run:
                 try:
                     client.delete_secret(target.name, secret.etag, deadline)
                 except FailedPrecondition as error:
                     raise Conflict(error.message) from None
+                outcome.settle()
                 _note(outcome, "delete-secret", f"Deleted secret {target.name}")
 
         self._converge(deadline, once)
@@ -275,8 +281,9 @@ class SecretManagerWriter:
         if secret is None:
             outcome.did("created")
             if self._dry_run:
+                outcome.did("version added")
                 return
-            self._create(client, target, outcome, deadline)
+            claim = self._create(client, target, outcome, deadline)
         else:
             self._guard(target, secret, fresh)
             newest = client.newest_version(target.name, deadline, enabled=False)
@@ -294,9 +301,9 @@ class SecretManagerWriter:
             if same:
                 self._update_metadata(client, target, secret, outcome, deadline, claim=None)
                 return
-            outcome.did("version added")
             if self._dry_run:
                 self._update_metadata(client, target, secret, outcome, deadline, claim=None)
+                outcome.did("version added")
                 outcome.version = None
                 return
             held = Claim.parse(secret.annotations.get(ANNOTATION))
@@ -304,6 +311,9 @@ class SecretManagerWriter:
                 raise _Busy(f"{target.name}: another run is adding a version")
             claim = Claim.new(base, self._owner, self._claim_lifetime)
             self._update_metadata(client, target, secret, outcome, deadline, claim=claim)
+        if claim.remaining() < self._settings.api_timeout:
+            # It took so long to write that the add could outlive it.
+            raise Conflict(f"the claim on {target.name} is about to expire")
         outcome.version = number(self._add(client, target, payload, base, outcome, deadline))
 
     def _current(
@@ -329,7 +339,7 @@ class SecretManagerWriter:
 
     def _create(
         self, client: SecretManagerClient, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline
-    ) -> None:
+    ) -> Claim:
         claim = Claim.new(0, self._owner, self._claim_lifetime)
         body = {
             "replication": target.replication,
@@ -343,6 +353,7 @@ class SecretManagerWriter:
             raise Conflict(f"{target.name} was created by another run") from None
         outcome.settle()
         _note(outcome, "create-secret", f"Created secret {target.name}")
+        return claim
 
     def _update_metadata(
         self,
@@ -371,8 +382,13 @@ class SecretManagerWriter:
             client.update_secret(target.name, {"labels": wanted, "annotations": noted}, secret.etag, deadline)
         except FailedPrecondition as error:
             raise Conflict(error.message) from None
+        except PullSecretError as error:
+            if error.retryable:
+                # It may have happened: then the next try finds nothing to do, and the change was ours.
+                outcome.settle()
+            raise
+        outcome.settle()
         if wanted != labels:
-            # Not settled: with a claim, the version that it announces is still to come.
             _note(outcome, "update-secret", f"Updated labels of {target.name}")
 
     def _add(
@@ -397,13 +413,17 @@ class SecretManagerWriter:
         outcome.did("version added")
         outcome.settle()
         if client.access(name, deadline) != payload:
-            client.set_state(client.get_version(name, deadline), "disable", deadline)
-            raise VerificationFailed(
-                f"{name} does not hold what was written",
-                "the version was disabled; the one before it is unchanged",
-            )
+            raise self._disabled(client, f"{target.name}/versions/{number(name)}", deadline)
         _note(outcome, "create-secret-version", "Created secret version", version=number(name))
         return name
+
+    def _disabled(self, client: SecretManagerClient, name: str, deadline: Deadline) -> VerificationFailed:
+        try:
+            client.set_state(client.get_version(name, deadline), "disable", deadline)
+            hint = "the version was disabled; the one before it is unchanged"
+        except PullSecretError as error:
+            hint = f"disable it: this run could not ({error.message})"
+        return VerificationFailed(f"{name} does not hold what was written", hint)
 
     def _added(
         self,
@@ -413,10 +433,13 @@ class SecretManagerWriter:
         base: int,
         deadline: Deadline,
     ) -> str | None:
-        newest = client.newest_version(target.name, deadline)
-        if newest is None or int(number(newest.name)) <= base:
-            return None
-        return str(newest.name) if client.access(newest.name, deadline) == payload else None
+        for version in client.versions(target.name, deadline):
+            if int(number(version.name)) <= base:
+                break
+            # Not only the newest: another run may have added its own after ours.
+            if version.state.name == _ENABLED and client.access(version.name, deadline) == payload:
+                return str(version.name)
+        return None
 
     def _retain(
         self,
@@ -428,23 +451,26 @@ class SecretManagerWriter:
     ) -> None:
         if self._dry_run and "created" in outcome.actions:
             return
-        versions = {
-            int(number(version.name)): version for version in client.list_versions(target.name, deadline)
-        }
+        versions = {int(number(version.name)): version for version in client.versions(target.name, deadline)}
         facts = [
             Version(key, version.state.name, version.create_time.timestamp())
             for key, version in versions.items()
         ]
-        for key, verb in plan_retention(facts, rule, time.time()):
+        now = time.time()
+        if self._dry_run and "version added" in outcome.actions:
+            facts.append(Version(max(versions, default=0) + 1, _ENABLED, now))
+        for key, verb in plan_retention(facts, rule, now):
+            if not self._dry_run:
+                try:
+                    client.set_state(versions[key], verb, deadline)
+                except FailedPrecondition:
+                    # Somebody changed that version since: the next run will look again.
+                    outcome.warnings.append(f"version {key} changed meanwhile and was left alone")
+                    continue
             outcome.did(f"version {key} {verb}{'d' if verb.endswith('e') else 'ed'}")
             if self._dry_run:
                 continue
-            try:
-                client.set_state(versions[key], verb, deadline)
-            except FailedPrecondition:
-                # Somebody changed that version since: the next run will look again.
-                outcome.warnings.append(f"version {key} changed meanwhile and was left alone")
-                continue
+            outcome.settle()
             _note(outcome, f"{verb}-secret-version", f"Old version: {verb}", version=str(key))
 
 

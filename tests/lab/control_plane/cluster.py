@@ -182,6 +182,9 @@ class ControlPlane:
             f"--service-account-private-key-file={key}",
             f"--root-ca-file={state.ca_file}",
             "--secure-port=0",
+            # The default of 20 requests a second makes the removal of many namespaces take minutes.
+            "--kube-api-qps=1000",
+            "--kube-api-burst=1000",
         ]
 
     def _wait_ready(self, state: State, seconds: float = 60) -> None:

@@ -61,7 +61,7 @@ class Api:
         self.tokens = tokens
         self.documents = discovery(address)
         # What remains of paged lists, by continue token: pages show one moment, as in the real server.
-        self._pages: OrderedDict[str, list[Entry]] = OrderedDict()
+        self._pages: OrderedDict[str, tuple[int, list[Entry]]] = OrderedDict()
 
     def handle(self, request: Request, target: Target | None) -> tuple[Response, str]:
         """Return the answer and the name of the user ('' when unknown)."""
@@ -117,7 +117,7 @@ class Api:
         if verb == "delete":
             return self._delete(request, target)
         deleted = writes.delete_collection(store, target, request, self._chosen(request, target))
-        return self._as_list(resource, deleted)
+        return self._as_list(resource, deleted, self.store.version)
 
     def _delete(self, request: Request, target: Target) -> Response:
         resource = target.resource
@@ -157,24 +157,26 @@ class Api:
             limit_text = request.query["limit"]
             raise ApiError(400, f'strconv.ParseInt: parsing "{limit_text}": invalid syntax') from None
         token = request.query.get("continue", "")
-        entries = self._continued(token) if token else self._chosen(request, target)
+        version, entries = (
+            self._continued(token) if token else (self.store.version, self._chosen(request, target))
+        )
         if limit <= 0 or len(entries) <= limit:
-            return self._as_list(target.resource, entries)
+            return self._as_list(target.resource, entries, version)
         page, rest = entries[:limit], entries[limit:]
         last = page[-1].obj["metadata"]
         mark = {
             "v": "meta.k8s.io/v1",
-            "rv": self.store.version,
+            "rv": version,
             "start": f"{last.get('namespace', '')}/{last['name']}",
         }
         following = base64.urlsafe_b64encode(json.dumps(mark).encode()).decode().rstrip("=")
-        self._pages[following] = rest
+        self._pages[following] = version, rest
         while len(self._pages) > SNAPSHOTS_KEPT:
             self._pages.popitem(last=False)
         selected = request.query.get("labelSelector") or request.query.get("fieldSelector")
-        return self._as_list(target.resource, page, following, 0 if selected else len(rest))
+        return self._as_list(target.resource, page, version, following, 0 if selected else len(rest))
 
-    def _continued(self, token: str) -> list[Entry]:
+    def _continued(self, token: str) -> tuple[int, list[Entry]]:
         if token in self._pages:
             return self._pages[token]
         try:
@@ -187,9 +189,9 @@ class Api:
         raise ApiError(410, "The provided continue parameter is too old to display a consistent list result.")
 
     def _as_list(
-        self, resource: Resource, entries: list[Entry], following: str = "", remaining: int = 0
+        self, resource: Resource, entries: list[Entry], version: int, following: str = "", remaining: int = 0
     ) -> Response:
-        metadata: dict[str, str | int] = {"resourceVersion": str(self.store.version)}
+        metadata: dict[str, str | int] = {"resourceVersion": str(version)}
         if following:
             metadata["continue"] = following
         if remaining:

@@ -93,6 +93,10 @@ def decode(resource: Resource, raw: Any, *, strict: bool = False) -> Object:
         out.setdefault("source", {})
         out.update({name: out.get(name, "") for name in ("reportingComponent", "reportingInstance")})
     elif kind == "Namespace":
+        metadata = out["metadata"]
+        if metadata.get("name"):
+            labels = {**metadata.get("labels", {}), "kubernetes.io/metadata.name": metadata["name"]}
+            metadata["labels"] = labels
         out["spec"] = {"finalizers": ["kubernetes"]}
         out["status"] = {"phase": "Active"}
     return out

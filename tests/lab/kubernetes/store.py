@@ -106,20 +106,18 @@ class Store:
         return self.create(
             RESOURCES["namespaces"],
             {
-                "metadata": {"name": name},
+                "metadata": {"name": name, "labels": {"kubernetes.io/metadata.name": name}},
                 "spec": {"finalizers": ["kubernetes"]},
                 "status": {"phase": "Active"},
             },
         )
 
     def create(self, resource: Resource, obj: Object, *, dry_run: bool = False) -> Entry:
-        """Store a new object (409 when there is one); a namespace gets its label and service account."""
+        """Store a new object (409 when there is one); a namespace gets its service account."""
         metadata = dict(obj["metadata"])
         namespace, name = metadata.get("namespace", ""), metadata["name"]
         if name in self._objects[resource.plural].get(namespace, {}):
             raise already_exists(resource.plural, name)
-        if resource.plural == "namespaces":
-            metadata["labels"] = {"kubernetes.io/metadata.name": name, **metadata.get("labels", {})}
         metadata["uid"] = str(uuid.uuid4())
         metadata["creationTimestamp"] = now()
         stored = {**obj, "metadata": metadata}

@@ -194,7 +194,6 @@ def _store_update(
             metadata[key] = before[key]
     if resource.plural == "namespaces":
         new["spec"], new["status"] = old.obj["spec"], old.obj["status"]
-        metadata.setdefault("labels", {}).setdefault("kubernetes.io/metadata.name", target.name)
     validate(resource, new, old.obj)
     metadata["resourceVersion"] = before["resourceVersion"]
     if before.get("deletionTimestamp") and not metadata.get("finalizers") and not dry:

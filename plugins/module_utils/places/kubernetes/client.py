@@ -26,7 +26,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import translate
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
+    Overtaken,
+    translate,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["Connection", "KubernetesClient", "KubernetesClients", "connect"]
@@ -54,8 +57,13 @@ class Connection:
 def connect(
     options: Mapping[str, Any], context: str | None = None, kubeconfig: str | None = None
 ) -> Connection:
-    """The connection that a module's ``kubernetes`` options describe; the names are kubernetes.core's."""
+    """The connection that a module's ``kubernetes`` options describe; the names are kubernetes.core's.
+
+    :param context: a target's own, and likewise ``kubeconfig``: they lead away from the task's ``host``.
+    """
     verify = options.get("validate_certs")
+    if context or kubeconfig:
+        options = {**options, "host": None, "api_key": None}
     return Connection(
         kubeconfig=kubeconfig or options.get("kubeconfig") or None,
         context=context or options.get("context") or None,
@@ -163,8 +171,21 @@ class KubernetesClient:
     ) -> dict[str, Any]:
         url = self._host + path + ("?" + urlencode(query) if query else "")
         sent = json.dumps(body).encode() if body is not None else None
+        unanswered = False
 
         def attempt(timeout: float) -> dict[str, Any]:
+            nonlocal unanswered
+            try:
+                return once(timeout)
+            except Unavailable:
+                # The server may have done it all the same: a conflict from now on may be with ourselves.
+                unanswered = True
+                raise
+            except Overtaken as error:
+                error.unsure = unanswered
+                raise
+
+        def once(timeout: float) -> dict[str, Any]:
             try:
                 headers = {"Accept": "application/json", "Content-Type": content, **self._authorization()}
                 # One retry policy for all: urllib3 would otherwise repeat calls by itself.

@@ -24,13 +24,20 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
 )
 
-__all__ = ["AlreadyExists", "translate"]
+__all__ = ["AlreadyExists", "Overtaken", "translate"]
 
 
-class AlreadyExists(PullSecretError):
+class Overtaken(Conflict):
+    """The object is not as it was read any more.
+
+    ``unsure``: perhaps by ourselves, since an earlier try of the same write got no answer.
+    """
+
+    unsure: bool = False
+
+
+class AlreadyExists(Overtaken):
     """The object is there already."""
-
-    kind = "conflict"
 
 
 def translate(status: int, body: bytes, verb: str, place: str) -> PullSecretError:
@@ -48,7 +55,8 @@ def translate(status: int, body: bytes, verb: str, place: str) -> PullSecretErro
             return DependencyMissing(f"Forbidden: {where}: the namespace is being terminated")
         return PermissionDenied(
             f"Forbidden: {where}{message}",
-            "give that user a Role with get, list, create, update and patch on secrets",
+            # A quota or an admission plugin refuses with 403 as well.
+            f"give that user a Role with {_verbs(place)}" if " cannot " in message else None,
         )
     if status == 404:
         details = answer.get("details") or {}
@@ -62,7 +70,7 @@ def translate(status: int, body: bytes, verb: str, place: str) -> PullSecretErro
         return (
             AlreadyExists(f"AlreadyExists: {where}")
             if reason == "AlreadyExists"
-            else Conflict(f"Conflict: {where}")
+            else Overtaken(f"Conflict: {where}")
         )
     if status == 422:
         return ConfigurationError(f"Invalid: {where}: {_causes(answer)}")
@@ -71,6 +79,12 @@ def translate(status: int, body: bytes, verb: str, place: str) -> PullSecretErro
     if status in (408, 500, 502, 503, 504):
         return Unavailable(f"{reason or status}: {where}")
     return PullSecretError(f"{reason or status}: {where}")
+
+
+def _verbs(place: str) -> str:
+    if "/serviceaccounts/" in place:
+        return "get and patch on serviceaccounts"
+    return "get, list, create, patch and delete on secrets"
 
 
 def _status(body: bytes) -> dict[str, Any]:

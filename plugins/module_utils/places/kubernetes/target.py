@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     load,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    Conflict,
+    DependencyMissing,
     OwnershipConflict,
     PullSecretError,
     TimedOut,
@@ -42,9 +43,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     KubernetesClients,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
-    AlreadyExists,
+    Overtaken,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.service_accounts import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.service_accounts import (  # noqa: E501
     link_service_account,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
@@ -53,6 +54,8 @@ __all__ = ["KEY", "TYPE", "KubernetesTarget", "KubernetesWriter"]
 
 KEY = ".dockerconfigjson"
 TYPE = "kubernetes.io/dockerconfigjson"
+# The second is that of the old type kubernetes.io/dockercfg: the pull secret itself, not another's data.
+_PULL_SECRET_KEYS = (KEY, ".dockercfg")
 _CREATED_AT = "hyperfleet.io/created-at"
 # From how many secrets of one cluster on a single LIST is cheaper than a GET each.
 _LIST_FROM = 3
@@ -133,7 +136,9 @@ class KubernetesWriter:
         outcome.after = config
         client = self._clients.get(target.context, target.kubeconfig)
         self._converge(
-            deadline, lambda fresh: self._ensure_once(client, target, config, outcome, deadline, fresh)
+            outcome,
+            deadline,
+            lambda fresh: self._ensure_once(client, target, config, outcome, deadline, fresh),
         )
         outcome.settle()
         for account in target.service_accounts:
@@ -144,50 +149,98 @@ class KubernetesWriter:
         client = self._clients.get(target.context, target.kubeconfig)
 
         def once(fresh: bool) -> None:
-            secret = self._secret(client, target, deadline, fresh)
+            outcome.restart()
+            secret = self._secret(client, target, deadline, fresh, sure=True)
             if secret is None:
                 return
             self._guard(target, secret, outcome)
-            outcome.restart()
+            if _ending(secret):
+                # Deleted already; its finalizers are others' business.
+                return
             outcome.did("deleted")
             if not self._dry_run:
                 client.delete(target.namespace, "secrets", target.name, _identity(secret), deadline)
                 _note(outcome, target, "delete-secret", "Deleted Kubernetes secret")
 
+        if target.service_accounts:
+            # Nothing at all is written when the secret is not ours.
+            secret = self._secret(client, target, deadline, False, sure=True)
+            if secret is not None:
+                self._guard(target, secret, outcome)
         # The mentions first: a service account must not name a secret that is gone.
         for account in target.service_accounts:
             self._link(client, target, account, outcome, deadline, present=False)
         outcome.settle()
-        self._converge(deadline, once)
+        self._converge(outcome, deadline, once)
 
     # -- steps ----------------------------------------------------------------------------------
 
-    def _converge(self, deadline: Deadline, once: Callable[[bool], None]) -> None:
+    def _converge(self, outcome: Outcome, deadline: Deadline, once: Callable[[bool], None]) -> None:
         """Read, decide, write; from the start again whenever somebody else was faster."""
         fresh, pause = False, 0.05
+        done = len(outcome.actions)
+        unanswered: _Intent | None = None
         while True:
             try:
                 once(fresh)
-                return
-            except (Conflict, AlreadyExists) as error:
+            except Overtaken as error:
+                if error.unsure:
+                    unanswered = _Intent.of(outcome, done)
                 fresh = True
                 if deadline.remaining() <= pause or self._settings.retrier.stop.is_set():
                     raise TimedOut(f"{error.message} (somebody else kept changing it)") from None
                 self._settings.retrier.stop.wait(pause)
                 pause = min(2.0, pause * 2)
+                continue
+            if unanswered is not None and len(outcome.actions) == done:
+                # Nothing is left to do: it was our own write that was met, and it has to be told.
+                unanswered.restore(outcome)
+            return
 
     def _secret(
-        self, client: KubernetesClient, target: KubernetesTarget, deadline: Deadline, fresh: bool
+        self,
+        client: KubernetesClient,
+        target: KubernetesTarget,
+        deadline: Deadline,
+        fresh: bool,
+        *,
+        sure: bool = False,
     ) -> dict[str, Any] | None:
+        """What is there, if possible from the LIST.
+
+        :param sure: None has to mean that nothing is there, not only nothing of ours.
+        """
         if not fresh:
             known = self._known.get((target.context, target.kubeconfig))
             if known is not None:
                 found = known.get((target.namespace, target.name))
                 # Not among ours: most likely not there, and a create is atomic. In check mode nothing
                 # is created, so the question has to be asked.
-                if found is not None or not self._dry_run:
+                if found is not None or not (sure or self._dry_run):
                     return found
         return client.get(target.namespace, "secrets", target.name, deadline)
+
+    def _lasting(
+        self, client: KubernetesClient, target: KubernetesTarget, deadline: Deadline, fresh: bool
+    ) -> dict[str, Any] | None:
+        """The secret, or None; the end of one that is being deleted is waited for."""
+        secret = self._secret(client, target, deadline, fresh)
+        if secret is None or not _ending(secret):
+            return secret
+        if self._dry_run:
+            return None
+
+        def read(_timeout: float) -> dict[str, Any] | None:
+            found = client.get(target.namespace, "secrets", target.name, deadline)
+            if found is not None and _ending(found):
+                raise DependencyMissing(
+                    f"{client.place(target.namespace, 'secrets', target.name)} is being deleted and waits "
+                    f"for its finalizers {', '.join(found['metadata'].get('finalizers') or ())}",
+                    "whoever set them has to finish, or take them off",
+                )
+            return found
+
+        return self._settings.retrier.call(read, deadline=deadline, api_timeout=self._settings.api_timeout)
 
     def _guard(self, target: KubernetesTarget, secret: Mapping[str, Any], outcome: Outcome) -> bool:
         """Whether the secret has to be adopted; raises where it belongs to somebody else."""
@@ -211,7 +264,7 @@ class KubernetesWriter:
         fresh: bool,
     ) -> None:
         outcome.restart()
-        secret = self._secret(client, target, deadline, fresh)
+        secret = self._lasting(client, target, deadline, fresh)
         if secret is None:
             outcome.did("created")
             if not self._dry_run:
@@ -231,11 +284,12 @@ class KubernetesWriter:
         wanted_immutable = immutable if target.immutable is None else target.immutable
         if not right_type or (immutable and (not same_meaning or not wanted_immutable)):
             # The API server refuses to change a type, or anything of an immutable secret.
+            if adopted:
+                outcome.did("adopted")
             outcome.did("replaced")
             if not self._dry_run:
-                self._replace(
-                    client, target, secret, _replacement(target, secret, config, wanted_immutable), deadline
-                )
+                replacement = _replacement(target, secret, config, wanted_immutable)
+                self._replace(client, target, secret, replacement, config, outcome, deadline)
                 _note(outcome, target, "replace-secret", "Replaced Kubernetes secret")
             return
 
@@ -253,7 +307,8 @@ class KubernetesWriter:
         if not self._dry_run:
             patch["metadata"] = {**metadata, "resourceVersion": secret["metadata"]["resourceVersion"]}
             answer = client.patch(target.namespace, "secrets", target.name, patch, deadline)
-            _verify(answer, config, outcome)
+            if not same_meaning:
+                _verify(answer, config, outcome.place)
             _note(outcome, target, "update-secret", "Updated Kubernetes secret")
 
     def _create(
@@ -265,7 +320,7 @@ class KubernetesWriter:
         deadline: Deadline,
     ) -> None:
         answer = client.create(target.namespace, "secrets", body, deadline)
-        _verify(answer, config, Outcome(target.id, client.place(target.namespace, "secrets", target.name)))
+        _verify(answer, config, client.place(target.namespace, "secrets", target.name))
 
     def _replace(
         self,
@@ -273,24 +328,30 @@ class KubernetesWriter:
         target: KubernetesTarget,
         old: Mapping[str, Any],
         new: Mapping[str, Any],
+        config: DockerConfig,
+        outcome: Outcome,
         deadline: Deadline,
     ) -> None:
         # The server says now whether the new one is valid: between the two calls it would be too late.
-        client.create(
-            target.namespace,
-            "secrets",
-            {**new, "metadata": {**new["metadata"], "name": f"{target.name}-check"}},
-            deadline,
-            dry_run=True,
-        )
+        # It is asked under a name that is free; the target's own is taken until the delete.
+        trial = {**new, "metadata": {**new["metadata"], "name": f"pull-secret-check-{uuid.uuid4()}"}}
+        client.create(target.namespace, "secrets", trial, deadline, dry_run=True)
+        intended = list(outcome.actions)
         client.delete(target.namespace, "secrets", target.name, _identity(old), deadline)
+        outcome.restart()
+        outcome.did("deleted")
+        outcome.settle()
+        outcome.did("created")
         try:
-            client.create(target.namespace, "secrets", new, deadline)
-        except AlreadyExists:
-            raise Conflict(f"{target.namespace}/{target.name} was created by somebody else") from None
+            self._create(client, target, new, config, deadline)
+        except Overtaken:
+            raise
         except PullSecretError as error:
+            outcome.restart()
             error.message = f"{error.message} (the old secret is deleted; the next run creates the new one)"
             raise
+        outcome.actions[:] = intended
+        outcome.settle()
 
     def _link(
         self,
@@ -302,9 +363,9 @@ class KubernetesWriter:
         *,
         present: bool,
     ) -> None:
-        self._converge(
-            deadline,
-            lambda _fresh: link_service_account(
+        def once(_fresh: bool) -> None:
+            outcome.restart()
+            link_service_account(
                 client,
                 self._settings,
                 target.namespace,
@@ -314,9 +375,35 @@ class KubernetesWriter:
                 deadline,
                 present=present,
                 dry_run=self._dry_run,
-            ),
-        )
+            )
+
+        self._converge(outcome, deadline, once)
         outcome.settle()
+
+
+@dataclass(frozen=True)
+class _Intent:
+    """What a write was to do whose answer got lost."""
+
+    actions: Sequence[str]
+    before: DockerConfig | None
+    metadata: tuple[Mapping[str, str], Mapping[str, str]]
+
+    @classmethod
+    def of(cls, outcome: Outcome, done: int) -> _Intent:
+        return cls(outcome.actions[done:], outcome.before, (outcome.metadata_before, outcome.metadata_after))
+
+    def restore(self, outcome: Outcome) -> None:
+        for action in self.actions:
+            outcome.did(action)
+        outcome.before = self.before
+        outcome.metadata_before, outcome.metadata_after = self.metadata
+        if outcome.journal is not None:
+            outcome.journal.note("confirm-write", "A write whose answer was lost has taken effect")
+
+
+def _ending(secret: Mapping[str, Any]) -> bool:
+    return bool(secret["metadata"].get("deletionTimestamp"))
 
 
 def _value(secret: Mapping[str, Any]) -> bytes | None:
@@ -370,12 +457,14 @@ def _new(target: KubernetesTarget, config: DockerConfig) -> dict[str, Any]:
 def _replacement(
     target: KubernetesTarget, old: Mapping[str, Any], config: DockerConfig, immutable: bool
 ) -> dict[str, Any]:
-    """The new secret with everything of the old one's metadata that others may rely on."""
+    """The new secret with everything of the old one's metadata and data that others may rely on."""
     body = _new(target, config)
     kept = old["metadata"]
     metadata = body["metadata"]
     metadata["labels"] = {**(kept.get("labels") or {}), **metadata["labels"]}
     metadata["annotations"] = {**(kept.get("annotations") or {}), **metadata["annotations"]}
+    others = {key: value for key, value in (old.get("data") or {}).items() if key not in _PULL_SECRET_KEYS}
+    body["data"] = {**others, **body["data"]}
     for field_name in ("ownerReferences", "finalizers"):
         if kept.get(field_name):
             metadata[field_name] = kept[field_name]
@@ -410,10 +499,10 @@ def _identity(secret: Mapping[str, Any]) -> dict[str, str]:
     return {"uid": secret["metadata"]["uid"], "resourceVersion": secret["metadata"]["resourceVersion"]}
 
 
-def _verify(answer: Mapping[str, Any], config: DockerConfig, outcome: Outcome) -> None:
+def _verify(answer: Mapping[str, Any], config: DockerConfig, place: str) -> None:
     # The answer to a write is the object as the server stored it, so no second read is needed.
     if _value(answer) != config.canonical():
-        raise VerificationFailed(f"{outcome.place} does not hold what was written")
+        raise VerificationFailed(f"{place} does not hold what was written")
 
 
 def _note(outcome: Outcome, target: KubernetesTarget, operation: str, message: str) -> None:

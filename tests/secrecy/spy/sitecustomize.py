@@ -1,0 +1,168 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Loaded by every Python process of a watched run (it stands on PYTHONPATH): notes what the process shows.
+
+An audit hook sees each program that is started (with arguments and environment), each line for syslog and
+each file opened for writing, and keeps a copy of a file before it is removed, renamed, truncated, or could be
+removed by a program. So nothing depends on looking at the right moment.
+
+Beside that it plants bugs: CANARY_BUG names a function that raises an error quoting its arguments when the
+collection calls it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import threading
+from typing import Any
+
+_SPY = os.environ.get("CANARY_SPY", "")
+_ROOTS = [root for root in os.environ.get("CANARY_ROOTS", "").split(os.pathsep) if root]
+_LARGEST = 8 << 20
+_busy = threading.local()
+_kept: set[tuple[str, int, int, int]] = set()
+
+
+def _write(name: str, data: bytes, flags: int) -> None:
+    try:
+        handle = os.open(os.path.join(_SPY, name), os.O_WRONLY | os.O_CREAT | flags, 0o600)
+    except FileExistsError:
+        return
+    try:
+        os.write(handle, data)
+    finally:
+        os.close(handle)
+
+
+def _note(kind: str, *what: Any) -> None:
+    text = json.dumps({"kind": kind, "what": what}, default=_plain, ensure_ascii=False)
+    _write(f"events-{os.getpid()}.jsonl", text.encode("utf-8", "surrogateescape") + b"\n", os.O_APPEND)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value).decode("utf-8", "surrogateescape")
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, value))
+    try:
+        return dict(value)
+    except (TypeError, ValueError):
+        return repr(value)
+
+
+def _path(value: Any) -> str | None:
+    if isinstance(value, int) or value is None:
+        return None
+    try:
+        return os.path.abspath(os.fsdecode(value))
+    except (TypeError, ValueError):
+        return None
+
+
+def _watched(path: str | None) -> bool:
+    return path is not None and any(path == root or path.startswith(root + os.sep) for root in _ROOTS)
+
+
+def _keep(path: str | None) -> None:
+    """Copy a watched file, or every file under a watched directory."""
+    if path is None or not _watched(path) or os.path.islink(path):
+        return
+    if os.path.isdir(path):
+        for name in os.listdir(path):
+            _keep(os.path.join(path, name))
+        return
+    try:
+        state = os.stat(path)
+        if not 0 < state.st_size <= _LARGEST or not os.path.isfile(path):
+            return
+        mark = (path, state.st_ino, state.st_size, state.st_mtime_ns)
+        if mark in _kept:
+            return
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            data = os.read(handle, _LARGEST)
+        finally:
+            os.close(handle)
+    except OSError:
+        return
+    _kept.add(mark)
+    digest = hashlib.sha256(path.encode() + b"\0" + data).hexdigest()[:24]
+    _write(f"file-{digest}", path.encode() + b"\n" + data, os.O_EXCL)
+
+
+def _seen(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "open":
+        path, _mode, flags = arguments
+        if flags & (os.O_WRONLY | os.O_RDWR) and _watched(_path(path)):
+            if flags & os.O_TRUNC:
+                _keep(_path(path))
+            _note("written", path)
+    elif event in ("os.remove", "os.rename", "os.rmdir", "os.truncate", "shutil.rmtree"):
+        _keep(_path(arguments[0]))
+    elif event == "subprocess.Popen":
+        _note("argv", arguments[0], arguments[1])
+        _note("environ", arguments[3])
+        for root in _ROOTS:
+            _keep(root)
+    elif event in ("os.exec", "os.posix_spawn"):
+        _note("argv", arguments[0], arguments[1])
+        _note("environ", arguments[2])
+    elif event == "os.system":
+        _note("argv", arguments[0])
+    elif event == "syslog.syslog":
+        _note("syslog", arguments[1])
+    elif event == "canary.journal":
+        _note("journal", arguments[0])
+
+
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    if event[:3] not in ("ope", "os.", "shu", "sub", "sys", "can") or getattr(_busy, "now", False):
+        return
+    _busy.now = True
+    try:
+        _seen(event, arguments)
+    finally:
+        _busy.now = False
+
+
+def _bug(name: str) -> None:
+    """Make ``module.function`` raise, quoting its arguments, when it is called from the collection."""
+    import importlib
+
+    where, _dot, function = name.rpartition(".")
+    kind = ValueError
+    try:
+        holder: Any = importlib.import_module(where)
+    except ImportError:
+        outer, _dot, inner = where.rpartition(".")
+        holder = getattr(importlib.import_module(outer), inner)
+    real = getattr(holder, function)
+
+    def broken(*arguments: Any, **options: Any) -> Any:
+        caller: Any = sys._getframe(1)
+        for _level in range(12):
+            if caller is None:
+                break
+            if "hyperfleet" in str(caller.f_globals.get("__name__")):
+                raise kind(f"bug in {name}: {[getattr(x, '__dict__', x) for x in arguments]!r} {options!r}")
+            caller = caller.f_back
+        return real(*arguments, **options)
+
+    setattr(holder, function, broken)
+
+
+if _SPY:
+    sys.addaudithook(_hook)
+    _busy.now = True
+    try:
+        _note("argv", sys.orig_argv)
+        _note("environ", dict(os.environ))
+    finally:
+        _busy.now = False
+    if os.environ.get("CANARY_BUG"):
+        _bug(os.environ["CANARY_BUG"])

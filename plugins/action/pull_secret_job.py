@@ -174,12 +174,13 @@ def _kubernetes_arguments(
 ) -> dict[str, Any]:
     """:param version: what workflow 1 stored; None in check mode, where it is not there yet."""
     stored = {"project": settings.gcp_project_id, "secret": settings.secret_name, "version": version}
+    path = f"projects/{settings.gcp_project_id}/secrets/{settings.secret_name}"
     arguments = {
         "cluster_id": settings.cluster_id,
         "cluster_name": settings.cluster_name,
         "namespace": settings.management_namespace,
         "name": settings.k8s_secret_name,
-        "gcp_secret_path": f"projects/{settings.gcp_project_id}/secrets/{settings.secret_name}/versions/latest",
+        "gcp_secret_path": f"{path}/versions/latest",
         "source": {"gcp": stored} if version else {"env": "PULL_SECRET_DATA"},
         "api_timeout": settings.api_timeout,
         "gcp": options.get("gcp"),

@@ -10,7 +10,8 @@ type: stdout
 short_description: Print nothing but the structured log of a job
 version_added: 0.1.0
 description:
-  - For the playbook C(hyperfleet.pull_secret.job) in a container. M(hyperfleet.pull_secret.pull_secret_job) prints its log by
+  - For the playbook C(hyperfleet.pull_secret.job) in a container.
+    M(hyperfleet.pull_secret.pull_secret_job) prints its log by
     itself; this keeps Ansible's own lines away from it.
   - What fails outside of that log, such as a template, is printed as an entry of it.
 author:

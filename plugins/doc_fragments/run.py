@@ -23,7 +23,8 @@ options:
     type: float
     default: 30.0
   retry:
-    description: How requests are repeated that failed for a passing reason. Delays double and are spread by a fifth.
+    description: How requests are repeated that failed for a passing reason. Delays double and are spread by a
+      fifth.
     type: dict
     default: {}
     suboptions:
@@ -41,17 +42,21 @@ options:
         default: 30.0
   digest_key:
     description:
-      - Key of the digests in results and diffs, base64 or any text. With the same key, digests of different runs and places
+      - Key of the digests in results and diffs, base64 or any text. With the same key, digests of
+        different runs and places
         can be compared.
-      - They are keyed since the digest of a guessable secret can be guessed at. Without a key, the digests of one
+      - They are keyed since the digest of a guessable secret can be guessed at. Without a key, the
+        digests of one
         C(ansible-playbook) run can be compared with each other and with nothing else.
     type: str
   progress_file:
-    description: File that is told how far the batch is. The action plugin fills it in and prints what it says.
+    description:
+      - File that is told how far the batch is. The action plugin fills it in and prints what it says.
     type: path
   gcp:
     description:
-      - How Google Secret Manager is reached. Credentials are found as Google's own clients find them, Workload Identity
+      - How Google Secret Manager is reached. Credentials are found as Google's own clients find them,
+        Workload Identity
         included.
     type: dict
     suboptions:
@@ -62,7 +67,8 @@ options:
         default: grpc
       endpoint:
         description:
-          - Host and port of the service, if not Google's. With C(http://) in front, neither TLS nor credentials are used,
+          - Host and port of the service, if not Google's. With C(http://) in front, neither TLS nor
+            credentials are used,
             as with an emulator.
           - If unset, E(SECRET_MANAGER_EMULATOR_HOST) names such an emulator.
         type: str
@@ -74,7 +80,8 @@ options:
         type: str
   kubernetes:
     description:
-      - How the Kubernetes API is reached. Without options, by E(KUBECONFIG), then C(~/.kube/config); in a pod, by its service
+      - How the Kubernetes API is reached. Without options, by E(KUBECONFIG), then C(~/.kube/config); in
+        a pod, by its service
         account.
     type: dict
     suboptions:

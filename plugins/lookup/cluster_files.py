@@ -9,7 +9,8 @@ name: cluster_files
 short_description: Read clusters from their files
 version_added: 0.1.0
 description:
-  - Reads files that hold one cluster each, as the HyperFleet API returns it, JSON or YAML, and gives the clusters of the role
+  - Reads files that hold one cluster each, as the HyperFleet API returns it, JSON or YAML, and gives
+    the clusters of the role
     P(hyperfleet.pull_secret.provision#role).
   - The pull secrets stay in the files. Each cluster refers to its own.
 options:
@@ -36,7 +37,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _list:
-  description: Clusters for the role P(hyperfleet.pull_secret.provision#role), in the order of the files' names.
+  description: Clusters for the role P(hyperfleet.pull_secret.provision#role), in the order of the files'
+    names.
   type: list
   elements: dict
 """

@@ -18,7 +18,9 @@ __all__ = ["run_module"]
 
 
 class _Task(Protocol):
-    def __call__(self, params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str, Any]: ...
+    def __call__(self, params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str, Any]:
+        """Handle all targets; the module's result."""
+        raise NotImplementedError
 
 
 def run_module(target_options: Callable[[], dict[str, Any]], task: _Task) -> None:
@@ -34,6 +36,8 @@ def run_module(target_options: Callable[[], dict[str, Any]], task: _Task) -> Non
         result = task(module.params, check_mode=module.check_mode, diff=module._diff)
     except PullSecretError as error:
         module.fail_json(msg=str(error), kind=error.kind)
+    # Ansible would send all parameters back otherwise: most of the answer, and no business of any log.
+    result["invocation"] = {}
     if result.get("failed"):
         module.fail_json(**result)
     module.exit_json(**result)

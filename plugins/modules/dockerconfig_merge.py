@@ -10,9 +10,11 @@ module: dockerconfig_merge
 short_description: Check and merge docker configs
 version_added: 0.1.0
 description:
-  - Reads docker configs by reference, checks each as kubelet and containers/image would read it, and merges them.
+  - Reads docker configs by reference, checks each as kubelet and containers/image would read it, and
+    merges them.
   - Writes the result to a file in one step, or only reports which registry comes from which layer.
-  - To merge straight into Secret Manager or Kubernetes, give O(layers) to M(hyperfleet.pull_secret.gcp_pull_secret) or
+  - To merge straight into Secret Manager or Kubernetes, give O(layers) to
+    M(hyperfleet.pull_secret.gcp_pull_secret) or
     M(hyperfleet.pull_secret.k8s_pull_secret).
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
@@ -36,10 +38,11 @@ options:
     type: raw
   source: &source
     description:
-      - Where the docker config is read from. Exactly one place, and no place's content passes through Ansible's variables.
+      - Where the docker config is read from. Exactly one place, and no place's content passes through
+        Ansible's variables.
       - Instead of O(source), O(layers) merges several.
     type: dict
-    suboptions:
+    suboptions: &places
       inline:
         description:
           - The docker config itself, as a string or a mapping. For drop-in use; prefer a reference.
@@ -116,17 +119,20 @@ options:
         type: str
         required: true
       source:
-        <<: *source
         description: Where the layer is read from, as O(source).
+        type: dict
         required: true
+        suboptions: *places
       optional:
         description:
-          - Whether the others are merged when this layer is missing or invalid. It is then named in the target's warnings.
+          - Whether the others are merged when this layer is missing or invalid. It is then named in the
+            target's warnings.
         type: bool
         default: false
   precedence: &precedence
     description:
-      - Which layer wins where several have a registry, V(additional) for the later one, V(original) for the earlier one.
+      - Which layer wins where several have a registry, V(additional) for the later one, V(original) for
+        the earlier one.
       - The default is V(additional).
     type: str
     choices: [additional, original]
@@ -141,7 +147,8 @@ options:
     elements: str
   targets:
     description:
-      - Several targets, handled concurrently in one process. Options at the top level are the defaults of every target.
+      - Several targets, handled concurrently in one process. Options at the top level are the defaults
+        of every target.
       - One target's failure does not stop the others.
     type: list
     elements: dict

@@ -11,8 +11,10 @@ short_description: Keep pull secrets in Google Secret Manager
 version_added: 0.1.0
 description:
   - Makes a secret in Google Secret Manager hold a docker config, for one cluster or thousands in one task.
-  - Reads the docker config by reference, checks it as kubelet and containers/image would read it, creates the secret with
-    its labels, adds a version only when the meaning differs from the newest enabled version, and reads it back.
+  - Reads the docker config by reference, checks it as kubelet and containers/image would read it,
+    creates the secret with
+    its labels, adds a version only when the meaning differs from the newest enabled version, and reads
+    it back.
   - Refuses a secret that belongs to somebody else, and adds one version even when two runs meet.
 requirements:
   - google-cloud-secret-manager
@@ -51,12 +53,14 @@ options:
     type: dict
   adopt: &adopt
     description:
-      - Take over a secret that is there and is not labelled as this cluster's. Without it such a secret is refused.
+      - Take over a secret that is there and is not labelled as this cluster's. Without it such a secret
+        is refused.
       - The default is V(false).
     type: bool
   replication: &replication
     description:
-      - How a new secret is replicated, V(automatic) by Google or V(user_managed) in O(locations). It cannot be changed later.
+      - How a new secret is replicated, V(automatic) by Google or V(user_managed) in O(locations). It
+        cannot be changed later.
       - The default is V(automatic).
     type: str
     choices: [automatic, user_managed]
@@ -84,12 +88,14 @@ options:
         default: true
       destroy_after:
         description:
-          - Seconds after which a disabled version is destroyed, counted from the creation of the version that followed it.
+          - Seconds after which a disabled version is destroyed, counted from the creation of the
+            version that followed it.
           - Without it nothing is destroyed.
         type: float
   restore_version: &restore_version
     description:
-      - Number of an older version, whose docker config becomes the newest version again. Takes the place of O(source).
+      - Number of an older version, whose docker config becomes the newest version again. Takes the
+        place of O(source).
       - A disabled version is enabled for the time of the read.
     type: str
   impersonate_service_account: &impersonate_service_account
@@ -97,10 +103,11 @@ options:
     type: str
   source: &source
     description:
-      - Where the docker config is read from. Exactly one place, and no place's content passes through Ansible's variables.
+      - Where the docker config is read from. Exactly one place, and no place's content passes through
+        Ansible's variables.
       - Instead of O(source), O(layers) merges several.
     type: dict
-    suboptions:
+    suboptions: &places
       inline:
         description:
           - The docker config itself, as a string or a mapping. For drop-in use; prefer a reference.
@@ -177,17 +184,20 @@ options:
         type: str
         required: true
       source:
-        <<: *source
         description: Where the layer is read from, as O(source).
+        type: dict
         required: true
+        suboptions: *places
       optional:
         description:
-          - Whether the others are merged when this layer is missing or invalid. It is then named in the target's warnings.
+          - Whether the others are merged when this layer is missing or invalid. It is then named in the
+            target's warnings.
         type: bool
         default: false
   precedence: &precedence
     description:
-      - Which layer wins where several have a registry, V(additional) for the later one, V(original) for the earlier one.
+      - Which layer wins where several have a registry, V(additional) for the later one, V(original) for
+        the earlier one.
       - The default is V(additional).
     type: str
     choices: [additional, original]
@@ -202,7 +212,8 @@ options:
     elements: str
   targets:
     description:
-      - Several targets, handled concurrently in one process. Options at the top level are the defaults of every target.
+      - Several targets, handled concurrently in one process. Options at the top level are the defaults
+        of every target.
       - One target's failure does not stop the others.
     type: list
     elements: dict

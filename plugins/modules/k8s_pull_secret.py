@@ -10,8 +10,10 @@ module: k8s_pull_secret
 short_description: Keep pull secrets in Kubernetes
 version_added: 0.1.0
 description:
-  - Makes a Secret of type C(kubernetes.io/dockerconfigjson) hold a docker config, for one cluster or thousands in one task.
-  - Compares meaning, writes only the difference and only if nobody else was faster, keeps others' labels and annotations, and
+  - Makes a Secret of type C(kubernetes.io/dockerconfigjson) hold a docker config, for one cluster or
+    thousands in one task.
+  - Compares meaning, writes only the difference and only if nobody else was faster, keeps others'
+    labels and annotations, and
     refuses a Secret that belongs to somebody else.
   - A Secret of another type, or an immutable one that has to change, is replaced.
 requirements:
@@ -42,7 +44,8 @@ options:
     type: str
   gcp_secret_path: &gcp_secret_path
     description:
-      - Value of the annotation C(hyperfleet.io/gcp-secret-path). The default is the newest version of O(source.gcp).
+      - Value of the annotation C(hyperfleet.io/gcp-secret-path). The default is the newest version of
+        O(source.gcp).
     type: str
   labels: &labels
     description:
@@ -54,7 +57,8 @@ options:
     type: dict
   adopt: &adopt
     description:
-      - Take over a secret that is there and is not labelled as this cluster's. Without it such a secret is refused.
+      - Take over a secret that is there and is not labelled as this cluster's. Without it such a secret
+        is refused.
       - The default is V(false).
     type: bool
   immutable: &immutable
@@ -62,7 +66,8 @@ options:
     type: bool
   service_accounts: &service_accounts
     description:
-      - Service accounts of the namespace that pull with the Secret. It is added to their C(imagePullSecrets), or with
+      - Service accounts of the namespace that pull with the Secret. It is added to their
+        C(imagePullSecrets), or with
         O(state=absent) taken out of them.
     type: list
     elements: str
@@ -74,10 +79,11 @@ options:
     type: path
   source: &source
     description:
-      - Where the docker config is read from. Exactly one place, and no place's content passes through Ansible's variables.
+      - Where the docker config is read from. Exactly one place, and no place's content passes through
+        Ansible's variables.
       - Instead of O(source), O(layers) merges several.
     type: dict
-    suboptions:
+    suboptions: &places
       inline:
         description:
           - The docker config itself, as a string or a mapping. For drop-in use; prefer a reference.
@@ -154,17 +160,20 @@ options:
         type: str
         required: true
       source:
-        <<: *source
         description: Where the layer is read from, as O(source).
+        type: dict
         required: true
+        suboptions: *places
       optional:
         description:
-          - Whether the others are merged when this layer is missing or invalid. It is then named in the target's warnings.
+          - Whether the others are merged when this layer is missing or invalid. It is then named in the
+            target's warnings.
         type: bool
         default: false
   precedence: &precedence
     description:
-      - Which layer wins where several have a registry, V(additional) for the later one, V(original) for the earlier one.
+      - Which layer wins where several have a registry, V(additional) for the later one, V(original) for
+        the earlier one.
       - The default is V(additional).
     type: str
     choices: [additional, original]
@@ -179,7 +188,8 @@ options:
     elements: str
   targets:
     description:
-      - Several targets, handled concurrently in one process. Options at the top level are the defaults of every target.
+      - Several targets, handled concurrently in one process. Options at the top level are the defaults
+        of every target.
       - One target's failure does not stop the others.
     type: list
     elements: dict

@@ -10,16 +10,21 @@ module: pull_secret_job
 short_description: Provision one cluster as the HyperFleet pull secret job does
 version_added: 0.1.0
 description:
-  - Does what the container of the HyperFleet pull secret job does. Stores the pull secret in Google Secret Manager, then gives
+  - Does what the container of the HyperFleet pull secret job does. Stores the pull secret in Google
+    Secret Manager, then gives
     the management cluster what Secret Manager holds.
-  - Is configured by environment variables and logs one JSON object a line. The playbook C(hyperfleet.pull_secret.job) runs it.
+  - Is configured by environment variables and logs one JSON object a line. The playbook
+    C(hyperfleet.pull_secret.job) runs it.
   - The required variables are E(CLUSTER_ID), E(CLUSTER_NAME), E(GCP_PROJECT_ID), E(PULL_SECRET_DATA) and
     E(MANAGEMENT_NAMESPACE).
   - The others are E(SECRET_NAME) (C(hyperfleet-{cluster-id}-pull-secret) by default), E(K8S_SECRET_NAME)
-    (C({cluster-id}-pull-secret)), E(REPLICATION_POLICY) (V(automatic), or V(user-managed:LOCATION,LOCATION)), E(LOG_LEVEL)
-    (V(debug), V(info), V(warn) or V(error), by default V(info)), E(LOG_FORMAT) (V(json) or V(text), by default V(json)) and
+    (C({cluster-id}-pull-secret)), E(REPLICATION_POLICY) (V(automatic), or
+    V(user-managed:LOCATION,LOCATION)), E(LOG_LEVEL)
+    (V(debug), V(info), V(warn) or V(error), by default V(info)), E(LOG_FORMAT) (V(json) or V(text), by
+    default V(json)) and
     E(GCP_API_TIMEOUT) (V(30s)).
-  - The pull secret is read from the environment by the processes that need it. It passes through no variable and no file.
+  - The pull secret is read from the environment by the processes that need it. It passes through no
+    variable and no file.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
 attributes:
@@ -27,10 +32,12 @@ attributes:
     support: none
 options:
   gcp:
-    description: How Google Secret Manager is reached, as the option of M(hyperfleet.pull_secret.gcp_pull_secret).
+    description: How Google Secret Manager is reached, as the option of
+      M(hyperfleet.pull_secret.gcp_pull_secret).
     type: dict
   kubernetes:
-    description: How the Kubernetes API is reached, as the option of M(hyperfleet.pull_secret.k8s_pull_secret).
+    description:
+      - How the Kubernetes API is reached, as the option of M(hyperfleet.pull_secret.k8s_pull_secret).
     type: dict
   retry:
     description: How requests are repeated, as the option of M(hyperfleet.pull_secret.gcp_pull_secret).

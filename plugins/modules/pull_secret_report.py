@@ -10,9 +10,11 @@ module: pull_secret_report
 short_description: Say what became of every cluster
 version_added: 0.1.0
 description:
-  - Prints a table of what M(hyperfleet.pull_secret.gcp_pull_secret) and M(hyperfleet.pull_secret.k8s_pull_secret) did for
+  - Prints a table of what M(hyperfleet.pull_secret.gcp_pull_secret) and
+    M(hyperfleet.pull_secret.k8s_pull_secret) did for
     each cluster, and why what failed failed.
-  - Never fails. The task after it does, if RV(summary.failed) is not zero, so that a workflow ends with one explicit result.
+  - Never fails. The task after it does, if RV(summary) counts failed ones, so that a workflow ends with
+    one explicit result.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
 attributes:

@@ -51,8 +51,8 @@ class BatchAction(ActionBase):
         if _has_inline(arguments) and not self._is_pipelining_enabled("new"):
             return {
                 "failed": True,
-                "msg": "source.inline needs a pipelined connection (and ANSIBLE_KEEP_REMOTE_FILES off): otherwise the "
-                "task's arguments would be written to a file; give the docker config by reference",
+                "msg": "source.inline needs a pipelined connection (and ANSIBLE_KEEP_REMOTE_FILES off): "
+                "otherwise its arguments would be written to a file; give the docker config by reference",
             }
         if not arguments.get("digest_key"):
             arguments["digest_key"] = _digest_key()

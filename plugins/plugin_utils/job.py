@@ -107,7 +107,7 @@ def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...],
 
 
 def _seconds(text: str) -> float:
-    """Go's way of writing a duration, as the adapter's configuration has it: ``30s``, ``1m30s``, ``500ms``."""
+    """Go's way of writing a duration, as the adapter has it: ``30s``, ``1m30s``, ``500ms``."""
     found = _DURATION.match(text.strip())
     if text.strip().isdigit():
         seconds = float(text)

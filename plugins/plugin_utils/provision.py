@@ -94,7 +94,7 @@ def kubernetes_targets(
 def summary_rows(
     clusters: Sequence[Mapping[str, Any]], stored: Mapping[str, Any], placed: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """One row a cluster: what is in Secret Manager, what is in the management cluster, what changed, what failed."""
+    """One row a cluster: what is in both places, what changed, what failed and why."""
     in_store = {result["id"]: result for result in stored.get("targets") or ()}
     in_cluster = {result["id"]: result for result in placed.get("targets") or ()}
     rows = []

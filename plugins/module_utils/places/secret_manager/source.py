@@ -27,7 +27,7 @@ class SecretManagerSource(Source):
         "type": "dict",
         "options": {
             "project": {"type": "str", "required": True},
-            "secret": {"type": "str", "required": True},
+            "secret": {"type": "str", "required": True, "no_log": False},
             "version": {"type": "str", "default": "latest"},
             "impersonate_service_account": {"type": "str"},
         },

@@ -8,7 +8,10 @@ from __future__ import annotations
 import base64
 import json
 import random
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 HOSTS = [
     "quay.io", "docker.io", "index.docker.io", "registry-1.docker.io", "localhost", "myhost", "Quay.io",
@@ -136,7 +139,7 @@ class Generator:
     def _chance(self, probability: float) -> bool:
         return self._random.random() < probability
 
-    def _pick(self, values: list[Any]) -> Any:
+    def _pick(self, values: Sequence[T]) -> T:
         return self._random.choice(values)
 
     def _image(self) -> str:

@@ -59,7 +59,7 @@ def _document(data: Any, forms: set[str], nesting: int) -> None:
         if isinstance(data, Mapping):
             _leaves(_tolerant(data, 0), forms, nesting)
         return
-    for text in _layouts(tree.root):
+    for text in set(_layouts(tree.root)):  # most of them are alike
         _add_document_text(text, text.encode("utf-8", "replace"), forms)
     _leaves(tree.root, forms, nesting)
 

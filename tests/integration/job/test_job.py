@@ -1,0 +1,225 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The container's contract of seed 003: environment variables in, structured log out, an exit code."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.processes import Ansible, Finished
+from tests.lab.kubernetes import KubernetesLab
+from tests.lab.secret_manager import SecretManagerLab
+
+JOB = "hyperfleet.pull_secret.job"
+DOCUMENT = {"auths": {"quay.io": {"auth": base64.b64encode(b"example-user:example-password").decode()}}}
+# What the table in seed 003 marks as required.
+REQUIRED = {
+    "CLUSTER_ID": "cls-abc123",
+    "CLUSTER_NAME": "production-cluster",
+    "GCP_PROJECT_ID": "customer-prod-12345",
+    "PULL_SECRET_DATA": json.dumps(DOCUMENT),
+    "MANAGEMENT_NAMESPACE": "clusters-cls-abc123",
+}
+SECRET = "projects/customer-prod-12345/secrets/hyperfleet-cls-abc123-pull-secret"
+
+
+@dataclass
+class World:
+    ansible: Ansible
+    store: SecretManagerLab
+    management: KubernetesLab
+
+    def job(self, *, without: str = "", check: bool = False, fast: bool = True, **more: str) -> Finished:
+        environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log", **more}
+        environment.pop(without, None)
+        variables = {"job_retry": {"delay": 0.01}} if fast else None
+        return self.ansible.playbook(JOB, variables, check=check, env=environment)
+
+    def secret(self, name: str = "cls-abc123-pull-secret") -> dict[str, Any] | None:
+        return self.management.store.find("secrets", "clusters-cls-abc123", name)
+
+
+@pytest.fixture
+def world(
+    ansible: Ansible, secret_manager: SecretManagerLab, kubernetes: KubernetesLab, tmp_path: Path
+) -> World:
+    kubernetes.store.create_namespace("clusters-cls-abc123")
+    ansible.env.update(
+        SECRET_MANAGER_EMULATOR_HOST=secret_manager.grpc,
+        KUBECONFIG=str(kubernetes.kubeconfig(tmp_path / "kubeconfig")),
+    )
+    return World(ansible, secret_manager, kubernetes)
+
+
+def log(finished: Finished) -> list[dict[str, Any]]:
+    """Every line of stdout has to be an entry."""
+    return [json.loads(line) for line in finished.stdout.splitlines()]
+
+
+def test_both_workflows_are_done_and_logged(world: World) -> None:
+    finished = world.job()
+    assert finished.code == 0, finished.output
+    entries = log(finished)
+    operations = [(entry["phase"], entry["operation"]) for entry in entries]
+    assert operations == [
+        ("initialization", "load-config"),
+        ("gcp-secret-manager", "create-secret"),
+        ("gcp-secret-manager", "create-secret-version"),
+        ("k8s-secret", "create-secret"),
+        ("exit", "exit"),
+    ]
+    for entry in entries:
+        assert entry["component"] == "pullsecret-job"
+        assert entry["level"] == "info"
+        assert entry["cluster_id"] == "cls-abc123"
+        assert entry["gcp_project"] == "customer-prod-12345"
+        assert entry["timestamp"].endswith("Z")
+        assert entry["message"]
+    added = entries[2]
+    assert added["message"] == "Created secret version"
+    assert added["secret_name"] == "hyperfleet-cls-abc123-pull-secret"
+    assert added["version"] == "1"
+    assert isinstance(added["duration_ms"], int)
+    created = entries[3]
+    assert created["message"] == "Created Kubernetes secret"
+    assert created["namespace"] == "clusters-cls-abc123"
+    assert created["secret_name"] == "cls-abc123-pull-secret"
+
+
+def test_the_secret_is_as_the_seed_specifies(world: World) -> None:
+    assert world.job().code == 0
+    secret = world.secret()
+    assert secret is not None
+    assert secret["type"] == "kubernetes.io/dockerconfigjson"
+    assert json.loads(base64.b64decode(secret["data"][".dockerconfigjson"])) == DOCUMENT
+    assert secret["metadata"]["labels"] == {
+        "managed-by": "hyperfleet",
+        "adapter": "pullsecret",
+        "cluster-id": "cls-abc123",
+        "cluster-name": "production-cluster",
+        "hyperfleet-version": "v1",
+    }
+    annotations = secret["metadata"]["annotations"]
+    assert annotations.pop("hyperfleet.io/created-at").endswith("Z")
+    assert annotations == {
+        "hyperfleet.io/gcp-secret-path": f"{SECRET}/versions/latest",
+        "hyperfleet.io/created-by": "pullsecret-adapter",
+    }
+
+
+def test_a_second_job_changes_nothing_and_says_so(world: World) -> None:
+    assert world.job().code == 0
+    first = world.secret()
+    finished = world.job()
+    assert finished.code == 0
+    unchanged = [entry["phase"] for entry in log(finished) if entry["operation"] == "compare"]
+    assert unchanged == ["gcp-secret-manager", "k8s-secret"]
+    assert world.store.calls.count("AddSecretVersion") == 1
+    assert world.secret() == first
+
+
+@pytest.mark.parametrize("name", sorted(REQUIRED))
+def test_a_missing_required_variable_ends_the_job(world: World, name: str) -> None:
+    finished = world.job(without=name)
+    assert finished.code != 0
+    (entry,) = log(finished)
+    assert entry["level"] == "error"
+    assert name in entry["message"]
+    assert world.store.calls.count("CreateSecret") == 0
+
+
+def test_names_and_policy_can_be_given(world: World) -> None:
+    finished = world.job(
+        SECRET_NAME="their-own-name",
+        K8S_SECRET_NAME="their-own-secret",
+        REPLICATION_POLICY="user-managed:europe-west1,europe-west4",
+        GCP_API_TIMEOUT="1m30s",
+    )
+    assert finished.code == 0, finished.output
+    assert world.secret("their-own-secret") is not None
+    created = [entry for entry in log(finished) if entry["operation"] == "create-secret"]
+    assert "their-own-name" in created[0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("LOG_LEVEL", "loud"),
+        ("LOG_FORMAT", "xml"),
+        ("GCP_API_TIMEOUT", "soon"),
+        ("REPLICATION_POLICY", "everywhere"),
+        ("CLUSTER_ID", "Not An Id"),
+        ("GCP_PROJECT_ID", "No"),
+        ("SECRET_NAME", "no/slashes"),
+    ],
+)
+def test_a_wrong_value_ends_the_job_before_any_write(world: World, variable: str, value: str) -> None:
+    finished = world.job(**{variable: value})
+    assert finished.code != 0
+    assert log(finished)[-1]["level"] == "error"
+    assert world.store.calls.count("CreateSecret") == 0
+    assert world.secret() is None
+
+
+def test_an_invalid_pull_secret_is_named_and_not_shown(world: World) -> None:
+    value = base64.b64encode(b"example password without a colon").decode()
+    finished = world.job(PULL_SECRET_DATA=json.dumps({"auths": {"quay.io": {"auth": value}}}))
+    assert finished.code != 0
+    errors = [entry["message"] for entry in log(finished) if entry["level"] == "error"]
+    assert all("quay.io" in message and "auth-no-colon" in message for message in errors)
+    assert value not in finished.output
+    assert "without a colon" not in finished.output
+    assert world.store.calls.count("CreateSecret") == 0
+
+
+def test_a_failed_store_leaves_the_management_cluster_alone(world: World) -> None:
+    world.store.faults.add(method="CreateSecret", code="PERMISSION_DENIED", times=99)
+    finished = world.job()
+    assert finished.code != 0
+    assert "PERMISSION_DENIED" in log(finished)[-1]["message"]
+    assert "workloadIdentityUser" in log(finished)[-1]["message"]
+    assert world.secret() is None
+
+
+def test_retries_are_warnings(world: World) -> None:
+    world.store.faults.add(method="CreateSecret", code="UNAVAILABLE", times=2)
+    finished = world.job()
+    assert finished.code == 0, finished.output
+    assert [entry["level"] for entry in log(finished) if entry["operation"] == "retry"] == ["warn", "warn"]
+
+
+def test_the_level_filters_and_the_format_can_be_text(world: World) -> None:
+    assert world.job(LOG_LEVEL="error").stdout == ""
+    text = world.job(LOG_FORMAT="text")
+    assert text.code == 0
+    assert "INFO  Success: Pull secret provisioned" in text.stdout
+    assert "{" not in text.stdout
+
+
+def test_without_the_callback_the_log_is_there_among_ansibles_lines(world: World) -> None:
+    finished = world.job(ANSIBLE_STDOUT_CALLBACK="default")
+    assert finished.code == 0
+    entries = [json.loads(line) for line in finished.stdout.splitlines() if line.startswith("{")]
+    assert entries[-1]["message"] == "Success: Pull secret provisioned"
+
+
+def test_check_mode_writes_nothing(world: World) -> None:
+    finished = world.job(check=True)
+    assert finished.code == 0, finished.output
+    assert world.store.calls.count("CreateSecret") == 0
+    assert world.secret() is None
+
+
+def test_the_secret_never_reaches_a_file(world: World) -> None:
+    assert world.job().code == 0
+    value = DOCUMENT["auths"]["quay.io"]["auth"]
+    for path in world.ansible.directory.rglob("*"):
+        if path.is_file():
+            assert value.encode() not in path.read_bytes(), path.name

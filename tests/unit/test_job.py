@@ -1,0 +1,75 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The job's environment variables and log lines, as pure functions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.job import read_environment, render
+
+REQUIRED = {
+    "CLUSTER_ID": "cls-123",
+    "CLUSTER_NAME": "production-cluster",
+    "GCP_PROJECT_ID": "customer-prod-12345",
+    "PULL_SECRET_DATA": "kept where it is",
+    "MANAGEMENT_NAMESPACE": "clusters-cls-123",
+}
+
+
+def test_defaults_and_derived_names_are_the_seeds() -> None:
+    settings = read_environment(REQUIRED)
+    assert settings.secret_name == "hyperfleet-cls-123-pull-secret"
+    assert settings.k8s_secret_name == "cls-123-pull-secret"
+    assert (settings.replication, settings.locations) == ("automatic", ())
+    assert (settings.log_level, settings.log_format, settings.api_timeout) == ("info", "json", 30.0)
+    assert "kept where it is" not in repr(settings)
+
+
+def test_all_missing_variables_are_named_at_once() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        read_environment({"CLUSTER_NAME": " "})
+    for name in REQUIRED:
+        assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("30s", 30), ("1m", 60), ("1m30s", 90), ("500ms", 0.5), ("2.5s", 2.5), ("45", 45)]
+)
+def test_durations(text: str, seconds: float) -> None:
+    assert read_environment({**REQUIRED, "GCP_API_TIMEOUT": text}).api_timeout == seconds
+
+
+@pytest.mark.parametrize("text", ["soon", "0s", "-1s", "s", "1h", "30 s"])
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="GCP_API_TIMEOUT"):
+        read_environment({**REQUIRED, "GCP_API_TIMEOUT": text})
+
+
+@pytest.mark.parametrize("policy", ["user-managed", "automatic:europe-west1", "everywhere", "user-managed:"])
+def test_what_is_no_replication_policy(policy: str) -> None:
+    with pytest.raises(ConfigurationError, match="REPLICATION_POLICY"):
+        read_environment({**REQUIRED, "REPLICATION_POLICY": policy})
+
+
+def test_locations_of_a_user_managed_secret() -> None:
+    settings = read_environment({**REQUIRED, "REPLICATION_POLICY": "user-managed: europe-west1, us-east1"})
+    assert settings.locations == ("europe-west1", "us-east1")
+
+
+def test_an_entry_is_one_json_object() -> None:
+    line = render({"message": "a\nb", "version": None, "duration_ms": 3}, level="info", form="json")
+    assert line is not None
+    assert "\n" not in line
+    entry = json.loads(line)
+    assert entry["component"] == "pullsecret-job"
+    assert entry["duration_ms"] == 3
+    assert "version" not in entry
+
+
+def test_levels_filter() -> None:
+    assert render({"level": "info", "message": "m"}, level="warn", form="json") is None
+    assert render({"level": "error", "message": "m"}, level="warn", form="json") is not None

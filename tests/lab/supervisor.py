@@ -74,6 +74,14 @@ def locked(path: Path) -> Iterator[None]:
         # The holder before removed the file: others wait for another one by now.
 
 
+def write_private(path: Path, text: str | bytes) -> Path:
+    """Write a file that only this user can read."""
+    data = text.encode() if isinstance(text, str) else text
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+        stream.write(data)
+    return path
+
+
 def wait_for_file(path: Path, supervisor: Supervisor, name: str, seconds: float = 30) -> str:
     """Return the text of a ready file; LabError when its process ends or the time is over."""
     deadline = time.monotonic() + seconds
@@ -101,7 +109,14 @@ class Supervisor:
         except OSError:
             return "(no log)"
 
-    def start(self, name: str, command: Sequence[str], *, env: Mapping[str, str] | None = None) -> int:
+    def start(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> int:
         """Start a detached process that writes to ``NAME.log``; return its pid."""
         self.directory.mkdir(parents=True, exist_ok=True)
         with self.log(name).open("ab") as log:
@@ -111,6 +126,7 @@ class Supervisor:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                cwd=cwd,
                 env=None if env is None else {**os.environ, **env},
             )
         record = {"pid": process.pid, "started": start_time(process.pid), "command": Path(command[0]).name}

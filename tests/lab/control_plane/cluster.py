@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.lab.control_plane import files
 from tests.lab.control_plane.build import build
 from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
-from tests.lab.supervisor import LabError, Supervisor, free_ports, locked
+from tests.lab.supervisor import LabError, Supervisor, free_ports, locked, write_private
 
 SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager")
 # A server is stopped before those it depends on.
@@ -79,7 +79,7 @@ class ControlPlane:
         """Start afresh, whatever an earlier run left. Call with the lock held."""
         programs = build()
         for number in range(1, TRIES + 1):
-            self.remove()
+            self._wipe()
             try:
                 return self._start(programs)
             except LabError:
@@ -88,21 +88,23 @@ class ControlPlane:
                     self._stop()  # the logs stay
                     raise
             except BaseException:
-                self.remove()
+                self._wipe()
                 raise
         raise AssertionError("unreachable")
 
     def down(self) -> bool:
         """End the servers, also after a crash, and remove all data; return whether there was anything."""
-        if not self.directory.exists():
-            return False
+        there = self.directory.exists()
         with self.locked():
             self.remove()
-            self._lock.unlink(missing_ok=True)
-        return True
+        return there
 
     def remove(self) -> None:
-        """End the servers and remove all data. Call with the lock held."""
+        """End the servers and remove all data, the lock's file too. Call with the lock held."""
+        self._wipe()
+        self._lock.unlink(missing_ok=True)
+
+    def _wipe(self) -> None:
         self._stop()
         self.supervisor.clear()
 
@@ -136,7 +138,7 @@ class ControlPlane:
             [str(programs / "kube-controller-manager"), *self._controller_manager(state, key)],
         )
         self._wait_for_default_account(state)
-        files.write_private(directory / "state.json", json.dumps(asdict(state)))
+        write_private(directory / "state.json", json.dumps(asdict(state)))
         return state
 
     def _etcd(self, client: int, peer: int) -> list[str]:

@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
+
+from tests.lab.supervisor import write_private
 
 # Anonymous requests reach the health and version paths only; all others are 401 without a token.
 _AUTHENTICATION = {
@@ -19,14 +20,6 @@ _AUTHENTICATION = {
         "conditions": [{"path": path} for path in ("/healthz", "/livez", "/readyz", "/version")],
     },
 }
-
-
-def write_private(path: Path, text: str | bytes) -> Path:
-    """Write a file that only this user can read."""
-    data = text.encode() if isinstance(text, str) else text
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
-        stream.write(data)
-    return path
 
 
 def write_tokens(path: Path, admin: str, viewer: str) -> Path:

@@ -1,0 +1,125 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of the plugins that make up the workflows: job, report, lookup and filters."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.docs.world import World, auths, config
+from tests.integration.processes import Finished
+
+ONE = ("customer-prod-12345", "cls-123")
+TWO = ("customer-dev-67890", "cls-456")
+_STORE = {
+    "name": "Store",
+    "hyperfleet.pull_secret.gcp_pull_secret": {
+        "targets": "{{ clusters | hyperfleet.pull_secret.gcp_targets }}"
+    },
+    "register": "stored",
+    "failed_when": "stored.targets is not defined",
+}
+_PLACE = {
+    "name": "Place",
+    "hyperfleet.pull_secret.k8s_pull_secret": {
+        "targets": "{{ clusters | hyperfleet.pull_secret.kubernetes_targets(stored) }}"
+    },
+    "register": "placed",
+    "failed_when": "placed.targets is not defined",
+}
+
+
+def clusters(world: World) -> None:
+    """Two clusters whose pull secrets are files."""
+    world.variables["clusters"] = [_cluster(world, *ONE), _cluster(world, *TWO)]
+
+
+def all_stored(world: World, done: Finished) -> None:
+    assert done.result["summary"] == {"total": 2, "changed": 2, "failed": 0}
+    assert [world.versions(*ONE), world.versions(*TWO)] == [
+        [auths(quay_io="cls-123")],
+        [auths(quay_io="cls-456")],
+    ]
+
+
+def stored_clusters(world: World) -> None:
+    clusters(world)
+    done = world.run(_STORE)
+    assert done.code == 0, done.output
+
+
+def all_placed(world: World, done: Finished) -> None:
+    assert done.result["summary"] == {"total": 2, "changed": 2, "failed": 0}
+    assert world.placed("clusters-cls-123", "cls-123-pull-secret") == auths(quay_io="cls-123")
+    assert world.placed("clusters-cls-456", "cls-456-pull-secret") == auths(quay_io="cls-456")
+
+
+def one_of_two_failed(world: World) -> None:
+    """Both modules have run, and the docker config of cls-456 is none."""
+    clusters(world)
+    world.write("cls-456.json", "{")
+    done = world.run(_STORE, _PLACE)
+    assert done.code == 0, done.output
+
+
+def reported(world: World, done: Finished) -> None:
+    assert done.result["summary"] == {"total": 2, "changed": 1, "failed": 1}
+    assert "cls-456 failed: " in done.stdout
+    assert "2 clusters: 1 changed, 1 failed" in done.stdout
+
+
+def ended(world: World, done: Finished) -> None:
+    assert done.tasks[-1].status == "failed"
+    assert "1 of 2 clusters failed: cls-456: " in done.result["msg"]
+
+
+def files_of_clusters(world: World) -> None:
+    """Two files as the HyperFleet API returns clusters, one of them in YAML, which JSON is."""
+    for project, identity, ending in ((*ONE, "json"), (*TWO, "yaml")):
+        spec = {"gcp": {"projectId": project}, "pullSecret": {"data": config(quay_io=identity)}}
+        world.write(
+            f"fleet/{identity}.{ending}", json.dumps({"id": identity, "name": identity, "spec": spec})
+        )
+        world.namespace(f"clusters-{identity}")
+
+
+def provisioned(world: World, done: Finished) -> None:
+    assert "2 clusters: 2 changed, 0 failed" in done.stdout
+    assert [world.versions(*ONE), world.versions(*TWO)] == [
+        [auths(quay_io="cls-123")],
+        [auths(quay_io="cls-456")],
+    ]
+    assert world.placed("clusters-cls-123", "cls-123-pull-secret") == auths(quay_io="cls-123")
+    assert world.placed("clusters-cls-456", "cls-456-pull-secret") == auths(quay_io="cls-456")
+
+
+def job_environment(world: World) -> None:
+    world.namespace("clusters-cls-123")
+    world.ansible.env |= {
+        "CLUSTER_ID": "cls-123",
+        "CLUSTER_NAME": "production-cluster",
+        "GCP_PROJECT_ID": "customer-prod-12345",
+        "MANAGEMENT_NAMESPACE": "clusters-cls-123",
+        "PULL_SECRET_DATA": config(quay_io="environment"),
+    }
+
+
+def job_done(world: World, done: Finished) -> None:
+    log = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert log[-1]["message"] == "Success: Pull secret provisioned"
+    assert done.result["version"] == "1"
+    assert world.versions(*ONE) == [auths(quay_io="environment")]
+    assert world.placed("clusters-cls-123", "cls-123-pull-secret") == auths(quay_io="environment")
+
+
+def _cluster(world: World, project: str, identity: str) -> dict[str, Any]:
+    world.write(f"{identity}.json", config(quay_io=identity))
+    world.namespace(f"clusters-{identity}")
+    return {
+        "cluster_id": identity,
+        "gcp_project_id": project,
+        "management_namespace": f"clusters-{identity}",
+        "source": {"file": str(world.path(f"{identity}.json"))},
+    }

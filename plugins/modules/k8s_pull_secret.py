@@ -262,6 +262,7 @@ EXAMPLES = r"""
   hyperfleet.pull_secret.k8s_pull_secret:
     cluster_id: cls-456
     namespace: clusters-cls-456
+    context: mgmt-2
     state: absent
 """
 

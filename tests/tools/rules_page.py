@@ -13,12 +13,13 @@ PAGE = ROOT / "docs" / "rules.md"
 
 _HEAD = """# Rules of a docker config
 
-Two programs read a docker config, and they disagree: kubelet, and containers/image (CRI-O, podman, skopeo). A pull secret has
-to be right for both. What breaks a rule of severity *error* is refused before anything is written; what breaks a *warning* is
-repaired or pointed out. The ids are stable: they stand in square brackets at the end of a message.
+Two programs read a docker config, and they disagree: kubelet, and containers/image (CRI-O, podman, skopeo). A
+pull secret has to be right for both. What breaks a rule of severity *error* is refused before anything is
+written; what breaks a *warning* is repaired or pointed out. The ids are stable: they stand in square brackets
+at the end of a message.
 
-This page is generated from the table in `plugins/module_utils/dockerconfig/rules.py`; `tests/oracle` holds the two readers'
-columns to the readers' own code.
+This page is generated from the table in `plugins/module_utils/dockerconfig/rules.py`; `tests/oracle` holds
+the two readers' columns to the readers' own code.
 
 | rule | severity | what is wrong | kubelet | containers/image |
 |---|---|---|---|---|

@@ -30,7 +30,7 @@ def opaque(api: Api, namespace: str, **more: Any) -> dict[str, Any]:
         "data": {KEY: encoded(json.dumps(ONE)), "extra": encoded("kept")},
         **more,
     }
-    return api.create(namespace, "secrets", body)
+    return dict(api.create(namespace, "secrets", body))
 
 
 def test_another_type_is_replaced(api: Api, namespace: str, run: Run) -> None:

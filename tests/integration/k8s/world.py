@@ -10,6 +10,7 @@ import base64
 import itertools
 import json
 import secrets
+import time
 from pathlib import Path
 from typing import Any
 
@@ -58,15 +59,19 @@ class Api:
         ]
 
     def request(
-        self, method: str, path: str, body: Any = None, content: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        content: str = "application/json",
+        token: str | None = None,
     ) -> tuple[int, Any]:
         """Any request, past the proxy."""
         connection = self.proxy.connect()
         try:
             sent = None if body is None else json.dumps(body)
-            connection.request(
-                method, path, sent, {"Authorization": f"Bearer {self.token}", "Content-Type": content}
-            )
+            headers = {"Authorization": f"Bearer {token or self.token}", "Content-Type": content}
+            connection.request(method, path, sent, headers)
             answer = connection.getresponse()
             return answer.status, json.loads(answer.read())
         finally:
@@ -100,6 +105,17 @@ class Api:
 
     def delete(self, namespace: str, kind: str, name: str) -> None:
         self._done("DELETE", f"/api/v1/namespaces/{namespace}/{kind}/{name}")
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        """Create anything."""
+        return self._done("POST", path, body)
+
+    def wait_allowed(self, token: str, path: str) -> None:
+        """RBAC changes reach the authorizer a moment after they were made."""
+        deadline = time.monotonic() + 30
+        while self.request("GET", path, token=token)[0] == 403:
+            assert time.monotonic() < deadline, f"still not allowed: GET {path}"
+            time.sleep(0.05)
 
     def kubeconfig(self, path: Path, token: str | None = None, context: str = "mgmt-1") -> Path:
         """A kubeconfig that leads through the proxy."""

@@ -135,11 +135,15 @@ class KubernetesClient:
     def patch(
         self, namespace: str, kind: str, name: str, body: Mapping[str, Any], deadline: Deadline
     ) -> dict[str, Any]:
-        """A merge patch; with a ``resourceVersion`` in it the server refuses a stale one (``Conflict``)."""
-        place = self.place(namespace, kind, name)
-        return self._json(
-            "PATCH", f"{_path(namespace, kind)}/{name}", place, deadline, body=body, content=_MERGE_PATCH
-        )
+        """A merge patch; with a ``resourceVersion`` in it the server refuses a stale one.
+
+        :raises Overtaken: the object was changed, or deleted, since it was read.
+        """
+        place, path = self.place(namespace, kind, name), f"{_path(namespace, kind)}/{name}"
+        try:
+            return self._json("PATCH", path, place, deadline, body=body, content=_MERGE_PATCH)
+        except NotFound as error:
+            raise Overtaken(error.message) from None
 
     def delete(
         self, namespace: str, kind: str, name: str, preconditions: Mapping[str, str], deadline: Deadline
@@ -240,7 +244,8 @@ def _configuration(connection: Connection, concurrency: int) -> Any:
             incluster_config.load_incluster_config(client_configuration=configuration)
         else:
             load_kube_config(
-                config_file=connection.kubeconfig,
+                # The client reads the variable when it is imported, and never again.
+                config_file=connection.kubeconfig or os.environ.get("KUBECONFIG") or None,
                 context=connection.context,
                 client_configuration=configuration,
                 persist_config=False,

@@ -177,15 +177,17 @@ class KubernetesWriter:
 
     def _converge(self, outcome: Outcome, deadline: Deadline, once: Callable[[bool], None]) -> None:
         """Read, decide, write; from the start again whenever somebody else was faster."""
-        fresh, pause = False, 0.05
-        done = len(outcome.actions)
+        fresh, pause, done = False, 0.05, 0
         unanswered: _Intent | None = None
         while True:
             try:
                 once(fresh)
             except Overtaken as error:
+                intent = _Intent.of(outcome)
+                outcome.restart()
+                done = len(outcome.actions)
                 if error.unsure:
-                    unanswered = _Intent.of(outcome, done)
+                    unanswered = intent
                 fresh = True
                 if deadline.remaining() <= pause or self._settings.retrier.stop.is_set():
                     raise TimedOut(f"{error.message} (somebody else kept changing it)") from None
@@ -390,8 +392,9 @@ class _Intent:
     metadata: tuple[Mapping[str, str], Mapping[str, str]]
 
     @classmethod
-    def of(cls, outcome: Outcome, done: int) -> _Intent:
-        return cls(outcome.actions[done:], outcome.before, (outcome.metadata_before, outcome.metadata_after))
+    def of(cls, outcome: Outcome) -> _Intent:
+        metadata = (outcome.metadata_before, outcome.metadata_after)
+        return cls(list(outcome.actions), outcome.before, metadata)
 
     def restore(self, outcome: Outcome) -> None:
         for action in self.actions:

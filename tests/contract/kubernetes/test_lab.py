@@ -19,6 +19,7 @@ import kubernetes.config
 import pytest
 from kubernetes.dynamic import DynamicClient
 
+from tests.contract.kubernetes.conftest import until
 from tests.lab.control_plane import ControlPlane, keep, leased
 from tests.lab.supervisor import LabError, Supervisor, start_time
 from tests.lab.world import STAND_INS, Lab
@@ -86,6 +87,7 @@ def test_down_after_a_crash(lab: Lab) -> None:
     lab.up(real=False)
     for path in lab.directory.glob("*.pid"):
         os.kill(json.loads(path.read_text())["pid"], signal.SIGKILL)
+    until(lambda: not any(lab.status().values()), "all die")
     assert lab.down()
     assert not lab.directory.exists()
 
@@ -142,7 +144,9 @@ def test_one_that_was_started_by_hand_stays_and_survives_a_crash(tmp_path: Path)
         assert plane.state() == state
         etcd = json.loads((plane.directory / "etcd.pid").read_text())["pid"]
         os.kill(etcd, signal.SIGKILL)
-        assert plane.up().url != state.url
+        until(lambda: not plane.supervisor.running("etcd"), "etcd dies")
+        assert plane.state() is None
+        assert plane.up().token != state.token
     finally:
         assert plane.down()
     assert list(tmp_path.iterdir()) == []

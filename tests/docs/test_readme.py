@@ -9,8 +9,10 @@ how: ``lab-up``, ``lab`` and ``lab-down`` in one shell, ``fresh`` and ``install`
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,6 +45,7 @@ AGAIN = "2 clusters: 0 changed, 0 failed"
 @pytest.fixture
 def checkout(tmp_path: Path) -> Iterator[Path]:
     """A copy in which the lab, if a test starts it, is ended."""
+    env.make("runtime", sys.executable)  # once, for all the copies that share it
     (tmp_path / "home").mkdir()
     (tmp_path / "tmp").mkdir()
     copy = readme.copy_checkout(tmp_path / "checkout")
@@ -106,6 +109,8 @@ def _assert_done(ran: Ran) -> None:
     assert ran.statuses == readme.expected_statuses(ran.block), where
     for text in _expected(ran.block):
         assert text in ran.output, f"{text!r} is missing; {where}"
+    if "pull_secret.job_log" in ran.block.text:
+        assert all(isinstance(json.loads(line), dict) for line in ran.output.splitlines()), where
 
 
 @pytest.mark.parametrize("lab", ["stand-in", pytest.param("real", marks=pytest.mark.real("go"))])

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import (
+    remove_leftover,
+    replace_file,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
     DockerConfigError,
@@ -100,36 +103,19 @@ def _write(path: str, config: DockerConfig, mode: int | None, outcome: Outcome, 
         outcome.did("updated" if there else "created")
     elif there and there[1] != wanted_mode:
         outcome.did("mode changed")
-    if not outcome.changed or dry_run:
+    if dry_run:
         return
-    target = os.path.realpath(path)
+    if not outcome.changed:
+        remove_leftover(os.path.realpath(path))
+        return
     try:
         if "mode changed" in outcome.actions:
-            os.chmod(target, wanted_mode)
+            os.chmod(path, wanted_mode)
         else:
-            _replace(target, config.canonical(), wanted_mode, there is not None)
+            replace_file(os.path.realpath(path), config.canonical(), wanted_mode)
     except OSError as error:
         raise PermissionDenied(f"file:{path} cannot be written: {error.strerror}") from None
     outcome.settle()
-
-
-def _replace(target: str, payload: bytes, mode: int, exists: bool) -> None:
-    # Made beside the target, since a rename is atomic within one file system only; 0600 from its first byte.
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".pull-secret-")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(payload)
-            os.fchmod(stream.fileno(), mode)
-            if exists:
-                owner = os.stat(target)
-                if (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):
-                    os.fchown(stream.fileno(), owner.st_uid, owner.st_gid)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _read(path: str) -> Any:
@@ -152,13 +138,16 @@ def _parse(data: bytes) -> DockerConfig | None:
 
 
 def _remove(path: str, outcome: Outcome, dry_run: bool) -> None:
-    if not os.path.lexists(path):
-        return
-    outcome.did("deleted")
+    """Delete what ``present`` would have written: through a link the file that it leads to."""
+    target = os.path.realpath(path)
+    if os.path.lexists(target):
+        outcome.did("deleted")
     if dry_run:
         return
     try:
-        os.unlink(path)
+        if outcome.changed:
+            os.unlink(target)
+        remove_leftover(target)
     except OSError as error:
         raise PermissionDenied(f"file:{path} cannot be deleted: {error.strerror}") from None
     outcome.settle()

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-import copy
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -36,8 +36,8 @@ def run_task(
     task: ModuleType, params: dict[str, Any], *, check_mode: bool = False, diff: bool = False
 ) -> dict[str, Any]:
     """The result that the module would end with."""
-    # The validator fills in nested options in place.
-    given = copy.deepcopy({"retry": FAST_RETRY, "timeout": 20, **params})
+    # As JSON, as Ansible sends it: the validator fills in nested options in place.
+    given = json.loads(json.dumps({"retry": FAST_RETRY, "timeout": 20, **params}))
     validated = ArgumentSpecValidator(with_targets(task.target_options())).validate(given)
     assert not validated.error_messages, validated.error_messages
     with no_signal_handlers():

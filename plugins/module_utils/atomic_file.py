@@ -1,0 +1,127 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Replacing a secret file in one step: readers see the old content or the new one, never none or half.
+
+The new content is written beside the file under one fixed name, so that a writer that is killed leaves one
+file at most, which the next writer uses again.  A lock on it keeps two writers apart, and goes with its holder.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+
+__all__ = ["remove_leftover", "replace_file"]
+
+
+def replace_file(path: str, payload: bytes, mode: int) -> None:
+    """Make ``path`` hold ``payload``, with the owner that it has.
+
+    :param path: not a symbolic link: the link would be replaced.
+    :param mode: the file's permission bits; until it is complete only its owner may read it.
+    :raises OSError: nothing has changed then.
+    """
+    temporary = _temporary(path)
+    handle = _locked(temporary)
+    try:
+        # Whoever was killed may have been that far with it.
+        os.fchmod(handle, 0o600)
+        _write(handle, payload)
+        os.fchmod(handle, mode)
+        _keep_owner(handle, path)
+        os.fsync(handle)
+        # Still under the lock: whoever waits for it finds that the file has moved, and makes his own.
+        os.replace(temporary, path)
+    except BaseException:
+        if _is_at(handle, temporary):
+            os.unlink(temporary)
+        raise
+    finally:
+        os.close(handle)
+
+
+def remove_leftover(path: str) -> None:
+    """Remove what a killed writer left beside ``path``; one that is being written stays."""
+    temporary = _temporary(path)
+    if not os.path.lexists(temporary):
+        return
+    try:
+        handle = _open(temporary, os.O_RDWR)
+    except OSError:
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is_at(handle, temporary):
+            os.unlink(temporary)
+    except OSError:
+        # Somebody is writing it, or the directory is not ours to clean.
+        return
+    finally:
+        os.close(handle)
+
+
+def _temporary(path: str) -> str:
+    directory, name = os.path.split(path)
+    # A name may be 255 bytes long, this one included.
+    return os.path.join(directory, f".{name[:200]}.pull-secret-new")
+
+
+def _open(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+
+
+def _locked(temporary: str) -> int:
+    """Open the file, made if need be, with its lock held."""
+    while True:
+        handle = _open(temporary, os.O_RDWR | os.O_CREAT)
+        try:
+            if not _is_ours(handle):
+                # Put there by another user, who could read along: in a directory that others may write to.
+                os.unlink(temporary)
+            else:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                if _is_at(handle, temporary):
+                    return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        # Removed, or renamed to its final name, by whoever held the lock.
+        os.close(handle)
+
+
+def _is_ours(handle: int) -> bool:
+    found = os.fstat(handle)
+    return (
+        stat.S_ISREG(found.st_mode)
+        and found.st_uid == os.geteuid()
+        and found.st_nlink <= 1
+        and not found.st_mode & 0o077
+    )
+
+
+def _is_at(handle: int, path: str) -> bool:
+    try:
+        there = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    mine = os.fstat(handle)
+    return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
+
+
+def _write(handle: int, payload: bytes) -> None:
+    os.ftruncate(handle, 0)
+    rest = memoryview(payload)
+    while rest:
+        rest = rest[os.write(handle, rest) :]
+
+
+def _keep_owner(handle: int, path: str) -> None:
+    try:
+        owner = os.stat(path)
+    except FileNotFoundError:
+        return
+    if (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):
+        os.fchown(handle, owner.st_uid, owner.st_gid)

@@ -65,8 +65,10 @@ def copy_checkout(target: Path) -> Path:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, target / name, follow_symlinks=False)
     (target / ".venv").symlink_to(ROOT / ".venv", target_is_directory=True)
-    for command in (["init", "-q"], ["add", "-A"]):
-        subprocess.run(["git", *command], cwd=target, check=True)
+    subprocess.run(["git", "init", "-q"], cwd=target, check=True)
+    # .gitignore leaves out the directory, not a link.
+    (target / ".git" / "info" / "exclude").write_text("/.venv\n")
+    subprocess.run(["git", "add", "-A"], cwd=target, check=True)
     return target
 
 

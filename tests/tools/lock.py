@@ -4,7 +4,7 @@
 """Writes ``requirements/constraints/NAME.txt``: the exact versions of what the named packages need in turn.
 
 Run by hand after a change of requirements, on the oldest Python that we support: what is chosen there
-installs on the newer ones too. ansible-core and ourselves are left out, requirements/core.txt pins those.
+installs on the newer ones too.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ LAYERS = {
     "ansible-test": ["ansible-test"],
     "bench": ["bench"],
 }
+# What differs between the ends of the supported range.
+FREE = ("ansible-core==", "resolvelib==")
 HEADER = "# Made by `make lock`; edit requirements/{name}.txt instead.\n"
 
 

@@ -13,7 +13,11 @@ from tests.tools import env
 
 
 def run(name: str, arguments: list[str]) -> int:
-    venv = env.core(name, ["libraries", "test"], "core")
+    try:
+        venv = env.core(name, ["libraries", "test"], "core")
+    except (env.ToolError, subprocess.CalledProcessError) as error:
+        print(f"ansible-core {name}: no environment: {error}", flush=True)
+        return 1
     if venv is None:
         pythons = " or ".join(env.CORES[name][1])
         print(f"ansible-core {name}: left out, no Python {pythons} runs here", flush=True)

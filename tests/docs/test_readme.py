@@ -39,6 +39,8 @@ SAYS = {
     "ansible-playbook hyperfleet.pull_secret.job": ['"message": "Success: Pull secret provisioned"'],
     "make lab-down": ["lab: down"],
 }
+# Beside the README's own: is the API server the one that was asked for?
+ADDRESS = Block(0, "sh", "lab", 'echo "$K8S_URL"\n')
 AGAIN = "2 clusters: 0 changed, 0 failed"
 
 
@@ -78,6 +80,8 @@ def _lab_steps(checkout: Path) -> list[Block]:
     for block in BLOCKS:
         if block.marker.startswith("lab"):
             steps.append(_moved(block, checkout))
+            if block.marker == "lab-up":
+                steps.append(ADDRESS)
         elif block.language == "yaml" and _is_playbook(block):
             name = f"readme-line-{block.line}.yml"
             (checkout / name).write_text(_moved(block, checkout).text)
@@ -125,6 +129,8 @@ def test_lab_commands_work_as_written(lab: str, checkout: Path) -> None:
     for ran in done:
         _assert_done(ran)
     assert len(done) == len(steps)
+    (address,) = (ran.output for ran in done if ran.block is ADDRESS)
+    assert address.startswith("https://127.0.0.1:" if real else "http://127.0.0.1:")
     assert not (checkout / ".lab" / "env").exists()
 
 

@@ -5,7 +5,7 @@
 """Replacing a secret file in one step: readers see the old content or the new one, never none or half.
 
 The new content is written beside the file under one fixed name, so that a writer that is killed leaves one
-file at most, which the next writer uses again.  A lock on it keeps two writers apart, and goes with its holder.
+file at most, which the next writer uses again.  Its lock keeps two writers apart, and goes with its holder.
 """
 
 from __future__ import annotations

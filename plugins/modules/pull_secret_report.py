@@ -18,6 +18,11 @@ description:
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
 attributes:
+  action_group:
+    support: none
+    membership: []
+    details:
+      - It reaches no place, so it has none of the group's options.
   diff_mode:
     support: none
     details:

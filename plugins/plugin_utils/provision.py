@@ -137,11 +137,16 @@ def _unique(texts: Iterable[str]) -> list[str]:
 
 
 def _picked(cluster: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return {option: cluster[key] for key, option in names.items() if cluster.get(key) is not None}
+    return {option: cluster[key] for key, option in names.items() if _is_given(cluster, key)}
+
+
+def _is_given(cluster: Mapping[str, Any], key: str) -> bool:
+    # An empty string is what an unset environment variable or an empty field of a survey gives.
+    return cluster.get(key) not in (None, "")
 
 
 def _document(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    found = {key: cluster[key] for key in _DOCUMENT if cluster.get(key) is not None}
+    found = {key: cluster[key] for key in _DOCUMENT if _is_given(cluster, key)}
     if not found.get("source") and not found.get("layers"):
         # Seed 003's own place: spec.pullSecret.data of the cluster.
         found["source"] = {"hyperfleet": {"cluster_id": cluster["cluster_id"]}}

@@ -130,12 +130,28 @@ class Ansible:
         env: Mapping[str, str] | None = None,
     ) -> Finished:
         """A playbook by path or fully qualified name, or one written as plays."""
+        return self.start_playbook(
+            playbook, variables, check=check, diff=diff, verbosity=verbosity, flags=flags, env=env
+        ).wait()
+
+    def start_playbook(
+        self,
+        playbook: str | Path | list[dict[str, Any]],
+        variables: Mapping[str, Any] | None = None,
+        *,
+        check: bool = False,
+        diff: bool = False,
+        verbosity: int = 0,
+        flags: list[str] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Running:
+        """The same, not waited for."""
         if isinstance(playbook, list):
             playbook = self._file("play", playbook)
         command = [str(playbook), *_flags(check=check, diff=diff, verbosity=verbosity), *(flags or [])]
         if variables is not None:
             command += ["--extra-vars", f"@{self._file('vars', dict(variables))}"]
-        return self._start(command, env).wait()
+        return self._start(command, env)
 
     def _file(self, kind: str, content: Any) -> Path:
         self._count += 1

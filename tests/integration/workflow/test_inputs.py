@@ -1,0 +1,154 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a wrong description of clusters, and the options of the whole run, lead to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.integration.k8s.world import docker_config
+from tests.integration.workflow.world import PROJECT, World, recap, rows
+
+ONE = docker_config(quay_io="one")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"gcp_projectid": "p-1"}, "unknown key gcp_projectid"),
+        ({"cluster_id": None}, "cluster 2 has no cluster_id"),
+        ("same", "clusters 1 and 2 are both"),
+        ("text", "cluster 2 is not a mapping"),
+    ],
+    ids=["unknown key", "no id", "twice", "not a mapping"],
+)
+def test_a_wrong_list_is_told_before_anything_is_written(world: World, wrong: Any, said: str) -> None:
+    first = world.cluster()
+    second: Any = {**world.cluster(), **wrong} if isinstance(wrong, dict) else "cls-9"
+    if wrong == "same":
+        second = dict(first)
+    finished = world.provision({"clusters": [first, second]})
+    assert finished.code != 0
+    assert said in finished.output
+    assert len(world.manager.store) == 0
+    assert world.api.writes() == []
+
+
+def test_an_empty_list_is_nothing_to_do(world: World) -> None:
+    finished = world.provision({"clusters": []})
+    assert finished.code == 0, finished.output
+    assert recap(finished)["changed"] == 0
+
+
+def test_a_missing_variable_is_told(world: World) -> None:
+    finished = world.provision({"cluster_id": world.api.new_name("cls")})
+    assert finished.code != 0
+    (row,) = rows(finished).values()
+    assert row["kind"] == "configuration"
+    assert "project" in row["reason"]
+    assert world.api.writes() == []
+
+
+def test_a_missing_directory_is_told(world: World) -> None:
+    finished = world.provision({"clusters_dir": "/nonexistent/fleet"})
+    assert finished.code != 0
+    assert "/nonexistent/fleet is neither a file nor a directory" in finished.output
+
+
+def test_one_secret_manager_for_all_is_down(world: World) -> None:
+    clusters = [world.cluster() for _number in range(3)]
+    world.manager.faults.add("*", code="UNAVAILABLE")
+    finished = world.provision({"clusters": clusters})
+    assert finished.code != 0
+    assert {row["kind"] for row in rows(finished).values()} == {"unavailable"}
+    assert {row["management_secret"] for row in rows(finished).values()} == {"not reached"}
+    assert world.api.writes() == []
+
+
+def test_the_management_cluster_is_down(world: World) -> None:
+    clusters = [world.cluster() for _number in range(3)]
+    world.api.faults.add(status=503, times=None)
+    finished = world.provision({"clusters": clusters})
+    assert finished.code != 0
+    assert {row["kind"] for row in rows(finished).values()} == {"unavailable"}
+    assert [world.versions(cluster) for cluster in clusters] == [1, 1, 1]
+    world.api.faults.clear()
+    assert world.provision({"clusters": clusters}).code == 0
+    assert [world.versions(cluster) for cluster in clusters] == [1, 1, 1]
+
+
+def test_defaults_of_the_action_group(world: World) -> None:
+    """module_defaults reach the modules, and the role, which has variables for that, is not upset by them."""
+    cluster = world.cluster()
+    group: dict[str, Any] = {
+        "gcp": {"endpoint": f"http://{world.manager.grpc}"},
+        "kubernetes": {"host": world.api.url, "api_key": world.api.token},
+        "digest_key": "example-key",
+        "retry": {"tries": 2, "delay": 0.01},
+    }
+    target = {
+        "cluster_id": cluster["cluster_id"],
+        "project": PROJECT,
+        "source": cluster["source"],
+    }
+    place = {
+        "cluster_id": cluster["cluster_id"],
+        "namespace": cluster["management_namespace"],
+        "source": cluster["source"],
+    }
+    role = {
+        "ansible.builtin.import_role": {"name": "hyperfleet.pull_secret.provision"},
+        "vars": {
+            "provision_clusters": [cluster],
+            "provision_gcp": group["gcp"],
+            "provision_kubernetes": group["kubernetes"],
+        },
+    }
+    play = [
+        {
+            "hosts": "localhost",
+            "gather_facts": False,
+            "module_defaults": {"group/hyperfleet.pull_secret.pull_secret": group},
+            "tasks": [
+                {"hyperfleet.pull_secret.gcp_pull_secret": target},
+                {"hyperfleet.pull_secret.k8s_pull_secret": place},
+                {"hyperfleet.pull_secret.dockerconfig_merge": {"source": cluster["source"]}},
+                role,
+            ],
+        }
+    ]
+    # Without these the modules would find the lab by themselves.
+    for name in ("KUBECONFIG", "SECRET_MANAGER_EMULATOR_HOST"):
+        world.ansible.env[name] = ""
+    finished = world.ansible.playbook(play)
+    assert finished.code == 0, finished.output
+    digests = [
+        finished.of(name)[0]["targets"][0]["digest"]
+        for name in ("gcp_pull_secret", "k8s_pull_secret", "dockerconfig_merge")
+    ]
+    assert len(set(digests)) == 1, "one key, one meaning, one digest"
+    assert world.placed_config(cluster) == ONE
+    assert rows(finished)[cluster["cluster_id"]]["version"] == "1"
+
+
+def test_options_of_the_whole_run_reach_both_modules(world: World) -> None:
+    """Seen by what cannot work: an endpoint without a server, a kubeconfig that is not there."""
+    cluster = world.cluster()
+    missing = {"endpoint": "http://127.0.0.1:9"}
+    lab = world.ansible.env.pop("SECRET_MANAGER_EMULATOR_HOST")
+    finished = world.provision({"clusters": [cluster], "provision_gcp": missing})
+    (row,) = rows(finished).values()
+    assert row["kind"] == "unavailable"
+    elsewhere = {
+        "provision_gcp": {"endpoint": f"http://{lab}"},
+        "provision_kubernetes": {"kubeconfig": "/nonexistent/kubeconfig"},
+    }
+    finished = world.provision({"clusters": [cluster], **elsewhere})
+    (row,) = rows(finished).values()
+    assert row["version"] == "1"
+    assert row["kind"] == "configuration"
+    assert "kubeconfig" in row["reason"]

@@ -136,6 +136,7 @@ def world(directory: Path) -> Iterator[World]:
         contexts = [Cluster(name, lab.url, lab.admin_token) for name, lab in management.items()]
         ansible = Ansible(directory / "work")
         ansible.env = {
+            "HOME": str(directory / "home"),  # for a path such as ~/pull-secret.json
             "SECRET_MANAGER_EMULATOR_HOST": secret_manager.grpc,
             "KUBECONFIG": str(write_kubeconfig(directory / "kubeconfig", contexts)),
             "HYPERFLEET_API_URL": hyperfleet.url,

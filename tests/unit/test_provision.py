@@ -1,0 +1,199 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From clusters to targets, and from results to the summary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+    gcp_pull_secret,
+    k8s_pull_secret,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import (
+    CLUSTER_KEYS,
+    ClusterError,
+    gcp_targets,
+    kubernetes_targets,
+    summary_rows,
+)
+
+CLUSTER: dict[str, Any] = {
+    "cluster_id": "cls-1",
+    "cluster_name": "one",
+    "gcp_project_id": "p-1",
+    "management_namespace": "clusters-cls-1",
+}
+PLACE = "projects/p-1/secrets/hyperfleet-cls-1-pull-secret"
+STORED: dict[str, Any] = {"targets": [{"id": "cls-1", "place": PLACE, "version": "4", "changed": False}]}
+
+
+def test_a_cluster_becomes_a_target_of_secret_manager() -> None:
+    assert gcp_targets([CLUSTER]) == [
+        {
+            "id": "cls-1",
+            "cluster_id": "cls-1",
+            "cluster_name": "one",
+            "project": "p-1",
+            "source": {"hyperfleet": {"cluster_id": "cls-1"}},
+        }
+    ]
+
+
+def test_a_cluster_becomes_a_target_of_kubernetes_that_reads_the_stored_version() -> None:
+    assert kubernetes_targets([CLUSTER], STORED) == [
+        {
+            "id": "cls-1",
+            "cluster_id": "cls-1",
+            "cluster_name": "one",
+            "namespace": "clusters-cls-1",
+            "gcp_secret_path": f"{PLACE}/versions/latest",
+            "source": {"gcp": {"project": "p-1", "secret": "hyperfleet-cls-1-pull-secret", "version": "4"}},
+        }
+    ]
+
+
+def test_every_key_of_a_cluster_reaches_an_option_that_a_module_has() -> None:
+    full: dict[str, Any] = {key: f"value of {key}" for key in CLUSTER_KEYS} | {"cluster_id": "cls-1"}
+    del full["restore_version"]
+    one, two = gcp_targets([full])[0], kubernetes_targets([full], STORED)[0]
+    for target, task in ((one, gcp_pull_secret), (two, k8s_pull_secret)):
+        known = with_targets(task.target_options())["targets"]["options"]
+        assert set(target) <= set(known)
+    told = {*map(str, one.values()), *map(str, two.values())}
+    missing = [key for key in full if f"value of {key}" not in " ".join(told)]
+    # cluster_id was given another value.
+    assert missing == ["cluster_id"]
+
+
+def test_impersonation_is_used_for_writing_and_for_reading_back() -> None:
+    cluster = {**CLUSTER, "impersonate_service_account": "adapter@p-1.example.com"}
+    assert gcp_targets([cluster])[0]["impersonate_service_account"] == "adapter@p-1.example.com"
+    (target,) = kubernetes_targets([cluster], STORED)
+    assert target["source"]["gcp"]["impersonate_service_account"] == "adapter@p-1.example.com"
+
+
+@pytest.mark.parametrize(
+    "given", [{"source": {"env": "A"}}, {"layers": [{"name": "a"}], "policy": {"q": "a"}}]
+)
+def test_a_source_of_its_own(given: dict[str, Any]) -> None:
+    (target,) = gcp_targets([{**CLUSTER, **given}])
+    assert {key: target[key] for key in given} == given
+    assert "hyperfleet" not in str(target.get("source"))
+
+
+@pytest.mark.parametrize("empty", [None, ""])
+def test_an_empty_value_says_nothing(empty: Any) -> None:
+    full = {**dict.fromkeys(CLUSTER_KEYS, empty), **CLUSTER}
+    assert gcp_targets([full]) == gcp_targets([CLUSTER])
+    assert kubernetes_targets([full], STORED) == kubernetes_targets([CLUSTER], STORED)
+
+
+def test_false_is_a_value() -> None:
+    (target,) = kubernetes_targets([{**CLUSTER, "k8s_immutable": False}], STORED)
+    assert target["immutable"] is False
+
+
+def test_restoring_takes_the_place_of_the_source() -> None:
+    (target,) = gcp_targets([{**CLUSTER, "restore_version": "2", "source": {"env": "A"}}])
+    assert target["restore_version"] == "2"
+    assert "source" not in target
+
+
+def test_absent_needs_no_source() -> None:
+    cluster = {**CLUSTER, "state": "absent"}
+    assert "source" not in gcp_targets([cluster])[0]
+    (target,) = kubernetes_targets([cluster], STORED)
+    assert target["state"] == "absent"
+    assert "source" not in target
+    assert "gcp_secret_path" not in target
+
+
+@pytest.mark.parametrize("changed", [True, False])
+def test_check_mode_reads_what_is_not_stored_yet_at_its_source(changed: bool) -> None:
+    stored = {"targets": [{"id": "cls-1", "place": PLACE, "version": "4", "changed": changed}]}
+    (target,) = kubernetes_targets([CLUSTER], stored, check_mode=True)
+    assert list(target["source"]) == (["hyperfleet"] if changed else ["gcp"])
+
+
+def test_what_could_not_be_stored_is_not_placed() -> None:
+    failed = {"targets": [{"id": "cls-1", "place": PLACE, "failed": True}]}
+    assert kubernetes_targets([CLUSTER], failed) == []
+    assert kubernetes_targets([CLUSTER], {"msg": "it ended early"}) == []
+
+
+@pytest.mark.parametrize(
+    ("clusters", "said"),
+    [
+        (["text"], "cluster 1 is not a mapping"),
+        ([CLUSTER, {}], "cluster 2 has no cluster_id"),
+        ([{"cluster_id": ""}], "cluster 1 has no cluster_id"),
+        ([{"cluster_id": 7}], "cluster 1 has no cluster_id"),
+        ([{**CLUSTER, "b": 1, "a": 2}], "cluster cls-1: unknown key a, b"),
+        ([CLUSTER, {"cluster_id": "cls-2"}, CLUSTER], "clusters 1 and 3 are both cls-1"),
+    ],
+)
+def test_a_wrong_description_is_named(clusters: Any, said: str) -> None:
+    with pytest.raises(ClusterError) as caught:
+        gcp_targets(clusters)
+    assert str(caught.value) == said
+
+
+def test_an_unknown_key_shows_no_value() -> None:
+    with pytest.raises(ClusterError) as caught:
+        gcp_targets([{**CLUSTER, "pull_secret": "example-password"}])
+    assert "example-password" not in str(caught.value)
+
+
+def row(stored: dict[str, Any], placed: dict[str, Any]) -> dict[str, Any]:
+    (found,) = summary_rows([CLUSTER], stored, placed)
+    return found
+
+
+def test_a_row_of_a_cluster_that_went_well() -> None:
+    one = {
+        "id": "cls-1",
+        "changed": True,
+        "version": "1",
+        "actions": ["created", "version added"],
+        "warnings": ["w"],
+    }
+    two = {"id": "cls-1", "changed": False, "actions": [], "warnings": ["w", "v"]}
+    assert row({"targets": [one]}, {"targets": [two]}) == {
+        "cluster": "cls-1",
+        "changed": True,
+        "failed": False,
+        "version": "1",
+        "secret_manager": "created, version added",
+        "management_secret": "unchanged",
+        "actions": ["created", "version added"],
+        "kind": None,
+        "reason": None,
+        "warnings": ["w", "v"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "kind", "states"),
+    [
+        ({"failed": True, "kind": "quota", "msg": "m"}, None, "quota", ("failed", "not reached")),
+        ({}, {"failed": True, "kind": "dependency", "msg": "m"}, "dependency", ("unchanged", "failed")),
+        ({}, None, "not_run", ("unchanged", "not reached")),
+        (None, None, "not_run", ("not reached", "not reached")),
+    ],
+)
+def test_a_row_of_a_cluster_that_failed(
+    one: dict[str, Any] | None, two: dict[str, Any] | None, kind: str, states: tuple[str, str]
+) -> None:
+    results = [
+        {"targets": [{"id": "cls-1", **result}] if result is not None else []} for result in (one, two)
+    ]
+    found = row(*results)
+    assert (found["failed"], found["kind"]) == (True, kind)
+    assert (found["secret_manager"], found["management_secret"]) == states
+    assert found["reason"]

@@ -1,0 +1,174 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From ``source`` or ``layers`` to one docker config."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    InvalidDocument,
+    NotFound,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+    KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+    SecretManagerClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import (
+    SOURCES,
+    Document,
+    DocumentReader,
+    source_spec,
+)
+
+AUTH = "dXNlcjpleGFtcGxlLXBhc3N3b3Jk"  # user:example-password
+CONFIG = {"auths": {"quay.io": {"auth": AUTH}}}
+TEXT = json.dumps(CONFIG)
+
+
+def read(target: dict[str, Any], seen: list[bytes] | None = None) -> Document:
+    settings = Settings()
+    reader = DocumentReader(settings, SecretManagerClients(settings), KubernetesClients(settings))
+    return reader.read(target, Deadline(5), [] if seen is None else seen)
+
+
+def in_file(tmp_path: Path, text: str, field: str, name: str = "cluster") -> dict[str, Any]:
+    path = tmp_path / name
+    path.write_text(text)
+    return {"source": {"file": str(path), "field": field}}
+
+
+def test_the_places() -> None:
+    assert [kind.NAME for kind in SOURCES] == ["inline", "file", "env", "kubernetes", "gcp", "hyperfleet"]
+
+
+@pytest.mark.parametrize(
+    ("source", "right"),
+    [
+        ({"env": "A"}, True),
+        ({"file": "/a", "field": "a.b"}, True),
+        ({"env": "A", "file": "/a"}, False),
+        ({"field": "a.b"}, False),
+        ({}, False),
+        ({"gcp": {"project": "p-1"}}, False),
+        ({"kubernetes": {"namespace": "a"}}, False),
+        ({"vault": "a"}, False),
+    ],
+)
+def test_a_source_is_exactly_one_place(source: dict[str, Any], right: bool) -> None:
+    result = ArgumentSpecValidator({"source": source_spec()}).validate({"source": source})
+    assert (not result.error_messages) is right
+
+
+def test_provenance_is_the_kind_of_place() -> None:
+    document = read({"source": {"inline": TEXT}})
+    assert dict(document.provenance) == {"quay.io": "inline"}
+    assert list(document.config.registries) == ["quay.io"]
+
+
+def test_what_was_read_is_handed_to_the_masking_also_when_it_is_refused(tmp_path: Path) -> None:
+    seen: list[bytes] = []
+    wrong = {"spec": {"data": '{"auths": 7}'}}
+    with pytest.raises(InvalidDocument):
+        read(in_file(tmp_path, json.dumps(wrong), "spec.data"), seen)
+    assert seen[-1] == b'{"auths": 7}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"spec": {"pullSecret": {"data": TEXT}}}),
+        json.dumps({"spec": {"pullSecret": {"data": CONFIG}}}),
+        f"spec:\n  pullSecret:\n    data: '{TEXT}'\n",
+        f"spec:\n  pullSecret:\n    data:\n      auths:\n        quay.io:\n          auth: {AUTH}\n",
+    ],
+    ids=["text in JSON", "object in JSON", "text in YAML", "object in YAML"],
+)
+def test_a_field_of_a_document(tmp_path: Path, text: str) -> None:
+    document = read(in_file(tmp_path, text, "spec.pullSecret.data"))
+    assert json.loads(document.config.canonical()) == CONFIG
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "word"),
+    [
+        ('{"spec": {}}', NotFound, "no field spec.data"),
+        ('{"spec": "text"}', NotFound, "no field spec.data"),
+        ("[]", NotFound, "no field spec.data"),
+        ("", NotFound, "no field spec.data"),
+        ('{"spec": {"data": 7}}', InvalidDocument, "is a int"),
+        ('{"spec": {"data": null}}', InvalidDocument, "NoneType"),
+        (json.dumps({"spec": {"data": [AUTH]}}), InvalidDocument, "is a list"),
+        ("spec:\n  data: {auths: {quay.io: {auth: 2026-01-01}}}", InvalidDocument, "JSON cannot express"),
+        (f"spec: [{AUTH}\n  - : }}", InvalidDocument, "neither JSON nor YAML"),
+        ("spec: !!python/name:os.system", InvalidDocument, "neither JSON nor YAML"),
+        ("[" * 5000, InvalidDocument, "neither JSON nor YAML"),
+    ],
+)
+def test_a_field_that_cannot_be_read(
+    tmp_path: Path, text: str, kind: type[PullSecretError], word: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        read(in_file(tmp_path, text, "spec.data"))
+    assert word in str(caught.value)
+    assert f"file:{tmp_path}/cluster" in str(caught.value)
+    assert AUTH not in str(caught.value)
+
+
+def test_an_error_names_the_layer_s_place_and_who_has_to_act() -> None:
+    with pytest.raises(InvalidDocument) as caught:
+        read({"source": {"inline": "{"}})
+    assert str(caught.value).startswith("inline: ")
+    assert caught.value.hint == "whoever owns that document has to mend it"
+    assert caught.value.retryable is False
+
+
+def layer(name: str, content: Any, *, optional: bool = False) -> dict[str, Any]:
+    return {"name": name, "source": {"inline": content}, "optional": optional}
+
+
+def test_layers_keep_their_order_and_tell_conflicts() -> None:
+    other = {"auths": {"quay.io": {"auth": "b3RoZXI6ZXhhbXBsZQ=="}, "a.example.com": {"auth": AUTH}}}
+    document = read({"layers": [layer("one", CONFIG), layer("two", other)]})
+    assert dict(document.provenance) == {"quay.io": "two", "a.example.com": "two"}
+    (conflict,) = document.conflicts
+    assert (conflict["registry"], conflict["winner"]) == ("quay.io", "two")
+
+
+def test_an_optional_layer_that_is_unreachable_is_not_left_out() -> None:
+    """Missing and invalid are its owner's will; a place that does not answer is not."""
+    down = {"hyperfleet": {"cluster_id": "cls-1"}}
+    layers = [layer("one", CONFIG), {"name": "two", "source": down, "optional": True}]
+    settings = Settings(timeout=2, api_timeout=1, connections={"hyperfleet": {"url": "http://127.0.0.1:9"}})
+    reader = DocumentReader(settings, SecretManagerClients(settings), KubernetesClients(settings))
+    with pytest.raises(PullSecretError) as caught:
+        reader.read({"layers": layers}, Deadline(0.5), [])
+    assert caught.value.kind in ("unavailable", "timeout")
+
+
+def test_two_layers_of_one_name_are_an_error() -> None:
+    with pytest.raises(PullSecretError) as caught:
+        read({"layers": [layer("same", CONFIG), layer("same", CONFIG)]})
+    assert "same" in str(caught.value)
+
+
+def test_a_required_registry_may_not_get_lost() -> None:
+    cloud = {"auths": {"cloud.openshift.com": {"auth": AUTH}}}
+    document = read({"layers": [layer("original", cloud), layer("additional", CONFIG)]})
+    assert "cloud.openshift.com" in document.provenance
+    dropped = read(
+        {"layers": [layer("original", cloud), layer("additional", CONFIG)], "drop": ["cloud.openshift.com"]}
+    )
+    assert "cloud.openshift.com" not in dropped.provenance

@@ -70,7 +70,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
 
 
 def test_a_path_that_is_none_is_refused() -> None:
-    with pytest.raises(NotFound, match="file:.*cannot be read"):
+    with pytest.raises(NotFound, match=r"file:.*cannot be read"):
         read(FileSource, "/nonexistent/nul\0byte")
 
 

@@ -20,13 +20,18 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Optional
 
 from ansible import constants
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    Mask,
+    forms_in,
+    misplaced,
+    quiet,
+)
 
 __all__ = ["BatchAction"]
 
@@ -42,13 +47,25 @@ class BatchAction(ActionBase):
 
     MODULE: ClassVar[str]
     TRANSFERS_FILES = False
+    _given: Optional[dict[str, Any]] = None
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         """Run the module over all targets, in one process where it runs on the controller."""
         super().run(tmp, task_vars)
-        arguments = dict(self._task.args)
-        forms = _forms_in(arguments)
-        if _has_inline(arguments) and not self._is_pipelining_enabled("new"):
+        # A retried task runs again with the same action plugin.
+        self._given = self._given or dict(self._task.args)
+        arguments = dict(self._given)
+        # Callbacks are given the task's arguments with its result.
+        self._task.args = quiet(arguments)
+        wrong = misplaced(arguments)
+        if wrong:
+            return {
+                "failed": True,
+                "msg": f"{', '.join(wrong)}: a docker config or a credential stands where none belongs; "
+                "nothing was done; give it by reference, or as a string or a mapping in source.inline",
+            }
+        forms = forms_in(arguments)
+        if forms and not self._is_pipelining_enabled("new"):
             return {
                 "failed": True,
                 "msg": "source.inline needs a pipelined connection (and ANSIBLE_KEEP_REMOTE_FILES off): "
@@ -80,7 +97,7 @@ class BatchAction(ActionBase):
 
     def _execute(self, arguments: dict[str, Any], task_vars: Any) -> dict[str, Any]:
         result: dict[str, Any] = self._execute_module(
-            module_name=self.MODULE, module_args=arguments, task_vars=task_vars
+            module_name=self.MODULE, module_args=_Arguments(arguments), task_vars=task_vars
         )
         return result
 
@@ -170,44 +187,14 @@ def _show(name: str, done: int, total: int, failed: int) -> None:
     display.display(f"{name}: {done}/{total}" + (f" ({failed} failed)" if failed else ""))
 
 
-def _has_inline(value: Any) -> bool:
-    if isinstance(value, dict):
-        return value.get("inline") is not None or any(_has_inline(item) for item in value.values())
-    return isinstance(value, (list, tuple)) and any(_has_inline(item) for item in value)
+class _Arguments(dict):  # type: ignore[type-arg]
+    """A module's arguments; ansible-core prints them with ANSIBLE_DEBUG, so they print as nothing."""
 
-
-def _forms_in(value: Any, key: str | None = None) -> set[str]:
-    """Every form of what looks like a docker config in the arguments, wherever it was put."""
-    forms: set[str] = set()
-    if isinstance(value, dict):
-        if key == "inline" or "auths" in value:
-            return set(sensitive_forms(value))
-        for name, item in value.items():
-            forms |= _forms_in(item, name)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            forms |= _forms_in(item, key)
-    elif isinstance(value, str) and (key in ("inline", "auth", "password") or "auth" in value):
-        forms |= set(sensitive_forms(value))
-    return forms
+    def __repr__(self) -> str:
+        return "(arguments not shown)"
 
 
 def _clean(result: dict[str, Any], forms: set[str]) -> dict[str, Any]:
     result.pop("invocation", None)
-    if not forms:
-        return result
-    ordered = sorted(forms, key=len, reverse=True)
-    cleaned: dict[str, Any] = _without(result, ordered)
+    cleaned: dict[str, Any] = Mask(forms).value(result)
     return cleaned
-
-
-def _without(value: Any, forms: list[str]) -> Any:
-    if isinstance(value, dict):
-        return {_without(key, forms): _without(item, forms) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without(item, forms) for item in value]
-    if isinstance(value, str):
-        for form in forms:
-            if form in value:
-                value = value.replace(form, "********")
-    return value

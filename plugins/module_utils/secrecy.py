@@ -1,0 +1,194 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What of a task's arguments may be shown: where a docker config stands in them, and what gives it away.
+
+Only ``source.inline`` takes a docker config.  Anywhere else it was pasted by mistake, and Ansible itself
+would quote it in an error, hand it to callbacks, or write it to a file.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
+
+__all__ = ["Mask", "forms_in", "is_name", "misplaced", "quiet", "quoted", "unquoted"]
+
+HIDDEN = "********"
+
+# A key of a docker config with its colon, in JSON, YAML or Python's way of writing.
+_TELLTALE = re.compile(
+    r"""(?:["'](?:auths?|password|identitytoken|registrytoken)\\?["']|^\s*auths?|^\s*password)\s*:""",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}\Z")
+_USER_AND_PASSWORD = re.compile(r"[^\s:]+:.+\Z")
+_KEYS = frozenset({"auths", "auth", "password", "identitytoken", "registrytoken"})
+# Nobody's name for a place, a cluster or a layer has quotes, braces or control characters in it.
+_NAME = re.compile(r"[\w.:/@~+=#,() -]{1,253}\Z")
+_SLIP = re.compile(r"[\w. -]{1,80}\Z")
+# What options and their choices are called, misspelt ones included.
+_OPTION = re.compile(r"[A-Za-z][a-z_]{0,29}\Z")
+_SHORTEST = 6
+
+
+def is_name(text: str) -> bool:
+    """Whether a text that was given as a name can be one, so that a message may quote it."""
+    return bool(_NAME.match(text)) and not _is_secret(text)
+
+
+def quoted(text: str) -> str:
+    """A wrong identifier for a message: in quotes if it can be a slip of one, else nothing of it."""
+    return repr(text) if _SLIP.match(text) and not _is_secret(text) else "(not shown)"
+
+
+def misplaced(arguments: Any) -> list[str]:
+    """The options, as ``source.env``, that hold a docker config or an ``auth`` where none belongs."""
+    return list(dict.fromkeys(path for path, _value in _found(arguments, (), inline=False)))
+
+
+def forms_in(arguments: Any) -> set[str]:
+    """Every form of every docker config in the arguments, wherever it was put."""
+    forms: set[str] = set()
+    for _where, value in _found(arguments, (), inline=True):
+        for item in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(item, (str, Mapping)):
+                forms |= sensitive_forms(item)
+            decoded = _decoded(item) if isinstance(item, str) else None
+            if decoded is not None:
+                forms |= sensitive_forms(decoded)
+    return forms
+
+
+def quiet(arguments: Any) -> Any:
+    """The arguments for the eyes of callbacks: without docker configs, and without what can be no name."""
+    if _is_secret(arguments):
+        return HIDDEN
+    if isinstance(arguments, Mapping):
+        return {
+            name if is_name(str(name)) else HIDDEN: HIDDEN if name == "inline" else quiet(value)
+            for name, value in arguments.items()
+        }
+    if isinstance(arguments, (list, tuple)):
+        return [quiet(value) for value in arguments]
+    if isinstance(arguments, str) and arguments and not is_name(arguments):
+        return HIDDEN
+    return arguments
+
+
+def unquoted(message: str, arguments: Any) -> str:
+    """An error of Ansible's own about the arguments, without the texts that it quotes from them.
+
+    Names that could be an option's, or one of its choices, stay: they are what has to be mended.
+    """
+    for text in sorted(set(_texts(arguments)), key=len, reverse=True):
+        if len(text) >= _SHORTEST and not _OPTION.match(text):
+            for form in (text, repr(text)[1:-1]):
+                message = message.replace(form, HIDDEN)
+    return message
+
+
+class Mask:
+    """Replaces forms in texts; in one pass over a text, however many forms there are."""
+
+    def __init__(self, forms: Iterable[str]) -> None:
+        self._forms: dict[str, list[str]] = {}
+        for form in sorted(set(forms), key=len, reverse=True):
+            if len(form) >= _SHORTEST:
+                self._forms.setdefault(form[:_SHORTEST], []).append(form)
+
+    def text(self, text: str) -> str:
+        """The text without any of the forms."""
+        kept, begin, at = [], 0, 0
+        while at <= len(text) - _SHORTEST:
+            form = next(
+                (
+                    form
+                    for form in self._forms.get(text[at : at + _SHORTEST], ())
+                    if text.startswith(form, at)
+                ),
+                None,
+            )
+            if form is None:
+                at += 1
+                continue
+            kept += [text[begin:at], HIDDEN]
+            begin = at = at + len(form)
+        return text if not kept else "".join([*kept, text[begin:]])
+
+    def value(self, value: Any) -> Any:
+        """A result without any of the forms, in its keys too."""
+        if not self._forms:
+            return value
+        if isinstance(value, dict):
+            return {self.value(key): self.value(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.value(item) for item in value]
+        return self.text(value) if isinstance(value, str) else value
+
+
+def _found(value: Any, path: tuple[str, ...], *, inline: bool) -> Iterator[tuple[str, Any]]:
+    """(option, what it holds) of each docker config; ``inline``: with those that are where they belong."""
+    if path[-2:] == ("source", "inline"):
+        # A list is no docker config, and Ansible's own masking stops at it.
+        if value is not None and (inline or isinstance(value, (list, tuple))):
+            yield ".".join(path), value
+    elif _is_secret(value):
+        yield ".".join(path) or "the task", value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            shown = str(name) if _OPTION.match(str(name)) and not _is_secret(name) else "(a name not shown)"
+            if _is_secret(name):
+                yield ".".join((*path, shown)), name
+            yield from _found(item, (*path, shown), inline=inline)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _found(item, path, inline=inline)
+
+
+def _is_secret(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(isinstance(name, str) and name.lower() in _KEYS for name in value)
+    if not isinstance(value, str):
+        return False
+    if _TELLTALE.search(value):
+        return True
+    decoded = _decoded(value)
+    if decoded is None:
+        return False
+    credential = decoded.isprintable() and _USER_AND_PASSWORD.match(decoded)
+    return bool(credential or _TELLTALE.search(decoded))
+
+
+def _decoded(text: str) -> str | None:
+    """What a text is base64 of, twice if need be."""
+    found = None
+    for _round in range(2):
+        unbroken = "".join(text.split())
+        if not _BASE64.match(unbroken):
+            break
+        try:
+            standard = unbroken.replace("-", "+").replace("_", "/").rstrip("=")
+            text = base64.b64decode(standard + "=" * (-len(standard) % 4)).decode("utf-8")
+        except (binascii.Error, ValueError):
+            break
+        found = text
+    return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _texts(name)
+            yield from _texts(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, str):
+        yield value

@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
 __all__ = [
     "MANAGED_BY",
@@ -36,7 +37,7 @@ def check_cluster_id(cluster_id: str) -> str:
     """The id, if it can be a label's value and a part of both secrets' names."""
     if not _CLUSTER_ID.match(cluster_id):
         raise ConfigurationError(
-            f"cluster_id {cluster_id[:80]!r} is not lower case letters, digits and dashes, 63 at most"
+            f"cluster_id {quoted(cluster_id)} is not lower case letters, digits and dashes, 63 at most"
         )
     return cluster_id
 

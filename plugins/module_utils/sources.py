@@ -43,6 +43,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     SecretManagerSource,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
 
 __all__ = ["SOURCES", "Document", "DocumentReader", "source_spec"]
 
@@ -107,7 +108,11 @@ class DocumentReader:
         references: dict[str, list[Any]] = {}
         for target in targets:
             for source in _sources_of(target):
-                name, reference = _reference(source)
+                try:
+                    name, reference = _checked(source)
+                except ConfigurationError:
+                    # It fails alone, when its turn comes.
+                    continue
                 references.setdefault(name, []).append(reference)
         for name, found in references.items():
             self._sources[name].prepare(found)
@@ -129,7 +134,9 @@ class DocumentReader:
             )
         readings: list[tuple[str, _Reading]] = []
         skipped: list[str] = []
-        for layer in layers:
+        for position, layer in enumerate(layers, start=1):
+            if not is_name(layer["name"]):
+                raise ConfigurationError(f"layer {position}: its name is not one")
             try:
                 readings.append((layer["name"], self._read_one(layer["source"], deadline, seen)))
             except NotFound as error:
@@ -160,7 +167,7 @@ class DocumentReader:
         return Document(merged.config, merged.provenance, tuple(merged.conflicts), warnings)
 
     def _read_one(self, source: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> _Reading:
-        name, reference = _reference(source)
+        name, reference = _checked(source)
         place = self._sources[name]
         data = place.read(reference, deadline)
         where = place.describe(reference)
@@ -186,6 +193,18 @@ def _reference(source: Mapping[str, Any]) -> tuple[str, Any]:
         if source.get(kind.NAME) is not None:
             return kind.NAME, source[kind.NAME]
     raise ConfigurationError(f"a source needs one of {', '.join(kind.NAME for kind in SOURCES)}")
+
+
+def _checked(source: Mapping[str, Any]) -> tuple[str, Any]:
+    """The reference, if its names can be names: else they may be values, and servers log requests."""
+    place, reference = _reference(source)
+    named = {"field": source.get("field")}
+    if place != InlineSource.NAME and isinstance(reference, dict):
+        named.update({f"{place}.{option}": text for option, text in reference.items()})
+    for option, text in named.items():
+        if isinstance(text, str) and text and not is_name(text):
+            raise ConfigurationError(f"source.{option} is not a name")
+    return place, reference
 
 
 def _texts(findings: Sequence[Any]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any, ClassVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
@@ -17,8 +18,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Source
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
 
 __all__ = ["EnvSource", "FileSource", "InlineSource"]
+
+# POSIX's names, and the dots and dashes that Kubernetes allows.
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,252}\Z")
 
 
 class InlineSource(Source):
@@ -64,8 +69,8 @@ class FileSource(Source):
             raise NotFound(f"{self.describe(reference)} cannot be read: {reason}") from None
 
     def describe(self, reference: Any) -> str:
-        """``file:PATH``."""
-        return f"file:{reference}"
+        """``file:PATH``, unless that cannot be a path that somebody means."""
+        return f"file:{reference if is_name(reference) else '(path not shown)'}"
 
 
 class EnvSource(Source):
@@ -76,6 +81,9 @@ class EnvSource(Source):
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The variable's value; an unset and an empty one are both missing."""
+        if not _VARIABLE.match(reference):
+            # Somebody may have written the value where its name belongs.
+            raise ConfigurationError("source.env is not the name of an environment variable")
         value = os.environ.get(reference, "")
         if not value.strip():
             raise NotFound(f"{self.describe(reference)} is not set, or empty")

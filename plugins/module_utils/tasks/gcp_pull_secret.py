@@ -24,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     SecretManagerWriter,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
 __all__ = ["run", "target_options"]
 
@@ -132,14 +133,14 @@ def _target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
         raise ConfigurationError("project is missing")
     if not _PROJECT.match(project):
         raise ConfigurationError(
-            f"project {project[:80]!r} is not the id or number of a Google Cloud project"
+            f"project {quoted(project)} is not the id or number of a Google Cloud project"
         )
     secret = wanted.get("secret") or (gcp_secret_id(cluster_id) if cluster_id else None)
     if not secret:
         raise ConfigurationError("neither secret nor cluster_id says which secret is meant")
     if not _SECRET_ID.match(secret):
         raise ConfigurationError(
-            f"secret {secret[:80]!r} is not 1-255 letters, digits, dashes and underscores"
+            f"secret {quoted(secret)} is not 1-255 letters, digits, dashes and underscores"
         )
     if wanted["state"] == "present" and not any(
         wanted.get(name) for name in ("source", "layers", "restore_version")
@@ -151,7 +152,7 @@ def _target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
     for key, value in {**labels, **gcp_labels(cluster_id, wanted.get("cluster_name"))}.items():
         if not (_LABEL.match(key) and _LABEL.match(value)):
             raise ConfigurationError(
-                f"label {key[:63]!r}: keys and values are lower case, 63 characters of a-z 0-9 _ -"
+                f"label {quoted(key)}: keys and values are lower case, 63 characters of a-z 0-9 _ -"
             )
     return SecretManagerTarget(
         id=str(wanted.get("id") or cluster_id or secret),

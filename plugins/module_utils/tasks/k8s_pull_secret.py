@@ -21,6 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     KubernetesWriter,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
 __all__ = ["run", "target_options"]
 
@@ -99,7 +100,7 @@ def _name(wanted: Mapping[str, Any]) -> str:
     if not name:
         raise ConfigurationError("neither name nor cluster_id says which secret is meant")
     if not _SUBDOMAIN.match(name):
-        raise ConfigurationError(f"name {name[:80]!r} is not lower case letters, digits, dashes and dots")
+        raise ConfigurationError(f"name {quoted(name)} is not lower case letters, digits, dashes and dots")
     return str(name)
 
 
@@ -108,8 +109,15 @@ def _target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     if not namespace:
         raise ConfigurationError("namespace is missing")
     if not _LABEL_NAME.match(namespace):
-        raise ConfigurationError(f"namespace {namespace[:80]!r} is not lower case letters, digits and dashes")
+        raise ConfigurationError(
+            f"namespace {quoted(namespace)} is not lower case letters, digits and dashes"
+        )
     name = _name(wanted)
+    for account in wanted.get("service_accounts") or ():
+        if not _SUBDOMAIN.match(account):
+            raise ConfigurationError(
+                f"service account {quoted(account)} is not lower case letters, digits, dashes and dots"
+            )
     if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
         raise ConfigurationError("one of source and layers has to say what the secret is to hold")
     return KubernetesTarget(

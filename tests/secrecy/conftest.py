@@ -1,0 +1,27 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Stand-ins and a watcher for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.secrecy.labs import Labs
+from tests.secrecy.watcher import Watcher
+
+
+@pytest.fixture
+def labs() -> Iterator[Labs]:
+    with ExitStack() as stack:
+        yield Labs.start(stack)
+
+
+@pytest.fixture
+def watcher(tmp_path: Path) -> Watcher:
+    return Watcher(tmp_path)

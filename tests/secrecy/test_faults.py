@@ -1,0 +1,115 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Servers that fail, bugs that quote their arguments, callbacks, and Ansible's own debugging: still nothing shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.secrecy.labs import MANAGED, PROJECT, Labs
+from tests.secrecy.test_modules import World
+from tests.secrecy.watcher import Watcher
+
+_COLLECTION = "hyperfleet.pull_secret"
+# Functions that the collection calls with a document, or a part of one, at hand.
+_BUGS = (
+    "json.loads",
+    "json.dumps",
+    "base64.b64decode",
+    "base64.b64encode",
+    "hmac.new",
+    "urllib3.PoolManager.request",
+    "grpc.UnaryUnaryMultiCallable.__call__",
+    "google.cloud.secretmanager_v1.SecretManagerServiceClient.add_secret_version",
+    "google.cloud.secretmanager_v1.SecretManagerServiceClient.access_secret_version",
+    "threading.Thread.start",
+    "signal.signal",
+)
+
+
+def _tasks(world: World, labs: Labs, name: str, source: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
+    gcp = {"project": PROJECT, "secret": f"s-{name}", "source": source, **labs.options()}
+    kubernetes = {"namespace": MANAGED, "name": f"s-{name}", "source": source, **labs.options()}
+    merge = {"dest": str(world.watcher.dest / name), "source": source}
+    given = (("gcp_pull_secret", gcp), ("k8s_pull_secret", kubernetes), ("dockerconfig_merge", merge))
+    return [
+        {"name": f"{module} {name}", f"{_COLLECTION}.{module}": options, "ignore_errors": True, **more}
+        for module, options in given
+    ]
+
+
+def test_bugs_do_not_quote_what_they_met(watcher: Watcher, labs: Labs) -> None:
+    world = World(watcher, labs)
+    tasks, sources = [], {}
+    for index, bug in enumerate(_BUGS):
+        canary = world.canary(bug)
+        sources[f"b{index}"] = world.source("file", canary, canary.text.encode())
+        reference = f"{{{{ sources.b{index} }}}}"
+        made = _tasks(world, labs, f"b{index}", reference, environment={"CANARY_BUG": bug})  # type: ignore[arg-type]
+        tasks += made if "google" not in bug and "grpc" not in bug else made[:1]
+    recording = watcher.play(tasks, {"sources": sources}, options=["-vvv"])
+    failed = [name for name, result in recording.results.items() if result.get("failed")]
+    assert len(failed) > len(_BUGS), recording.results
+    assert "bug in" not in recording.output
+    leaks = world.leaks(recording)
+    assert leaks == [], "\n".join(map(str, leaks))
+
+
+def test_servers_that_fail(watcher: Watcher, labs: Labs) -> None:
+    """The servers' messages quote what they were sent; ours do not quote the servers then."""
+    world = World(watcher, labs)
+    canary = world.canary("faults")
+    other = world.canary("faults, from Kubernetes")
+    sources = [
+        world.source("inline", canary, canary.text.encode()),
+        world.source("kubernetes", other, other.text.encode()),
+    ]
+    said = f"invalid value {canary.text}"
+    for code in ("INTERNAL", "INVALID_ARGUMENT", "PERMISSION_DENIED"):
+        labs.secret_manager.faults.add("AddSecretVersion", code=code, times=1, message=said)
+    for status in (422, 500, 400, 403):
+        labs.kubernetes.faults.add(verb="create", path="*secrets*", status=status, message=said)
+    labs.kubernetes.faults.add(verb="create", path="*secrets*", drop=True)
+    tasks = []
+    for index in range(5):
+        tasks += _tasks(world, labs, f"f{index}", f"{{{{ sources[{index % 2}] }}}}")  # type: ignore[arg-type]
+    recording = watcher.play(tasks, {"sources": sources}, options=["-vvv", "--diff"])
+    assert sum(1 for result in recording.results.values() if result.get("failed")) >= 4
+    leaks = world.leaks(recording)
+    assert leaks == [], "\n".join(map(str, leaks))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"ANSIBLE_DEBUG": "1"},
+        {"ANSIBLE_STDOUT_CALLBACK": "minimal", "ANSIBLE_DISPLAY_TRACEBACK": "always"},
+        {"ANSIBLE_STDOUT_CALLBACK": "oneline", "ANSIBLE_DISPLAY_ARGS_TO_STDOUT": "1"},
+        {"ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml", "ANSIBLE_PIPELINING": "False"},
+        {"ANSIBLE_KEEP_REMOTE_FILES": "1"},
+    ],
+    ids=lambda settings: "-".join(settings),
+)
+def test_ways_of_running(watcher: Watcher, labs: Labs, settings: dict[str, str]) -> None:
+    """Debug output, other callbacks, and connections that write arguments to files."""
+    world = World(watcher, labs)
+    tasks, sources = [], {}
+    for kind in ("inline", "mapping", "file", "gcp"):
+        canary = world.canary(f"{kind} with {' '.join(settings)}")
+        sources[kind] = world.source(kind, canary, canary.text.encode())
+        tasks += _tasks(world, labs, kind, f"{{{{ sources.{kind} }}}}")  # type: ignore[arg-type]
+    canary = world.canary(f"misplaced with {' '.join(settings)}")
+    sources["misplaced"] = {"fil": canary.document}
+    tasks += _tasks(world, labs, "misplaced", "{{ sources.misplaced }}")  # type: ignore[arg-type]
+    recording = watcher.play(tasks, {"sources": sources}, options=["-vvvv", "--diff"], settings=settings)
+    results = recording.results
+    assert not any(
+        results[f"{module} file"].get("failed") for module in ("gcp_pull_secret", "k8s_pull_secret")
+    )
+    assert results["gcp_pull_secret misplaced"]["failed"]
+    leaks = world.leaks(recording)
+    assert leaks == [], "\n".join(map(str, leaks))

@@ -195,15 +195,28 @@ class SecretManagerClient:
 
     def access(self, version_name: str, deadline: Deadline) -> bytes:
         """A version's payload, its CRC32C checked; a damaged answer is asked for again."""
+        return self._access(version_name, deadline)[1]
 
-        def once(timeout: float) -> bytes:
-            payload = self._api.access_secret_version(name=version_name, retry=None, timeout=timeout).payload
+    def access_latest(self, name: str, deadline: Deadline) -> tuple[str, bytes] | None:
+        """Number and payload of the version created last, in one call; None where there is none.
+
+        :raises FailedPrecondition: it is not enabled; an older one may be.
+        """
+        try:
+            return self._access(f"{name}/versions/latest", deadline)
+        except NotFound:
+            return None
+
+    def _access(self, version_name: str, deadline: Deadline) -> tuple[str, bytes]:
+        def once(timeout: float) -> tuple[str, bytes]:
+            answer = self._api.access_secret_version(name=version_name, retry=None, timeout=timeout)
+            payload = answer.payload
             data = bytes(payload.data)
             if payload.data_crc32c and int(payload.data_crc32c) != self._crc32c(data):
                 raise Unavailable(
                     f"DATA_LOSS: AccessSecretVersion on {version_name}: the payload does not match its CRC32C"
                 )
-            return data
+            return number(answer.name), data
 
         return self._call("AccessSecretVersion", version_name, deadline, once)
 

@@ -286,19 +286,11 @@ class SecretManagerWriter:
             claim = self._create(client, target, outcome, deadline)
         else:
             self._guard(target, secret, fresh)
-            newest = client.newest_version(target.name, deadline, enabled=False)
-            base = int(number(newest.name)) if newest is not None else 0
-            if newest is not None and newest.state.name != _ENABLED:
-                newest = client.newest_version(target.name, deadline)
-            if newest is not None:
-                outcome.version = number(newest.name)
-                # The service answers with the project's number; messages keep the name that was asked for.
-                version = f"{target.name}/versions/{number(newest.name)}"
-                outcome.before = self._current(client, version, payload, config, deadline)
-            same = outcome.before is not None and (
-                outcome.before is config or outcome.before.same_meaning(config)
-            )
-            if same:
+            # Most often nothing has to be done, and one call tells. Before a write the list is asked, too.
+            outcome.version, outcome.before = self._latest(client, target, payload, config, deadline)
+            if not _same(outcome.before, config):
+                base = self._newest(client, target, payload, config, outcome, deadline)
+            if _same(outcome.before, config):
                 self._update_metadata(client, target, secret, outcome, deadline, claim=None)
                 return
             if self._dry_run:
@@ -316,26 +308,47 @@ class SecretManagerWriter:
             raise Conflict(f"the claim on {target.name} is about to expire")
         outcome.version = number(self._add(client, target, payload, base, outcome, deadline))
 
-    def _current(
+    def _latest(
         self,
         client: SecretManagerClient,
-        version: str,
+        target: SecretManagerTarget,
         payload: bytes,
         config: DockerConfig,
         deadline: Deadline,
-    ) -> DockerConfig | None:
+    ) -> tuple[str | None, DockerConfig | None]:
+        """Number and meaning of the version created last; None where there is none, or it is not enabled."""
         try:
-            data = client.access(version, deadline)
+            latest = client.access_latest(target.name, deadline)
         except FailedPrecondition:
-            raise Conflict(f"{version} was disabled while it was read") from None
-        if data == payload:
-            # The common case of a fleet that is right: no second parse.
-            return config
-        try:
-            return load(data, allow_empty=True)
-        except DockerConfigError:
-            # What is there is broken: that is a difference.
-            return None
+            return None, None
+        return (None, None) if latest is None else (latest[0], _parse(latest[1], payload, config))
+
+    def _newest(
+        self,
+        client: SecretManagerClient,
+        target: SecretManagerTarget,
+        payload: bytes,
+        config: DockerConfig,
+        outcome: Outcome,
+        deadline: Deadline,
+    ) -> int:
+        """The newest number whatever its state, or 0; ``outcome`` is given the newest enabled version."""
+        newest = client.newest_version(target.name, deadline, enabled=False)
+        base = int(number(newest.name)) if newest is not None else 0
+        if newest is not None and newest.state.name != _ENABLED:
+            newest = client.newest_version(target.name, deadline)
+        known, outcome.version = outcome.version, number(newest.name) if newest is not None else None
+        if outcome.version is None:
+            outcome.before = None
+        elif outcome.version != known:
+            # The service answers with the project's number; messages keep the name that was asked for.
+            version = f"{target.name}/versions/{outcome.version}"
+            try:
+                data = client.access(version, deadline)
+            except FailedPrecondition:
+                raise Conflict(f"{version} was disabled while it was read") from None
+            outcome.before = _parse(data, payload, config)
+        return base
 
     def _create(
         self, client: SecretManagerClient, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline
@@ -472,6 +485,21 @@ class SecretManagerWriter:
                 continue
             outcome.settle()
             _note(outcome, f"{verb}-secret-version", f"Old version: {verb}", version=str(key))
+
+
+def _parse(data: bytes, payload: bytes, config: DockerConfig) -> DockerConfig | None:
+    if data == payload:
+        # The common case of a fleet that is right: no second parse.
+        return config
+    try:
+        return load(data, allow_empty=True)
+    except DockerConfigError:
+        # What is there is broken: that is a difference.
+        return None
+
+
+def _same(before: DockerConfig | None, config: DockerConfig) -> bool:
+    return before is not None and (before is config or before.same_meaning(config))
 
 
 def _note(outcome: Outcome, operation: str, message: str, **fields: Any) -> None:

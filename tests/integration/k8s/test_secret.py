@@ -88,6 +88,14 @@ def test_white_space_is_no_change(api: Api, namespace: str, run: Run, text: str)
     assert api.secret(namespace, NAME) == before
 
 
+def test_a_stored_form_of_the_same_meaning_is_left(api: Api, namespace: str, run: Run) -> None:
+    run(**desired(namespace))
+    api.merge(namespace, "secrets", NAME, {"data": {KEY: encoded(json.dumps(ONE, indent=4))}})
+    before = api.secret(namespace, NAME)
+    assert run(**desired(namespace))["changed"] is False
+    assert api.secret(namespace, NAME) == before
+
+
 def test_key_order_is_no_change(api: Api, namespace: str, run: Run) -> None:
     names = ["quay.io", "registry.redhat.io", "cloud.openshift.com"]
     forward = json.dumps({"auths": {name: {"auth": auth("x")} for name in names}})

@@ -99,13 +99,43 @@ def test_two_writers_at_once(tmp_path: Path) -> None:
     assert leftovers(dest) == []
 
 
-def stop_before_the_rename(dest: str, ready: Any) -> None:
-    def wait(_source: str, _destination: str) -> None:
+def stop_before_the_rename(dest: str, ready: Any, go: Any = None) -> None:
+    rename = os.replace
+
+    def wait(source: str, destination: str) -> None:
         ready.set()
-        time.sleep(60)
+        if go is None:
+            time.sleep(60)
+        else:
+            go.wait(60)
+        rename(source, destination)
 
     atomic_file.os.replace = wait  # type: ignore[attr-defined]
     write(Path(dest), CONFIGS[1])
+
+
+def test_a_second_writer_waits_for_the_first(tmp_path: Path) -> None:
+    dest = tmp_path / "config.json"
+    write(dest, CONFIGS[0])
+    ready, go = FORK.Event(), FORK.Event()
+    first = start(stop_before_the_rename, str(dest), ready, go)
+    second = None
+    try:
+        assert ready.wait(30)
+        second = start(write, dest, SMALL)
+        second.join(0.5)
+        assert second.is_alive(), "it would write into the file that the first is about to rename"
+        assert json.loads(dest.read_bytes()) == CONFIGS[0]
+        go.set()
+        for writer in (first, second):
+            writer.join(30)
+            assert writer.exitcode == 0
+    finally:
+        for writer in (first, second):
+            if writer is not None:
+                kill(writer)
+    assert json.loads(dest.read_bytes()) == SMALL
+    assert leftovers(dest) == []
 
 
 @pytest.fixture

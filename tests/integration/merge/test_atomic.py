@@ -119,7 +119,7 @@ def test_a_second_writer_waits_for_the_first(tmp_path: Path) -> None:
     write(dest, CONFIGS[0])
     ready, go = FORK.Event(), FORK.Event()
     first = start(stop_before_the_rename, str(dest), ready, go)
-    second = None
+    second: ForkProcess | None = None
     try:
         assert ready.wait(30)
         second = start(write, dest, SMALL)
@@ -131,9 +131,9 @@ def test_a_second_writer_waits_for_the_first(tmp_path: Path) -> None:
             writer.join(30)
             assert writer.exitcode == 0
     finally:
-        for writer in (first, second):
-            if writer is not None:
-                kill(writer)
+        kill(first)
+        if second is not None:
+            kill(second)
     assert json.loads(dest.read_bytes()) == SMALL
     assert leftovers(dest) == []
 

@@ -244,19 +244,19 @@ class SecretManagerClient:
         )
         return str(version.name)
 
-    def set_state(self, version: Any, verb: str, deadline: Deadline) -> None:
-        """``enable``, ``disable`` or ``destroy`` a version as it was read (by its etag).
+    def set_state(self, version_name: str, etag: str, verb: str, deadline: Deadline) -> None:
+        """``enable``, ``disable`` or ``destroy`` a version if it is as it was read.
 
         :raises FailedPrecondition: somebody else has changed it to something else since.
         """
         method = f"{verb.capitalize()}SecretVersion"
         call = getattr(self._api, f"{verb}_secret_version")
-        request = {"name": version.name, "etag": version.etag}
+        request = {"name": version_name, "etag": etag}
         try:
-            self._call(method, version.name, deadline, lambda t: call(request=request, retry=None, timeout=t))
+            self._call(method, version_name, deadline, lambda t: call(request=request, retry=None, timeout=t))
         except FailedPrecondition:
             # An earlier try of ours may have happened, which used the etag up.
-            if self.get_version(version.name, deadline).state.name != _STATE_AFTER[verb]:
+            if self.get_version(version_name, deadline).state.name != _STATE_AFTER[verb]:
                 raise
 
 

@@ -27,6 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     InvalidDocument,
     NotFound,
     OwnershipConflict,
+    PermissionDenied,
     PullSecretError,
     TimedOut,
     VerificationFailed,
@@ -59,6 +60,8 @@ __all__ = ["MAX_PAYLOAD", "SecretManagerTarget", "SecretManagerWriter"]
 MAX_PAYLOAD = 64 * 1024
 # From how many secrets of one project on a single LIST is cheaper than a GET each.
 _LIST_FROM = 3
+# Seconds that the clocks of two runs' machines may differ by.
+_CLAIM_MARGIN = 10.0
 _ENABLED = "ENABLED"
 
 
@@ -107,8 +110,8 @@ class SecretManagerWriter:
         self._clients = clients
         self._dry_run = dry_run
         self._owner = Claim.new_owner()
-        # An add has to be over before its claim is.
-        self._claim_lifetime = settings.api_timeout + 10.0
+        # Time to write the claim, and for the add to be over before its claim is.
+        self._claim_lifetime = 2 * settings.api_timeout + _CLAIM_MARGIN
         self._known: dict[str, Any] = {}
         self._listed: set[tuple[str | None, str]] = set()
 
@@ -236,11 +239,11 @@ class SecretManagerWriter:
                 f"{name} is disabled, so check mode cannot read it",
                 "a real run enables it for the time of the read",
             )
-        client.set_state(version, "enable", deadline)
+        client.set_state(name, version.etag, "enable", deadline)
         try:
             return client.access(name, deadline)
         finally:
-            client.set_state(client.get_version(name, deadline), "disable", deadline)
+            client.set_state(name, client.get_version(name, deadline).etag, "disable", deadline)
 
     # -- writing --------------------------------------------------------------------------------
 
@@ -306,7 +309,11 @@ class SecretManagerWriter:
         if claim.remaining() < self._settings.api_timeout:
             # It took so long to write that the add could outlive it.
             raise Conflict(f"the claim on {target.name} is about to expire")
-        outcome.version = number(self._add(client, target, payload, base, outcome, deadline))
+        try:
+            outcome.version = self._add(client, target, payload, base, outcome, deadline)
+        except PermissionDenied:
+            self._release(client, target, deadline)
+            raise
 
     def _latest(
         self,
@@ -368,6 +375,18 @@ class SecretManagerWriter:
         _note(outcome, "create-secret", f"Created secret {target.name}")
         return claim
 
+    def _release(self, client: SecretManagerClient, target: SecretManagerTarget, deadline: Deadline) -> None:
+        """Refused for good: whoever runs again once that is mended need not wait for the claim."""
+        try:
+            secret = client.get_secret(target.name, deadline)
+            held = Claim.parse(secret.annotations.get(ANNOTATION)) if secret is not None else None
+            if held is not None and held.owner == self._owner:
+                kept = {key: value for key, value in secret.annotations.items() if key != ANNOTATION}
+                client.update_secret(target.name, {"annotations": kept}, secret.etag, deadline)
+        except PullSecretError:
+            # It expires by itself.
+            return
+
     def _update_metadata(
         self,
         client: SecretManagerClient,
@@ -414,25 +433,29 @@ class SecretManagerWriter:
         deadline: Deadline,
     ) -> str:
         try:
-            name = client.add_version_once(target.name, payload, deadline)
+            added = number(client.add_version_once(target.name, payload, deadline))
         except PullSecretError as error:
             if not error.retryable:
                 raise
             # It may have happened all the same: look before it is done twice.
-            found = self._added(client, target, payload, base, deadline)
+            try:
+                found = self._added(client, target, payload, base, deadline)
+            except TimedOut:
+                raise TimedOut(f"{error.message}; no time was left to see if it happened") from None
             if found is None:
                 raise
-            name = found
+            added = found
         outcome.did("version added")
         outcome.settle()
+        name = f"{target.name}/versions/{added}"
         if client.access(name, deadline) != payload:
-            raise self._disabled(client, f"{target.name}/versions/{number(name)}", deadline)
-        _note(outcome, "create-secret-version", "Created secret version", version=number(name))
-        return name
+            raise self._disabled(client, name, deadline)
+        _note(outcome, "create-secret-version", "Created secret version", version=added)
+        return added
 
     def _disabled(self, client: SecretManagerClient, name: str, deadline: Deadline) -> VerificationFailed:
         try:
-            client.set_state(client.get_version(name, deadline), "disable", deadline)
+            client.set_state(name, client.get_version(name, deadline).etag, "disable", deadline)
             hint = "the version was disabled; the one before it is unchanged"
         except PullSecretError as error:
             hint = f"disable it: this run could not ({error.message})"
@@ -447,11 +470,14 @@ class SecretManagerWriter:
         deadline: Deadline,
     ) -> str | None:
         for version in client.versions(target.name, deadline):
-            if int(number(version.name)) <= base:
+            found = number(version.name)
+            if int(found) <= base:
                 break
             # Not only the newest: another run may have added its own after ours.
-            if version.state.name == _ENABLED and client.access(version.name, deadline) == payload:
-                return str(version.name)
+            if version.state.name != _ENABLED:
+                continue
+            if client.access(f"{target.name}/versions/{found}", deadline) == payload:
+                return found
         return None
 
     def _retain(
@@ -475,7 +501,8 @@ class SecretManagerWriter:
         for key, verb in plan_retention(facts, rule, now):
             if not self._dry_run:
                 try:
-                    client.set_state(versions[key], verb, deadline)
+                    name = f"{target.name}/versions/{key}"
+                    client.set_state(name, versions[key].etag, verb, deadline)
                 except FailedPrecondition:
                     # Somebody changed that version since: the next run will look again.
                     outcome.warnings.append(f"version {key} changed meanwhile and was left alone")

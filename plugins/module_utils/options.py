@@ -104,7 +104,12 @@ def with_targets(target_options: Mapping[str, Any]) -> dict[str, Any]:
     """A module's whole spec: the target options at the top level, again in ``targets``, and the run's."""
     return dict(
         target_options,
-        targets={"type": "list", "elements": "dict", "options": dict(target_options)},
+        targets={
+            "type": "list",
+            "elements": "dict",
+            "options": dict(target_options),
+            "mutually_exclusive": [("source", "layers")],
+        },
         **run_options(),
     )
 

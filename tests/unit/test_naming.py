@@ -1,0 +1,87 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names, labels and annotations of seed 003, and whose an object is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import naming
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+
+
+def test_names() -> None:
+    assert naming.gcp_secret_id("cls-123") == "hyperfleet-cls-123-pull-secret"
+    assert naming.kubernetes_secret_name("cls-123") == "cls-123-pull-secret"
+
+
+@pytest.mark.parametrize("cluster_id", ["a", "cls-123", "0", "a" * 63])
+def test_cluster_ids(cluster_id: str) -> None:
+    assert naming.check_cluster_id(cluster_id) == cluster_id
+
+
+@pytest.mark.parametrize("cluster_id", ["", "-a", "a-", "A", "a_b", "a/b", "a.b", "a" * 64, "a\n", "é"])
+def test_what_is_no_cluster_id(cluster_id: str) -> None:
+    with pytest.raises(ConfigurationError, match="lower case letters, digits and dashes"):
+        naming.gcp_secret_id(cluster_id)
+
+
+def test_labels() -> None:
+    assert naming.gcp_labels("cls-123", "Production Cluster") == {
+        "managed-by": "hyperfleet",
+        "adapter": "pullsecret",
+        "resource-type": "pull-secret",
+        "hyperfleet-version": "v1",
+        "cluster-id": "cls-123",
+        "cluster-name": "production-cluster",
+    }
+    assert naming.kubernetes_labels("cls-123", "Production Cluster") == {
+        "managed-by": "hyperfleet",
+        "adapter": "pullsecret",
+        "hyperfleet-version": "v1",
+        "cluster-id": "cls-123",
+        "cluster-name": "Production-Cluster",
+    }
+    assert "cluster-id" not in naming.gcp_labels(None, None)
+    assert "cluster-name" not in naming.kubernetes_labels(None, "---")
+
+
+def test_annotations() -> None:
+    assert naming.kubernetes_annotations("projects/p/secrets/s") == {
+        "hyperfleet.io/created-by": "pullsecret-adapter",
+        "hyperfleet.io/gcp-secret-path": "projects/p/secrets/s",
+    }
+    assert "hyperfleet.io/gcp-secret-path" not in naming.kubernetes_annotations(None)
+
+
+@given(st.text(min_size=1))
+def test_any_cluster_name_becomes_a_label_that_both_services_take(name: str) -> None:
+    gcp = naming.gcp_labels("c", name)["cluster-name"]
+    assert re.fullmatch(r"[a-z0-9_-]{1,63}", gcp)
+    kubernetes = naming.kubernetes_labels("c", name).get("cluster-name", "none")
+    assert re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", kubernetes)
+
+
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [
+        ({"managed-by": "hyperfleet", "cluster-id": "c"}, None),
+        ({}, "has no label managed-by=hyperfleet"),
+        ({"cluster-id": "c"}, "has no label managed-by=hyperfleet"),
+        ({"managed-by": "Hyperfleet", "cluster-id": "c"}, "is managed by Hyperfleet"),
+        ({"managed-by": "hyperfleet", "cluster-id": "d"}, "belongs to cluster d"),
+        ({"managed-by": "hyperfleet"}, "has no label cluster-id"),
+    ],
+)
+def test_whose_an_object_is(labels: dict[str, str], problem: str | None) -> None:
+    assert naming.owner_problem(labels, "c") == problem
+
+
+def test_without_a_cluster_the_manager_decides() -> None:
+    assert naming.owner_problem({"managed-by": "hyperfleet", "cluster-id": "d"}, None) is None
+    assert naming.owner_problem({"cluster-id": "d"}, None) is not None

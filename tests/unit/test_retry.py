@@ -1,0 +1,167 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Trying again: which errors, how often, how long between, and never past the limit."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import retry
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    NotFound,
+    PullSecretError,
+    TimedOut,
+    Unavailable,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
+    Deadline,
+    Retrier,
+    RetryPolicy,
+)
+
+
+class Clock:
+    """A clock that only waiting moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.pauses: list[float] = []
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def wait(self, seconds: float) -> bool:
+        self.pauses.append(seconds)
+        self.now += seconds
+        return False
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr(retry, "time", found)
+    return found
+
+
+def _retrier(clock: Clock, **policy: Any) -> Retrier:
+    retrier = Retrier(RetryPolicy(**{"jitter": 0.0, **policy}))
+    retrier.stop.wait = clock.wait  # type: ignore[method-assign,assignment]
+    return retrier
+
+
+class Calls:
+    """Raises the errors in turn, then answers."""
+
+    def __init__(self, *errors: PullSecretError) -> None:
+        self.errors = list(errors)
+        self.timeouts: list[float] = []
+
+    def __call__(self, timeout: float) -> str:
+        self.timeouts.append(timeout)
+        if self.errors:
+            raise self.errors.pop(0)
+        return "done"
+
+
+def _unavailable(count: int) -> list[Unavailable]:
+    return [Unavailable(f"error {number}") for number in range(1, count + 1)]
+
+
+def test_pauses_double_from_one_second_to_thirty(clock: Clock) -> None:
+    calls = Calls(*_unavailable(8))
+    retrier = _retrier(clock, tries=9)
+    assert retrier.call(calls, deadline=Deadline(1000), api_timeout=10) == "done"
+    assert clock.pauses == [1, 2, 4, 8, 16, 30, 30, 30]
+
+
+def test_five_tries_are_the_default_and_the_last_error_is_told(clock: Clock) -> None:
+    calls = Calls(*_unavailable(9))
+    with pytest.raises(Unavailable, match=r"error 5 \(tried 5 times\)") as raised:
+        _retrier(clock).call(calls, deadline=Deadline(1000), api_timeout=10)
+    assert len(calls.timeouts) == 5
+    # A caller's own retrying must not multiply the tries.
+    assert not raised.value.retryable
+
+
+def test_what_is_permanent_is_tried_once(clock: Clock) -> None:
+    calls = Calls(NotFound("gone"))
+    with pytest.raises(NotFound, match="gone"):
+        _retrier(clock).call(calls, deadline=Deadline(1000), api_timeout=10)
+    assert len(calls.timeouts) == 1
+    assert clock.pauses == []
+
+
+def test_an_error_of_nobodys_is_not_caught(clock: Clock) -> None:
+    def broken(_timeout: float) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        _retrier(clock).call(broken, deadline=Deadline(1000), api_timeout=10)
+
+
+def test_a_pause_that_would_pass_the_limit_is_not_begun(clock: Clock) -> None:
+    calls = Calls(*_unavailable(9))
+    with pytest.raises(TimedOut, match=r"error 3 .*would pass the limit of 5 s"):
+        _retrier(clock).call(calls, deadline=Deadline(5), api_timeout=10)
+    assert clock.pauses == [1, 2]
+
+
+def test_a_call_gets_the_smaller_of_its_own_limit_and_what_is_left(clock: Clock) -> None:
+    calls = Calls(*_unavailable(2))
+    _retrier(clock).call(calls, deadline=Deadline(10.5), api_timeout=10)
+    assert calls.timeouts == [10, 9.5, 7.5]
+
+
+def test_without_time_left_no_call_is_made(clock: Clock) -> None:
+    calls = Calls()
+    with pytest.raises(TimedOut, match="no time left of the target's 0 s"):
+        _retrier(clock).call(calls, deadline=Deadline(0), api_timeout=10)
+    assert calls.timeouts == []
+
+
+def test_a_run_that_is_ended_does_not_try_again(clock: Clock) -> None:
+    retrier = _retrier(clock)
+    retrier.stop.set()
+    calls = Calls(*_unavailable(3))
+    with pytest.raises(Unavailable, match=r"error 1\Z"):
+        retrier.call(calls, deadline=Deadline(100), api_timeout=10)
+    assert len(calls.timeouts) == 1
+
+
+def test_ending_the_run_ends_a_pause() -> None:
+    retrier = Retrier(RetryPolicy(delay=600, max_delay=600))
+    begun = threading.Event()
+
+    def fail(_timeout: float) -> None:
+        begun.set()
+        raise Unavailable("not now")
+
+    def end() -> None:
+        begun.wait(10)
+        retrier.stop.set()
+
+    ender = threading.Thread(target=end)
+    ender.start()
+    with pytest.raises(Unavailable):
+        retrier.call(fail, deadline=Deadline(3600), api_timeout=10)
+    ender.join()
+
+
+def test_each_try_that_is_repeated_is_told(clock: Clock) -> None:
+    told: list[tuple[int, float, str]] = []
+    deadline = Deadline(100, lambda number, pause, error: told.append((number, pause, error.message)))
+    _retrier(clock).call(Calls(*_unavailable(2)), deadline=deadline, api_timeout=10)
+    assert told == [(1, 1, "error 1"), (2, 2, "error 2")]
+
+
+@given(st.integers(1, 10**9))
+def test_jitter_stays_within_a_fifth_and_the_longest_pause(attempt: int) -> None:
+    plain = min(30.0, 2.0 ** min(attempt - 1, 30))
+    pause = RetryPolicy().backoff(attempt)
+    assert plain * 0.8 <= pause <= min(30.0, plain * 1.2)

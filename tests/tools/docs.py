@@ -25,17 +25,19 @@ ANSIBLE_DOCS = "https://docs.ansible.com/projects/ansible/devel/"
 
 # Labels that antsibull-docs' templates refer to -> page and anchor below ANSIBLE_DOCS.
 LABELS = {
-    "action_plugins": "plugins/action.html#action-plugins",
     "ansible_configuration_settings": "reference_appendices/config.html#ansible-configuration-settings",
     "common_return_values": "reference_appendices/common_return_values.html#common-return-values",
 }
+PLUGIN_KIND = re.compile(r"[`<]([a-z]+)_plugins[`>]")
 OTHERS_PLUGIN = re.compile(r"<ansible_collections\.((?!hyperfleet\.)\w+)\.(\w+)\.(\w+)_(\w+)>")
 
 
 def labels(pages: Iterable[str]) -> dict[str, str]:
-    """LABELS and those of other collections' plugins that the pages refer to."""
+    """LABELS, and the kinds of plugins and other collections' plugins that the pages refer to."""
     found = dict(LABELS)
     for page in pages:
+        for kind in PLUGIN_KIND.findall(page):
+            found[f"{kind}_plugins"] = f"plugins/{kind}.html#{kind}-plugins"
         for match in OTHERS_PLUGIN.finditer(page):
             namespace, name, plugin, kind = match.groups()
             found[match.group(0).strip("<>")] = f"collections/{namespace}/{name}/{plugin}_{kind}.html"

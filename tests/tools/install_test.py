@@ -49,7 +49,7 @@ class Installed:
             **more,
         }
 
-    def run(self, *command: str | Path, check: bool = True, **more: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
         """Runs a command with the environment's programs, in ``home``; ``more`` are environment variables."""
         arguments = [str(self.bin_dir / command[0]), *map(str, command[1:])]
         reply = subprocess.run(
@@ -60,7 +60,7 @@ class Installed:
             text=True,
             check=False,
         )
-        if check and reply.returncode:
+        if reply.returncode:
             raise SystemExit(f"{command[0]} ended with {reply.returncode}\n{reply.stdout}{reply.stderr}")
         return reply
 

@@ -75,12 +75,13 @@ def credentials_for(connection: Connection) -> tuple[Any, str]:
     if connection.plaintext:
         return google.auth.credentials.AnonymousCredentials(), "nobody (a connection without TLS)"  # type: ignore[no-untyped-call]
     try:
+        # Scopes are added afterwards: given here, google-auth logs in at once and asks Resource Manager
+        # for a project id that nobody needs, an address that may not even be reachable.
         if connection.credentials_file:
-            credentials, _project = google.auth.load_credentials_from_file(
-                connection.credentials_file, scopes=_SCOPES
-            )
+            credentials, _project = google.auth.load_credentials_from_file(connection.credentials_file)
         else:
-            credentials, _project = google.auth.default(scopes=_SCOPES)
+            credentials, _project = google.auth.default()
+        credentials = google.auth.credentials.with_scopes_if_required(credentials, _SCOPES)
     except google.auth.exceptions.GoogleAuthError as error:
         raise PermissionDenied(
             f"no Google Cloud credentials ({type(error).__name__})",

@@ -40,6 +40,8 @@ T = TypeVar("T")
 
 # The service's own limit, and the page that fetches most secrets in one call.
 _LIST_PAGE = 1000
+# How gRPC begins what it says of a call for which google-auth could not get a token.
+_PLUGIN_FAILED = "Getting metadata from plugin failed"
 _STATE_AFTER = {"enable": "ENABLED", "disable": "DISABLED", "destroy": "DESTROYED"}
 # As the library sets it for its own channels.
 _CHANNEL = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
@@ -68,8 +70,8 @@ class SecretManagerClient:
         self._types = secretmanager_v1
         self._mask = field_mask_pb2.FieldMask
         self._settings = settings
-        credentials, self.identity = credentials_for(connection)
-        self._api = _library_client(secretmanager_v1, connection, credentials, settings.concurrency)
+        self._credentials, self.identity = credentials_for(connection)
+        self._api = _library_client(secretmanager_v1, connection, self._credentials, settings.concurrency)
 
     def _call(
         self,
@@ -87,12 +89,28 @@ class SecretManagerClient:
                 raise
             except Exception as error:  # noqa: BLE001 - four libraries raise here; translate sorts them
                 raise translate(
-                    error, method, resource, self.identity, detail=method != "AddSecretVersion"
+                    self._cause(error), method, resource, self.identity, detail=method != "AddSecretVersion"
                 ) from None
 
         if once:
             return attempt(min(self._settings.api_timeout, max(deadline.remaining(), 0.001)))
         return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
+
+    def _cause(self, error: Exception) -> Exception:
+        """The error, or google-auth's own where gRPC made UNAVAILABLE of it.
+
+        Whoever has no token does not get one by trying again, and has to be told whose binding to check.
+        """
+        if _PLUGIN_FAILED not in str(getattr(error, "message", "")):
+            return error
+        import google.auth.exceptions
+        from google.auth.transport.requests import Request
+
+        try:
+            self._credentials.refresh(Request())
+        except google.auth.exceptions.GoogleAuthError as cause:
+            return cause
+        return error
 
     def get_secret(self, name: str, deadline: Deadline) -> Any:
         """The secret's metadata, or None where there is none."""

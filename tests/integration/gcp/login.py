@@ -1,0 +1,175 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Google's side of logging in, on loopback: a token service, and TLS in front of the stand-in."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import json
+import selectors
+import socket
+import socketserver
+import ssl
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+ACCOUNT = "pullsecret-manager@customer-prod-12345.iam.gserviceaccount.com"
+FEDERATED = "example-federated-token"
+ACCESS = "example-access-token"
+LEAK = "example-leaked-token"
+
+
+class TokenService:
+    """STS and IAM Credentials as one HTTP server; ``denied`` maps a path's end to the status it answers."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, dict[str, str]]] = []
+        self.denied: dict[str, int] = {}
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                service.asked.append((self.path, body, headers))
+                status, answer = service.answer(self.path)
+                data = json.dumps(answer).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def answer(self, path: str) -> tuple[int, dict[str, Any]]:
+        for end, status in self.denied.items():
+            if path.endswith(end):
+                text = f"Permission 'iam.serviceAccounts.getAccessToken' denied ({LEAK})"
+                return status, {"error": {"code": status, "message": text, "status": "PERMISSION_DENIED"}}
+        if path.endswith(":generateAccessToken"):
+            expires = datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1)
+            return 200, {"accessToken": ACCESS, "expireTime": expires.strftime("%Y-%m-%dT%H:%M:%SZ")}
+        return 200, {
+            "access_token": FEDERATED,
+            "issued_token_type": "urn:ietf:params:oauth:token-type:access_token",
+            "token_type": "Bearer",
+            "expires_in": 3600,
+        }
+
+    def credentials(self, directory: Path, *, impersonate: bool) -> Path:
+        """A configuration of Workload Identity Federation that leads here."""
+        token = directory / "subject-token"
+        token.write_text("example-subject-token")
+        configuration = {
+            "type": "external_account",
+            "audience": "//iam.googleapis.com/projects/1/locations/global/"
+            "workloadIdentityPools/pool/providers/kubernetes",
+            "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
+            "token_url": f"{self.url}/v1/token",
+            "credential_source": {"file": str(token)},
+        }
+        if impersonate:
+            configuration["service_account_impersonation_url"] = (
+                f"{self.url}/v1/projects/-/serviceAccounts/{ACCOUNT}:generateAccessToken"
+            )
+        path = directory / "credentials.json"
+        path.write_text(json.dumps(configuration))
+        return path
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class TlsFront:
+    """TLS on localhost before a plain-text address; ``authority`` is the certificate to trust."""
+
+    def __init__(self, backend: str, directory: Path) -> None:
+        host, _, port = backend.rpartition(":")
+        address = (host, int(port))
+        self.authority = directory / "ca.pem"
+        key = _certificate(self.authority, directory / "key.pem")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.authority, key)
+        # gRPC insists on h2; a REST client asks for http/1.1 or nothing.
+        context.set_alpn_protocols(["h2", "http/1.1"])
+
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self) -> None:
+                try:
+                    with (
+                        context.wrap_socket(self.request, server_side=True) as front,
+                        socket.create_connection(address) as back,
+                    ):
+                        _pump(front, back)
+                except OSError:
+                    return
+
+        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"https://localhost:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _pump(front: ssl.SSLSocket, back: socket.socket) -> None:
+    with selectors.DefaultSelector() as selector:
+        selector.register(front, selectors.EVENT_READ, back)
+        selector.register(back, selectors.EVENT_READ, front)
+        while True:
+            for ready, _events in selector.select():
+                source: Any = ready.fileobj
+                data = source.recv(65536)
+                # What TLS has decrypted already does not show in select.
+                while isinstance(source, ssl.SSLSocket) and source.pending():
+                    data += source.recv(source.pending())
+                if not data:
+                    return
+                ready.data.sendall(data)
+
+
+def _certificate(certificate: Path, key_file: Path) -> Path:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.datetime.now(datetime.UTC)
+    loopback = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost"), loopback]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    key_file.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return key_file

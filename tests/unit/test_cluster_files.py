@@ -39,7 +39,8 @@ def read(*terms: Path, **options: Any) -> list[dict[str, Any]]:
     return found
 
 
-def written(path: Path, document: Any = DOCUMENT) -> Path:
+def written(path: Path, document: Any = None) -> Path:
+    document = DOCUMENT if document is None else document
     dump = json.dumps if path.suffix == ".json" else yaml.safe_dump
     path.write_text(document if isinstance(document, str) else dump(document))
     return path

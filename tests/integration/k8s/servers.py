@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
@@ -21,5 +21,7 @@ SERVERS = [pytest.param(STAND_IN, id="stand-in"), pytest.param(REAL, id="real", 
 @contextmanager
 def api_server(kind: str) -> Iterator[Api]:
     """The stand-in, in this process, or the real control plane that tests share."""
-    with kubernetes(kind) as env, FaultProxy(env.url, env.ca_file) as proxy:
+    with ExitStack() as stack:
+        env = stack.enter_context(kubernetes(kind))
+        proxy = stack.enter_context(FaultProxy(env.url, env.ca_file))
         yield Api(proxy, env.token, env.viewer_token, real=env.kind == REAL)

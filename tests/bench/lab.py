@@ -76,6 +76,15 @@ class BenchLab:
             "ANSIBLE_NOCOLOR": "1",
         }
 
+    def cpu(self) -> float:
+        """CPU seconds that the places have used so far, a real control plane's included."""
+        supervisors = [self._supervisor] + ([self._control_plane.supervisor] if self._control_plane else [])
+        return sum(
+            _cpu_of(supervisor.directory / f"{name}.pid")
+            for supervisor in supervisors
+            for name in supervisor.names()
+        )
+
     def create_namespaces(self, names: Iterable[str]) -> None:
         """What another component of HyperFleet does before: not part of what is measured."""
         parts: list[list[str]] = [[] for _ in range(_THREADS)]
@@ -107,6 +116,13 @@ class BenchLab:
             )
             _lab_call(self._cluster.url, "DELETE", "calls")
         return dict(sorted(counted.items()))
+
+
+def _cpu_of(record: Path) -> float:
+    fields = (
+        Path(f"/proc/{json.loads(record.read_text())['pid']}/stat").read_text().rpartition(")")[2].split()
+    )
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _connect(cluster: Cluster) -> http.client.HTTPConnection:

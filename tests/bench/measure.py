@@ -35,6 +35,20 @@ class Usage:
     peak_process: int
 
 
+def machine_cpu() -> float:
+    """CPU seconds that everything on this machine has used so far."""
+    user, nice, system, _idle, _iowait, irq, softirq = (
+        int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:8]
+    )
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+def own_cpu() -> float:
+    """CPU seconds of the calling process, without those it started."""
+    spent = os.times()
+    return spent.user + spent.system
+
+
 class CommandFailed(Exception):
     """The command ended with an error; the text is the end of its output."""
 

@@ -128,7 +128,7 @@ class Run:
 
     def _failed(self, current: Work, failure: Failure) -> dict[str, Any]:
         outcome = current.outcome
-        result = {
+        result: dict[str, Any] = {
             "id": outcome.id,
             "place": outcome.place,
             "failed": True,

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+from time import gmtime, strftime
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,10 +38,10 @@ def test_an_action_is_told_once() -> None:
 def test_a_new_start_forgets_what_was_not_written() -> None:
     outcome = Outcome("c", "place")
     outcome.did("intended")
-    assert not outcome.written
+    assert outcome.written is False
     outcome.restart()
-    assert outcome.actions == []
-    assert not outcome.changed
+    assert outcome.result(_KEY)["actions"] == []
+    assert outcome.result(_KEY)["changed"] is False
 
     outcome.did("created")
     outcome.settle()
@@ -83,7 +85,9 @@ def test_what_is_created_and_what_is_deleted_have_a_diff() -> None:
 
 def test_a_journal_keeps_operations_and_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([10.0, 10.25, 11.0])
-    monkeypatch.setattr(outcome_module.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(
+        outcome_module, "time", SimpleNamespace(monotonic=lambda: next(now), strftime=strftime, gmtime=gmtime)
+    )
     journal = Journal("gcp-secret-manager")
     journal.note("create-secret", "Created secret s")
     journal.retry(1, 2.0, Unavailable("UNAVAILABLE: GetSecret"))

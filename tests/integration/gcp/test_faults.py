@@ -353,7 +353,7 @@ def test_waiting_for_the_next_try_does_not_pass_the_limit(module: Module) -> Non
 
 
 def test_nobody_at_the_address_is_unavailable(module: Module) -> None:
-    parameters = {"retry": {"tries": 2, "delay": 0.01}, "api_timeout": 5}
+    parameters: dict[str, Any] = {"retry": {"tries": 2, "delay": 0.01}, "api_timeout": 5}
     module.lab.stop()
     result = module.put(**parameters)
     assert result["kind"] == "unavailable"

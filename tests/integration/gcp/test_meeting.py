@@ -244,7 +244,7 @@ def watched(tmp_path: Path) -> Iterator[SimpleNamespace]:
 def test_three_hundred_clusters(module: Module, watched: SimpleNamespace) -> None:
     clusters = [f"cls-{number}" for number in range(300)]
     random.Random(3).shuffle(clusters)
-    arguments = {
+    arguments: dict[str, Any] = {
         "project": PROJECT,
         "targets": [{"cluster_id": cluster, "source": {"inline": document(cluster)}} for cluster in clusters],
         "concurrency": 16,

@@ -73,7 +73,7 @@ def credentials_for(connection: Connection) -> tuple[Any, str]:
     import google.auth.exceptions
 
     if connection.plaintext:
-        return google.auth.credentials.AnonymousCredentials(), "nobody (a connection without TLS)"  # type: ignore[no-untyped-call]
+        return google.auth.credentials.AnonymousCredentials(), "nobody (a connection without TLS)"
     try:
         # Scopes are added afterwards: given here, google-auth logs in at once and asks Resource Manager
         # for a project id that nobody needs, an address that may not even be reachable.
@@ -92,7 +92,7 @@ def credentials_for(connection: Connection) -> tuple[Any, str]:
     if connection.impersonate:
         from google.auth import impersonated_credentials
 
-        credentials = impersonated_credentials.Credentials(  # type: ignore[no-untyped-call]
+        credentials = impersonated_credentials.Credentials(
             source_credentials=credentials,
             target_principal=connection.impersonate,
             target_scopes=list(_SCOPES),

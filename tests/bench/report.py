@@ -74,8 +74,8 @@ def table(runs: Sequence[Run]) -> list[str]:
         "",
         "WALL and CPU are of the whole ansible-playbook with all its processes, their start included.",
         "TREE is the most memory that they held together at one moment (PSS, sampled), PROCESS the most that",
-        "one of them held (RSS). LAB CPU is what the places used meanwhile, OTHER CPU what the machine's other",
-        "programs did: where that is not small, the machine was busy and the wall time says less.",
+        "one of them held (RSS). LAB CPU is what the places used meanwhile, OTHER CPU what other",
+        "programs of the machine did: where that is not small, it was busy and the wall time says less.",
     ]
     return lines
 

@@ -4,13 +4,15 @@
 
 """From the API server's answers to our errors.
 
-A Status' message is quoted only where it cannot hold what was sent: a 422 may repeat
-an invalid value, so of that one only the fields and their reasons are kept.
+Of a Status' message only sentences of known shape are quoted, since whoever refuses may
+repeat what was sent: a 422 an invalid value (its fields and their reasons are kept), an
+admission webhook's 403 the whole object.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
@@ -25,6 +27,19 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 
 __all__ = ["AlreadyExists", "Overtaken", "translate"]
+
+# RBAC, ResourceQuota, admission webhooks and policies, up to where they may quote.
+_SENTENCES = re.compile(
+    r"""User\ "[^"{}]{1,253}"\ cannot\ [a-z]+\ resource\ "[a-z./]+"
+        (?:\ in\ API\ group\ "[a-z0-9.]*")?\ (?:in\ the\ namespace\ "[a-z0-9-]+"|at\ the\ cluster\ scope)
+      | exceeded\ quota:\ [a-z0-9.-]+(?:,\ (?:requested|used|limited):\ [a-z0-9./=-]+(?:,[a-z0-9./=-]+)*)*
+      | admission\ webhook\ "[a-z0-9.-]+"\ denied\ the\ request
+      | ValidatingAdmissionPolicy\ '[a-z0-9.-]+'\ with\ binding\ '[a-z0-9.-]+'\ denied\ request
+      | because\ it\ is\ being\ terminated""",
+    re.VERBOSE,
+)
+_WORD = re.compile(r"[A-Za-z]{1,40}\Z")
+_FIELD = re.compile(r"[A-Za-z0-9_.\[\]/-]{1,120}\Z")
 
 
 class Overtaken(Conflict):
@@ -46,12 +61,12 @@ def translate(status: int, body: bytes, verb: str, place: str) -> PullSecretErro
     :param place: ``namespaces/NS/secrets/NAME``, with the context in front where several are in use.
     """
     answer = _status(body)
-    reason, message = str(answer.get("reason") or ""), _line(answer.get("message"))
+    reason, message = _shaped(_WORD, answer.get("reason")), _line(answer.get("message"))
     where = f"{verb} {place}"
     if status == 401:
         return PermissionDenied(f"Unauthorized: {where}", "the API server does not know these credentials")
     if status == 403:
-        if "is being terminated" in message:
+        if "being terminated" in message:
             return DependencyMissing(f"Forbidden: {where}: the namespace is being terminated")
         return PermissionDenied(
             f"Forbidden: {where}{message}",
@@ -96,13 +111,20 @@ def _status(body: bytes) -> dict[str, Any]:
 
 
 def _line(message: Any) -> str:
-    text = " ".join(str(message or "").split())
-    return f": {text[:300]}" if text else ""
+    found = _SENTENCES.search(" ".join(str(message or "").split()))
+    return f": {found.group()}" if found else ""
+
+
+def _shaped(shape: re.Pattern[str], value: Any) -> str:
+    return value if isinstance(value, str) and shape.match(value) else ""
 
 
 def _causes(answer: dict[str, Any]) -> str:
     causes = (answer.get("details") or {}).get("causes") or []
     return (
-        ", ".join(f"{cause.get('field')} ({cause.get('reason')})" for cause in causes)
+        ", ".join(
+            f"{_shaped(_FIELD, cause.get('field')) or 'a field'} ({_shaped(_WORD, cause.get('reason'))})"
+            for cause in causes
+        )
         or "the object is not valid"
     )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Servers that fail, bugs that quote their arguments, callbacks, and Ansible's own debugging: still nothing shows."""
+"""Nothing shows when servers fail, when bugs quote their arguments, or when Ansible itself is debugged."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _task(name: str, module: str, options: Mapping[str, Any], **more: Any) -> di
 
 @pytest.mark.parametrize("module", _MODULES)
 def test_valid_documents_show_nowhere(watcher: Watcher, labs: Labs, module: str) -> None:
-    """Created, unchanged, rotated, in check mode and with a diff; from every source, merged, and in a loop."""
+    """Created, unchanged, rotated, in check mode, with a diff; from every source, merged, in a loop."""
     world = World(watcher, labs)
     first, second = [], []
     layouts = list(VALID)

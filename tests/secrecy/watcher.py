@@ -162,6 +162,7 @@ def _spied(spy: Path) -> Iterator[Evidence]:
 
 def _results(recorded: Path) -> dict[str, dict[str, Any]]:
     results: dict[str, dict[str, Any]] = {}
+    failed: set[str] = set()
     if recorded.exists():
         for line in recorded.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
             event = json.loads(line)
@@ -169,6 +170,10 @@ def _results(recorded: Path) -> dict[str, dict[str, Any]]:
             result = event.get("_result") or event.get("result")
             if fields and result:
                 results[fields["name"]] = result
+            if "failed" in event:
+                failed.add(event["failed"])
+    for name, result in results.items():
+        result["failed"] = name in failed
     return results
 
 

@@ -18,6 +18,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options imp
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.target import (
     KubernetesTarget,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.writer import (
     KubernetesWriter,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work

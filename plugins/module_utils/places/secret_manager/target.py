@@ -249,7 +249,8 @@ class SecretManagerWriter:
 
     def _converge(self, deadline: Deadline, once: Any) -> None:
         """Read, decide, write; from the start again whenever somebody else was faster."""
-        state = {"fresh": False, "pause": 0.1}
+        # The first conflict may only mean that the LIST was old: no need to wait.
+        state = {"fresh": False, "pause": 0.0}
 
         def attempt(_timeout: float) -> None:
             while True:
@@ -261,7 +262,7 @@ class SecretManagerWriter:
                     if deadline.remaining() <= state["pause"] or self._settings.retrier.stop.is_set():
                         raise TimedOut(f"{error.message} (another run kept changing it)") from None
                     self._settings.retrier.stop.wait(state["pause"])
-                    state["pause"] = min(2.0, state["pause"] * 2)
+                    state["pause"] = min(2.0, max(0.1, state["pause"] * 2))
                 except PullSecretError:
                     state["fresh"] = True
                     raise

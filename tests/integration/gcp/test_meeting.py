@@ -115,7 +115,7 @@ def _claimed(module: Module, base: int, lifetime: float) -> None:
 
 def test_the_claim_of_another_run_is_waited_for(module: Module) -> None:
     _claimed(module, base=1, lifetime=600)
-    result = module.put("new", timeout=0.5)
+    result = module.put("new", timeout=3)
     assert result["kind"] == "timeout"
     assert "another run" in result["msg"]
     assert module.count("AddSecretVersion") == 0

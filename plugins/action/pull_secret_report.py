@@ -9,6 +9,7 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quiet
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import summary_rows
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.table import table
 
@@ -33,6 +34,8 @@ class ActionModule(ActionBase):
                 show=dict(type="bool", default=True),
             )
         )
+        # Callbacks are given the task's arguments with its result; a cluster's source may be inline.
+        self._task.args = quiet(self._task.args)
         rows = summary_rows(arguments["clusters"], arguments["secret_manager"], arguments["management"])
         if arguments["show"]:
             display.display("\n".join(["", *table(rows, check_mode=self._task.check_mode)]))

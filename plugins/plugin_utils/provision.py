@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, quoted
+
 __all__ = ["CLUSTER_KEYS", "ClusterError", "gcp_targets", "kubernetes_targets", "summary_rows"]
 
 # Words of seed 003's table of environment variables -> options of the modules.
@@ -161,7 +163,9 @@ def _check(clusters: Sequence[Mapping[str, Any]]) -> None:
         identity = cluster.get("cluster_id")
         if not isinstance(identity, str) or not identity:
             raise ClusterError(f"cluster {index} has no cluster_id")
-        unknown = sorted(str(key) for key in cluster if key not in CLUSTER_KEYS)
+        if not is_name(identity):
+            raise ClusterError(f"cluster {index}: its cluster_id is not one")
+        unknown = sorted(quoted(str(key)).strip("'") for key in cluster if key not in CLUSTER_KEYS)
         if unknown:
             raise ClusterError(f"cluster {identity}: unknown key {', '.join(unknown)}")
         if identity in seen:

@@ -101,7 +101,7 @@ class TlsFront:
     """TLS on localhost before a plain-text address; ``authority`` is the certificate to trust."""
 
     def __init__(self, backend: str, directory: Path) -> None:
-        host, _, port = backend.rpartition(":")
+        host, port = backend.rsplit(":", 1)
         address = (host, int(port))
         self.authority = directory / "ca.pem"
         key = _certificate(self.authority, directory / "key.pem")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.job import read_environment, render
 

@@ -36,11 +36,18 @@ class World:
     store: SecretManagerLab
     management: KubernetesLab
 
-    def job(self, *, without: str = "", check: bool = False, fast: bool = True, **more: str) -> Finished:
-        environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log", **more}
+    def job(
+        self,
+        *,
+        without: str = "",
+        check: bool = False,
+        more: dict[str, str] | None = None,
+        **others: str,
+    ) -> Finished:
+        environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log"}
+        environment |= {**(more or {}), **others}
         environment.pop(without, None)
-        variables = {"job_retry": {"delay": 0.01}} if fast else None
-        return self.ansible.playbook(JOB, variables, check=check, env=environment)
+        return self.ansible.playbook(JOB, {"job_retry": {"delay": 0.01}}, check=check, env=environment)
 
     def secret(self, name: str = "cls-abc123-pull-secret") -> dict[str, Any] | None:
         return self.management.store.find("secrets", "clusters-cls-abc123", name)
@@ -161,7 +168,7 @@ def test_names_and_policy_can_be_given(world: World) -> None:
     ],
 )
 def test_a_wrong_value_ends_the_job_before_any_write(world: World, variable: str, value: str) -> None:
-    finished = world.job(**{variable: value})
+    finished = world.job(more={variable: value})
     assert finished.code != 0
     assert log(finished)[-1]["level"] == "error"
     assert world.store.calls.count("CreateSecret") == 0

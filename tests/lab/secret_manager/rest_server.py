@@ -100,6 +100,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             raise ApiError(StatusCode.INVALID_ARGUMENT, "Request payload size exceeds the limit.")
         body = self.rfile.read(length) if length else b""
+        if len(body) < length:
+            # The client was killed while it sent: half a request is none.
+            self.close_connection = True
+            raise ApiError(StatusCode.INVALID_ARGUMENT, "Request body is incomplete.")
         if path.startswith("/_lab/"):
             return 200, json.dumps(self.server.admin.handle(self.command, path, body)).encode()
         found = find_route(self.command, path)

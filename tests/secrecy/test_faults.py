@@ -23,7 +23,7 @@ _BUGS = (
     "base64.b64encode",
     "hmac.new",
     "urllib3.PoolManager.request",
-    "grpc.UnaryUnaryMultiCallable.__call__",
+    "grpc._channel._UnaryUnaryMultiCallable.with_call",
     "google.cloud.secretmanager_v1.SecretManagerServiceClient.add_secret_version",
     "google.cloud.secretmanager_v1.SecretManagerServiceClient.access_secret_version",
     "threading.Thread.start",
@@ -31,7 +31,7 @@ _BUGS = (
 )
 
 
-def _tasks(world: World, labs: Labs, name: str, source: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
+def _tasks(world: World, labs: Labs, name: str, source: str, **more: Any) -> list[dict[str, Any]]:
     gcp = {"project": PROJECT, "secret": f"s-{name}", "source": source, **labs.options()}
     kubernetes = {"namespace": MANAGED, "name": f"s-{name}", "source": source, **labs.options()}
     merge = {"dest": str(world.watcher.dest / name), "source": source}
@@ -49,11 +49,12 @@ def test_bugs_do_not_quote_what_they_met(watcher: Watcher, labs: Labs) -> None:
         canary = world.canary(bug)
         sources[f"b{index}"] = world.source("file", canary, canary.text.encode())
         reference = f"{{{{ sources.b{index} }}}}"
-        made = _tasks(world, labs, f"b{index}", reference, environment={"CANARY_BUG": bug})  # type: ignore[arg-type]
-        tasks += made if "google" not in bug and "grpc" not in bug else made[:1]
+        made = _tasks(world, labs, f"b{index}", reference, environment={"CANARY_BUG": bug})
+        # The module that calls it, or one of those that do.
+        tasks.append(made[0 if bug.startswith(("google", "grpc")) else 1])
     recording = watcher.play(tasks, {"sources": sources}, options=["-vvv"])
     failed = [name for name, result in recording.results.items() if result.get("failed")]
-    assert len(failed) > len(_BUGS), recording.results
+    assert len(failed) == len(_BUGS), set(recording.results) - set(failed)
     assert "bug in" not in recording.output
     leaks = world.leaks(recording)
     assert leaks == [], "\n".join(map(str, leaks))
@@ -76,7 +77,7 @@ def test_servers_that_fail(watcher: Watcher, labs: Labs) -> None:
     labs.kubernetes.faults.add(verb="create", path="*secrets*", drop=True)
     tasks = []
     for index in range(5):
-        tasks += _tasks(world, labs, f"f{index}", f"{{{{ sources[{index % 2}] }}}}")  # type: ignore[arg-type]
+        tasks += _tasks(world, labs, f"f{index}", f"{{{{ sources[{index % 2}] }}}}")[:2]
     recording = watcher.play(tasks, {"sources": sources}, options=["-vvv", "--diff"])
     assert sum(1 for result in recording.results.values() if result.get("failed")) >= 4
     leaks = world.leaks(recording)
@@ -101,10 +102,10 @@ def test_ways_of_running(watcher: Watcher, labs: Labs, settings: dict[str, str])
     for kind in ("inline", "mapping", "file", "gcp"):
         canary = world.canary(f"{kind} with {' '.join(settings)}")
         sources[kind] = world.source(kind, canary, canary.text.encode())
-        tasks += _tasks(world, labs, kind, f"{{{{ sources.{kind} }}}}")  # type: ignore[arg-type]
+        tasks += _tasks(world, labs, kind, f"{{{{ sources.{kind} }}}}")
     canary = world.canary(f"misplaced with {' '.join(settings)}")
     sources["misplaced"] = {"fil": canary.document}
-    tasks += _tasks(world, labs, "misplaced", "{{ sources.misplaced }}")  # type: ignore[arg-type]
+    tasks += _tasks(world, labs, "misplaced", "{{ sources.misplaced }}")
     recording = watcher.play(tasks, {"sources": sources}, options=["-vvvv", "--diff"], settings=settings)
     results = recording.results
     assert not any(

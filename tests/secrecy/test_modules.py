@@ -76,6 +76,8 @@ class World:
         return {"id": name, "dest": str(self.watcher.dest / name)}
 
     def leaks(self, recording: Recording) -> list[Leak]:
+        # Without these the watchers did not watch.
+        assert {"output", "argv", "environ", "written", "file in log", "file in tree"} <= recording.kinds()
         evidence = [*recording.evidence, *self.labs.logs()]
         found = Needles(self.canaries).leaks(evidence)
         # The user's own environment of ansible-playbook is inherited by what it starts.
@@ -94,7 +96,8 @@ def _task(name: str, module: str, options: Mapping[str, Any], **more: Any) -> di
 def test_valid_documents_show_nowhere(watcher: Watcher, labs: Labs, module: str) -> None:
     """Created, unchanged, rotated, in check mode, with a diff; from every source, merged, in a loop."""
     world = World(watcher, labs)
-    first, second = [], []
+    first: list[dict[str, Any]] = []
+    second: list[dict[str, Any]] = []
     layouts = list(VALID)
     for index, kind in enumerate(_SOURCES):
         layout = layouts[index % len(layouts)]
@@ -151,7 +154,7 @@ def test_valid_documents_show_nowhere(watcher: Watcher, labs: Labs, module: str)
 def test_invalid_documents_show_nowhere(watcher: Watcher, labs: Labs, module: str) -> None:
     """Each target fails by itself; its message, the summary's and every log hold names only."""
     world = World(watcher, labs)
-    targets = []
+    targets: list[dict[str, Any]] = []
     for kind in _SOURCES:
         if kind == "mapping":
             continue

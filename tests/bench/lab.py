@@ -87,7 +87,7 @@ class BenchLab:
 
     def create_namespaces(self, names: Iterable[str]) -> None:
         """What another component of HyperFleet does before: not part of what is measured."""
-        parts: list[list[str]] = [[] for _ in range(_THREADS)]
+        parts: list[list[str]] = [[] for dummy in range(_THREADS)]
         for index, name in enumerate(names):
             parts[index % _THREADS].append(name)
         with ThreadPoolExecutor(_THREADS) as pool:

@@ -51,7 +51,7 @@ def start_time(pid: int) -> str | None:
 def free_ports(count: int) -> list[int]:
     """Return ports that were free on loopback a moment ago."""
     with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        sockets = [stack.enter_context(socket.socket()) for dummy in range(count)]
         for one in sockets:
             one.bind(("127.0.0.1", 0))
         return [one.getsockname()[1] for one in sockets]

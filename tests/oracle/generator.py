@@ -227,7 +227,8 @@ class Generator:
 
     def _document(self, image: str) -> bytes:
         auths: Any = [
-            (self._key(image), self._entry()) for _ in range(self._random.choice([0, 1, 1, 2, 2, 3, 4, 6]))
+            (self._key(image), self._entry())
+            for dummy in range(self._random.choice([0, 1, 1, 2, 2, 3, 4, 6]))
         ]
         if auths and self._chance(0.05):
             auths.append((self._pick(auths)[0], self._entry()))

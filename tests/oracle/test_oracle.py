@@ -88,7 +88,7 @@ def _shape(answer: dict[str, Any]) -> str:
 
 def test_both_readers_agree_with_us_on_random_documents() -> None:
     generator = Generator(SEED)
-    questions = [generator.question() for _ in range(COUNT)]
+    questions = [generator.question() for dummy in range(COUNT)]
     answers = binary.ask(binary.build(), questions)
     assert len(answers) == COUNT
     shapes: dict[str, int] = {}

@@ -28,8 +28,8 @@ SERVERS = (
 def server(request: pytest.FixtureRequest) -> Iterator[KubernetesEnv]:
     """The server under test."""
     if not GIVEN:
-        with kubernetes(request.param) as env:
-            yield env
+        with ExitStack() as stack:
+            yield stack.enter_context(kubernetes(request.param))
         return
     yield KubernetesEnv(
         "given",

@@ -89,7 +89,7 @@ def test_many_writers_at_once(admin: Client, place: Place) -> None:
 
 def test_a_refusal_leaves_the_connection_usable(server: KubernetesEnv, place: Place) -> None:
     client = Client(server, server.token)
-    for _ in range(3):
+    for dummy in range(3):
         client.post(place.secrets, "{no json").refused(400, "BadRequest")
         client.get(place.at("none")).refused(404, "NotFound")
     # urllib3 opens a connection only when it has none to use again.

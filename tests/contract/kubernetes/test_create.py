@@ -168,7 +168,7 @@ def test_no_name_is_422(admin: Client, place: Place) -> None:
 
 def test_generate_name_gives_each_its_own(place: Place) -> None:
     body = {"metadata": {"generateName": "pull-"}}
-    made = [place.made(body)["metadata"]["name"] for _ in range(2)]
+    made = [place.made(body)["metadata"]["name"] for dummy in range(2)]
     assert made[0] != made[1]
     assert all(re.fullmatch(r"pull-[a-z0-9]{5}", name) for name in made)
 

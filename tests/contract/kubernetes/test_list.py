@@ -108,7 +108,7 @@ def test_a_continue_token_that_is_none_is_400(admin: Client, place: Place) -> No
 
 
 def test_one_list_across_all_namespaces(admin: Client, new_place: Callable[[], Place]) -> None:
-    places = sorted((new_place() for _ in range(2)), key=lambda place: place.namespace)
+    places = sorted((new_place() for dummy in range(2)), key=lambda place: place.namespace)
     mark = places[0].namespace
     for place in places:
         place.made(secret("s", labels={"run": mark}))

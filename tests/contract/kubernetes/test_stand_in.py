@@ -47,7 +47,7 @@ def test_a_fault_strikes_as_often_as_told_and_only_what_it_names(
     place.made(secret("s"))
     lab.faults.add(verb="get", path="*/secrets/s", status=503, times=2, headers={"Retry-After": "1"})
     admin.get(place.secrets).ok()
-    for _ in range(2):
+    for dummy in range(2):
         admin.get(place.at("s")).refused(503, "ServiceUnavailable")
     admin.get(place.at("s")).ok()
 

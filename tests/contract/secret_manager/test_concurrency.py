@@ -22,7 +22,7 @@ def together(
     make_client: Callable[[str], Client], transport: str
 ) -> Iterator[Callable[[Callable[[Client, int], object]], list[str]]]:
     """Runs a call in 16 threads that start at once, each with a client of its own; gives the status names."""
-    own = [make_client(transport) for _ in range(CALLERS)]
+    own = [make_client(transport) for dummy in range(CALLERS)]
     barrier = threading.Barrier(CALLERS)
 
     def run(call: Callable[[Client, int], object]) -> list[str]:

@@ -114,7 +114,7 @@ def test_only_the_method_and_resource_named_are_hit(
 def test_skip_and_times(lab: SecretManagerLab, work: Workspace, secret: str) -> None:
     lab.faults.add("AccessSecretVersion", code="INTERNAL", skip=2, times=2)
     outcomes = []
-    for _ in range(6):
+    for dummy in range(6):
         try:
             outcomes.append(access(work, secret).data == DATA)
         except exceptions.InternalServerError:

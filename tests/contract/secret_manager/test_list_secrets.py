@@ -13,7 +13,7 @@ from .support import Workspace, refused
 @pytest.fixture
 def fleet(work: Workspace) -> list[str]:
     """Three secrets, oldest first."""
-    ids = [work.secret_id() for _ in range(3)]
+    ids = [work.secret_id() for dummy in range(3)]
     for number, secret_id in enumerate(ids):
         labels = {"run": work.prefix, "cluster-id": f"cls-{number}", "managed-by": "hyperfleet"}
         if number == 2:

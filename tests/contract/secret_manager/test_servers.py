@@ -62,7 +62,7 @@ def test_the_process_says_where_it_listens_and_stops_on_sigterm(tmp_path: Path) 
         with pytest.raises(Exception, match="Deadline"):
             client.get_secret(name="projects/p-1/secrets/grpc", timeout=0.1)
         process.send_signal(signal.SIGTERM)
-        output, _ = process.communicate(timeout=10)
+        output, dummy = process.communicate(timeout=10)
     finally:
         process.kill()
         process.wait()

@@ -42,7 +42,7 @@ def test_the_first_version_is_1_and_its_bytes_come_back(work: Workspace, secret:
 
 
 def test_the_same_bytes_again_make_a_new_version(work: Workspace, secret: str) -> None:
-    names = [work.add(secret, DATA).name for _ in range(3)]
+    names = [work.add(secret, DATA).name for dummy in range(3)]
     assert names == [f"{secret}/versions/{number}" for number in (1, 2, 3)]
 
 

@@ -43,7 +43,7 @@ class Projects:
 
     def by_id(self, name: str) -> str:
         """A resource name with the project's id in it, where that is known."""
-        head, _, rest = name.partition("/")
+        head, dummy, rest = name.partition("/")
         project, slash, tail = rest.partition("/")
         return f"{head}/{self._id.get(project, project)}{slash}{tail}"
 

@@ -35,7 +35,7 @@ def read_token(scope: str, token: str) -> int | None:
         return None
     try:
         text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
-        mark, _, position = text.partition(".")
+        mark, dummy, position = text.partition(".")
         if int(mark, 16) == zlib.crc32(scope.encode()):
             return int(position)
     except (ValueError, binascii.Error):

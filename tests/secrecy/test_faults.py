@@ -93,7 +93,7 @@ def test_servers_that_fail(watcher: Watcher, labs: Labs) -> None:
         {"ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml", "ANSIBLE_PIPELINING": "False"},
         {"ANSIBLE_KEEP_REMOTE_FILES": "1"},
     ],
-    ids=lambda settings: "-".join(settings),
+    ids="-".join,
 )
 def test_ways_of_running(watcher: Watcher, labs: Labs, settings: dict[str, str]) -> None:
     """Debug output, other callbacks, and connections that write arguments to files."""

@@ -10,6 +10,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 

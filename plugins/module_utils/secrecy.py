@@ -157,8 +157,11 @@ def _is_secret(value: Any) -> bool:
         return any(isinstance(name, str) and name.lower() in _KEYS for name in value)
     if not isinstance(value, str):
         return False
-    if _TELLTALE.search(value):
+    if ":" in value and _TELLTALE.search(value):
         return True
+    if value == value.lower():
+        # Most names; base64 of sixteen characters has a capital among them but once in thousands.
+        return False
     decoded = _decoded(value)
     if decoded is None:
         return False

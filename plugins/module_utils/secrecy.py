@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -72,7 +73,7 @@ def quiet(arguments: Any) -> Any:
         return HIDDEN
     if isinstance(arguments, Mapping):
         return {
-            name if is_name(str(name)) else HIDDEN: HIDDEN if name == "inline" else quiet(value)
+            name if _is_shown(name) else HIDDEN: HIDDEN if name == "inline" else quiet(value)
             for name, value in arguments.items()
         }
     if isinstance(arguments, (list, tuple)):
@@ -143,18 +144,39 @@ def _found(value: Any, path: tuple[str, ...], *, inline: bool) -> Iterator[tuple
         yield ".".join(path) or "the task", value
     elif isinstance(value, Mapping):
         for name, item in value.items():
-            shown = str(name) if _OPTION.match(str(name)) and not _is_secret(name) else "(a name not shown)"
-            if _is_secret(name):
+            shown, secret = _option(name)
+            if secret:
                 yield ".".join((*path, shown)), name
-            yield from _found(item, (*path, shown), inline=inline)
+            if item is not None and not isinstance(item, (bool, int, float)):
+                yield from _found(item, (*path, shown), inline=inline)
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _found(item, path, inline=inline)
 
 
+# A fleet's arguments have a few names, thousands of times each.
+
+
+@functools.lru_cache(maxsize=512, typed=True)
+def _is_key(name: Any) -> bool:
+    return isinstance(name, str) and name.lower() in _KEYS
+
+
+@functools.lru_cache(maxsize=512, typed=True)
+def _is_shown(name: Any) -> bool:
+    return is_name(str(name))
+
+
+@functools.lru_cache(maxsize=512, typed=True)
+def _option(name: Any) -> tuple[str, bool]:
+    """An option's name as it may be printed, and whether it is a secret in the wrong place."""
+    secret = _is_secret(name)
+    return str(name) if _OPTION.match(str(name)) and not secret else "(a name not shown)", secret
+
+
 def _is_secret(value: Any) -> bool:
     if isinstance(value, Mapping):
-        return any(isinstance(name, str) and name.lower() in _KEYS for name in value)
+        return any(map(_is_key, value))
     if not isinstance(value, str):
         return False
     if ":" in value and _TELLTALE.search(value):

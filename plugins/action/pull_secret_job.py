@@ -48,7 +48,7 @@ class ActionModule(ActionBase):
                     "message": str(error),
                 }
             )
-            return {**result, "failed": True, "msg": str(error)}
+            return {**result, "failed": True, "msg": str(error), "logged": True}
         self._settings = settings
         self._log({"phase": "initialization", "operation": "load-config", "message": "Configuration loaded"})
 
@@ -124,7 +124,7 @@ class ActionModule(ActionBase):
                     "duration_ms": duration,
                 }
             )
-            return {**result, "failed": True, "msg": str(last.get("msg"))}
+            return {**result, "failed": True, "msg": str(last.get("msg")), "logged": True}
         self._log(
             {
                 "phase": "exit",

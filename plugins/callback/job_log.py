@@ -24,8 +24,6 @@ from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.job import render
 
-_JOB = "hyperfleet.pull_secret.pull_secret_job"
-
 
 class CallbackModule(CallbackBase):
     """Silent but for failures that nobody else has told."""
@@ -35,8 +33,8 @@ class CallbackModule(CallbackBase):
     CALLBACK_NAME = "hyperfleet.pull_secret.job_log"
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        """The job has logged its own failures."""
-        if result._task.action != _JOB and not ignore_errors:
+        """What the job has logged by itself it marks as logged."""
+        if not ignore_errors and not result._result.get("logged"):
             self._tell(result)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:

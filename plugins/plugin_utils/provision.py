@@ -82,10 +82,12 @@ def kubernetes_targets(
         _place, project, _secrets, secret = result["place"].split("/")
         if target.get("state") != "absent":
             target["gcp_secret_path"] = f"{result['place']}/versions/latest"
-            if check_mode and result.get("changed"):
+            unwritten = check_mode and result.get("changed")
+            if unwritten and not cluster.get("restore_version"):
                 target.update(_document(cluster))
             else:
-                reference = {"project": project, "secret": secret, "version": str(result["version"])}
+                version = cluster["restore_version"] if unwritten else result["version"]
+                reference = {"project": project, "secret": secret, "version": str(version)}
                 if cluster.get("impersonate_service_account"):
                     reference["impersonate_service_account"] = cluster["impersonate_service_account"]
                 target["source"] = {"gcp": reference}
@@ -105,7 +107,9 @@ def summary_rows(
         one, two = in_store.get(identity) or {}, in_cluster.get(identity) or {}
         failed = next((result for result in (one, two) if result.get("failed")), None)
         if failed is None and not (one and two):
-            failed = {"kind": "not_run", "msg": "not reached: the step before it ended early"}
+            # A step that ended early has said why.
+            said = (placed if one else stored).get("msg") or "the step before it ended early"
+            failed = {"kind": "not_run", "msg": f"not reached: {said}"}
         rows.append(
             {
                 "cluster": identity,

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
@@ -197,3 +199,23 @@ def test_a_row_of_a_cluster_that_failed(
     assert (found["failed"], found["kind"]) == (True, kind)
     assert (found["secret_manager"], found["management_secret"]) == states
     assert found["reason"]
+
+
+def test_one_cluster_by_variables_can_have_every_key() -> None:
+    """The playbook builds one cluster from variables of the same names."""
+    play = yaml.safe_load((Path(__file__).parents[2] / "playbooks" / "provision.yml").read_text())[0]
+    assert set(play["vars"]["provision_one_cluster"]) == CLUSTER_KEYS
+
+
+def test_a_restore_in_check_mode_reads_the_version_that_would_be_restored() -> None:
+    cluster = {"cluster_id": "cls-1", "management_namespace": "ns", "restore_version": "3"}
+    place = "projects/p-12345/secrets/hyperfleet-cls-1-pull-secret"
+    stored = {"targets": [{"id": "cls-1", "place": place, "changed": True, "version": None}]}
+    (target,) = kubernetes_targets([cluster], stored, check_mode=True)
+    assert target["source"]["gcp"]["version"] == "3"
+
+
+def test_a_step_that_ended_early_is_quoted() -> None:
+    (row,) = summary_rows([{"cluster_id": "cls-1"}], {"targets": [], "msg": "the host went away"}, {})
+    assert row["failed"]
+    assert "the host went away" in row["reason"]

@@ -230,3 +230,13 @@ def test_the_secret_never_reaches_a_file(world: World) -> None:
     for path in world.ansible.directory.rglob("*"):
         if path.is_file():
             assert value.encode() not in path.read_bytes(), path.name
+
+
+@pytest.mark.parametrize("gcp", ["not a mapping", "{{ 1 / 0 }}"])
+def test_what_fails_before_the_job_begins_is_logged_too(world: World, gcp: str) -> None:
+    environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log"}
+    finished = world.ansible.playbook(JOB, {"job_gcp": gcp}, env=environment)
+    assert finished.code != 0
+    (entry,) = log(finished)
+    assert entry["level"] == "error"
+    assert entry["message"]

@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     load,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
     Conflict,
     InvalidDocument,
     NotFound,
@@ -312,7 +313,7 @@ class SecretManagerWriter:
             raise Conflict(f"the claim on {target.name} is about to expire")
         try:
             outcome.version = self._add(client, target, payload, base, outcome, deadline)
-        except PermissionDenied:
+        except (ConfigurationError, FailedPrecondition, PermissionDenied):
             self._release(client, target, deadline)
             raise
 

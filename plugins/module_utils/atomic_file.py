@@ -10,11 +10,15 @@ file at most, which the next writer uses again.  Its lock keeps two writers apar
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
 
-__all__ = ["remove_leftover", "replace_file"]
+__all__ = ["read_regular", "remove_leftover", "replace_file"]
+
+# Far more than any docker config, or the document around one, can be.
+_LARGEST = 16 * 1024 * 1024
 
 
 def replace_file(path: str, payload: bytes, mode: int) -> None:
@@ -125,3 +129,19 @@ def _keep_owner(handle: int, path: str) -> None:
         return
     if (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):
         os.fchown(handle, owner.st_uid, owner.st_gid)
+
+
+def read_regular(path: str) -> tuple[bytes, int]:
+    """A regular file's content and mode.
+
+    Opened without blocking, since a pipe without a writer would hang past every time limit.
+
+    :raises OSError: also for a pipe, a device, a directory, and a file of more than 16 MiB.
+    """
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        if status.st_size > _LARGEST:
+            raise OSError(errno.EFBIG, "larger than 16 MiB")
+        return stream.read(_LARGEST), stat.S_IMODE(status.st_mode)

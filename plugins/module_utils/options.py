@@ -11,12 +11,13 @@ be told from a choice; the defaults are in ``DEFAULTS`` and are applied last.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Callable
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import source_spec
 
 __all__ = [
+    "check_places",
     "document_options",
     "resolve_targets",
     "run_options",
@@ -131,6 +132,23 @@ def resolve_targets(params: Mapping[str, Any], names: Sequence[str]) -> list[dic
                 f"targets {seen[identity] + 1} and {index + 1} have the same id {identity}"
             )
     return resolved
+
+
+def check_places(targets: Sequence[Mapping[str, Any]], place: Callable[[Mapping[str, Any]], str]) -> None:
+    """Two targets that write one secret would undo each other's work.
+
+    :param place: the full name of a target's secret; raises ``ConfigurationError`` for a wrong target.
+    :raises ConfigurationError: two targets have one place.
+    """
+    seen: dict[str, int] = {}
+    for index, target in enumerate(targets):
+        try:
+            name = place(target)
+        except ConfigurationError:
+            # It fails alone, when its turn comes.
+            continue
+        if seen.setdefault(name, index) != index:
+            raise ConfigurationError(f"targets {seen[name] + 1} and {index + 1} are both {name}")
 
 
 def _over(top: Mapping[str, Any], target: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import os
 import re
 from typing import Any, ClassVar
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     NotFound,
@@ -58,8 +59,7 @@ class FileSource(Source):
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The file's bytes, whole."""
         try:
-            with open(reference, "rb") as stream:
-                return stream.read()
+            return read_regular(reference)[0]
         except FileNotFoundError:
             raise NotFound(f"{self.describe(reference)} does not exist") from None
         except PermissionError:

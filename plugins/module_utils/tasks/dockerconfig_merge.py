@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import (
+    read_regular,
     remove_leftover,
     replace_file,
 )
@@ -98,7 +98,8 @@ def _write(path: str, config: DockerConfig, mode: int | None, outcome: Outcome, 
     """Replace the file in one step; the old content or the new one is there at any time."""
     there = _read(path)
     outcome.before = _parse(there[0]) if there else None
-    wanted_mode = mode if mode is not None else (there[1] if there else 0o600)
+    # An existing file keeps its mode, but for what it would let everybody read.
+    wanted_mode = mode if mode is not None else (there[1] & ~0o007 if there else 0o600)
     if outcome.before is None or not outcome.before.same_meaning(config):
         outcome.did("updated" if there else "created")
     elif there and there[1] != wanted_mode:
@@ -120,8 +121,7 @@ def _write(path: str, config: DockerConfig, mode: int | None, outcome: Outcome, 
 
 def _read(path: str) -> Any:
     try:
-        with open(path, "rb") as stream:
-            return stream.read(), stat.S_IMODE(os.fstat(stream.fileno()).st_mode)
+        return read_regular(path)
     except FileNotFoundError:
         if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
             raise NotFound(f"file:{path}: its directory does not exist") from None
@@ -141,6 +141,8 @@ def _remove(path: str, outcome: Outcome, dry_run: bool) -> None:
     """Delete what ``present`` would have written: through a link the file that it leads to."""
     target = os.path.realpath(path)
     if os.path.lexists(target):
+        if not os.path.isfile(target):
+            raise PullSecretError(f"file:{path} is not a regular file and was left alone")
         outcome.did("deleted")
     if dry_run:
         return

@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import gcp_labels, gcp_secret_id
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
+    check_places,
     document_options,
     resolve_targets,
 )
@@ -67,7 +68,7 @@ def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str,
     """Handle all targets; the module's result."""
     shared = Run(params, "gcp-secret-manager", check_mode=check_mode, diff=diff)
     targets = resolve_targets(params, list(target_options()))
-    _check_places(targets)
+    check_places(targets, lambda target: _target(target).name)
     writer = SecretManagerWriter(shared.settings, shared.gcp, dry_run=check_mode)
 
     def work(current: Work) -> None:
@@ -88,19 +89,6 @@ def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str,
     shared.documents.prepare([target for target in targets if target["state"] == "present"])
     writer.prepare(_usable(targets))
     return shared.over(targets, _place, work)
-
-
-def _check_places(targets: list[dict[str, Any]]) -> None:
-    """Two targets that write one secret would undo each other's work."""
-    seen: dict[str, int] = {}
-    for index, target in enumerate(targets):
-        try:
-            name = _target(target).name
-        except ConfigurationError:
-            # It fails alone, when its turn comes.
-            continue
-        if seen.setdefault(name, index) != index:
-            raise ConfigurationError(f"targets {seen[name] + 1} and {index + 1} are both {name}")
 
 
 def _usable(targets: list[dict[str, Any]]) -> list[SecretManagerTarget]:

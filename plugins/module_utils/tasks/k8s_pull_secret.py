@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import kubernetes_secret_name
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
+    check_places,
     document_options,
     resolve_targets,
 )
@@ -56,6 +57,7 @@ def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str,
     """Handle all targets; the module's result."""
     shared = Run(params, "k8s-secret", check_mode=check_mode, diff=diff)
     targets = resolve_targets(params, list(target_options()))
+    check_places(targets, _full_place)
     writer = KubernetesWriter(shared.settings, shared.kubernetes, dry_run=check_mode)
 
     def work(current: Work) -> None:
@@ -73,6 +75,12 @@ def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str,
     shared.documents.prepare([target for target in targets if target["state"] == "present"])
     writer.prepare(_usable(targets))
     return shared.over(targets, _place, work)
+
+
+def _full_place(wanted: Mapping[str, Any]) -> str:
+    target = _target(wanted)
+    cluster = ":".join(part for part in (target.kubeconfig, target.context) if part)
+    return f"{cluster}{':' if cluster else ''}namespaces/{target.namespace}/secrets/{target.name}"
 
 
 def _usable(targets: list[dict[str, Any]]) -> list[KubernetesTarget]:

@@ -42,7 +42,9 @@ def namespace(api: Api) -> Iterator[str]:
 
 
 class Run(Protocol):
-    def __call__(self, *, check_mode: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]: ...
+    def __call__(self, *, check_mode: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]:
+        """Handle one task's parameters."""
+        raise NotImplementedError
 
 
 @pytest.fixture

@@ -155,3 +155,27 @@ def test_check_mode_predicts(run: Run, dest: Path, there: Any) -> None:
     assert predicted["targets"][0]["actions"] == made["targets"][0]["actions"]
     assert predicted.get("diff") == made.get("diff")
     assert "example-password" not in json.dumps(made)
+
+
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_a_pipe_is_refused_and_left_alone(run: Run, dest: Path, state: str) -> None:
+    """What is no regular file, a device above all, is never replaced; and reading it never hangs."""
+    os.mkfifo(dest)
+    result = run(source={"inline": ONE}, dest=str(dest), state=state)
+    assert result["failed"]
+    assert "not a regular file" in result["msg"]
+    assert stat.S_ISFIFO(dest.stat().st_mode)
+
+
+def test_a_pipe_as_the_source_does_not_hang(run: Run, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    result = run(source={"file": str(tmp_path / "pipe")})
+    assert result["failed"]
+    assert "not a regular file" in result["msg"]
+
+
+def test_a_file_that_everybody_could_read_is_closed(run: Run, dest: Path) -> None:
+    dest.write_text("{}")
+    dest.chmod(0o644)
+    assert run(source={"inline": ONE}, dest=str(dest))["changed"]
+    assert mode(dest) == 0o640

@@ -63,7 +63,7 @@ def check_each_once(world: World, clusters: list[dict[str, Any]]) -> None:
 
 def test_killed_in_the_middle_and_run_again(world: World) -> None:
     clusters = [world.cluster() for _number in range(MANY)]
-    variables = {"clusters": clusters, "provision_concurrency": 4}
+    variables = {"clusters": clusters, "provision_concurrency": 4, "provision_api_timeout": 5}
     world.manager.faults.add("AddSecretVersion", delay=0.05)
     running = world.start(variables)
     until(lambda: sum(map(world.versions, clusters)) >= MANY // 3, "a third of the versions")
@@ -104,7 +104,7 @@ def test_two_runs_at_once(world: World) -> None:
 def test_a_slow_batch_shows_how_far_it_is(world: World) -> None:
     clusters = [world.cluster() for _number in range(12)]
     world.manager.faults.add("AddSecretVersion", delay=1.2)
-    finished = world.provision({"clusters": clusters, "provision_concurrency": 4})
+    finished = world.provision({"clusters": clusters, "provision_concurrency": 4, "provision_api_timeout": 5})
     assert finished.code == 0, finished.output
     shown = re.findall(r"^gcp_pull_secret: (\d+)/12\b", finished.stdout, re.MULTILINE)
     assert shown, finished.stdout

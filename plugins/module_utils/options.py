@@ -11,7 +11,7 @@ be told from a choice; the defaults are in ``DEFAULTS`` and are applied last.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Callable
+from typing import Any, Callable, TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import source_spec
@@ -21,8 +21,11 @@ __all__ = [
     "document_options",
     "resolve_targets",
     "run_options",
+    "usable",
     "with_targets",
 ]
+
+T = TypeVar("T")
 
 # What a target gets when neither it nor the task says anything.
 _DEFAULTS: dict[str, Any] = {"state": "present", "precedence": "additional", "adopt": False}
@@ -149,6 +152,17 @@ def check_places(targets: Sequence[Mapping[str, Any]], place: Callable[[Mapping[
             continue
         if seen.setdefault(name, index) != index:
             raise ConfigurationError(f"targets {seen[name] + 1} and {index + 1} are both {name}")
+
+
+def usable(targets: Sequence[Mapping[str, Any]], build: Callable[[Mapping[str, Any]], T]) -> list[T]:
+    """What ``build`` makes of each target; a wrong one is left out, and fails alone when its turn comes."""
+    built = []
+    for target in targets:
+        try:
+            built.append(build(target))
+        except ConfigurationError:
+            continue
+    return built
 
 
 def _over(top: Mapping[str, Any], target: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options imp
     check_places,
     document_options,
     resolve_targets,
+    usable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.retention import (
     Retention,
@@ -87,19 +88,8 @@ def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str,
             writer.ensure(target, document.config, current.outcome, current.deadline)
 
     shared.documents.prepare([target for target in targets if target["state"] == "present"])
-    writer.prepare(_usable(targets))
+    writer.prepare(usable(targets, _target))
     return shared.over(targets, _place, work)
-
-
-def _usable(targets: list[dict[str, Any]]) -> list[SecretManagerTarget]:
-    usable = []
-    for target in targets:
-        try:
-            usable.append(_target(target))
-        except ConfigurationError:
-            # It fails alone, when its turn comes.
-            continue
-    return usable
 
 
 def _place(target: Mapping[str, Any]) -> str:

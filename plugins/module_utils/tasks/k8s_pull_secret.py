@@ -16,6 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options imp
     check_places,
     document_options,
     resolve_targets,
+    usable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.target import (
     KubernetesTarget,
@@ -73,7 +74,7 @@ def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str,
         writer.ensure(target, document.config, current.outcome, current.deadline)
 
     shared.documents.prepare([target for target in targets if target["state"] == "present"])
-    writer.prepare(_usable(targets))
+    writer.prepare(usable(targets, _target))
     return shared.over(targets, _place, work)
 
 
@@ -81,17 +82,6 @@ def _full_place(wanted: Mapping[str, Any]) -> str:
     target = _target(wanted)
     cluster = ":".join(part for part in (target.kubeconfig, target.context) if part)
     return f"{cluster}{':' if cluster else ''}namespaces/{target.namespace}/secrets/{target.name}"
-
-
-def _usable(targets: list[dict[str, Any]]) -> list[KubernetesTarget]:
-    usable = []
-    for target in targets:
-        try:
-            usable.append(_target(target))
-        except ConfigurationError:
-            # It fails alone, when its turn comes.
-            continue
-    return usable
 
 
 def _place(target: Mapping[str, Any]) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +25,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import (
+    ClientPool,
+    missing_package,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
     Overtaken,
     translate,
@@ -84,10 +87,7 @@ class KubernetesClient:
             from urllib3 import Timeout
             from urllib3.exceptions import HTTPError
         except ImportError as error:
-            raise ConfigurationError(
-                f"the Python package {error.name} is missing on the machine that runs the task",
-                "pip install kubernetes",
-            ) from None
+            raise missing_package(error, "kubernetes") from None
         self._timeout, self._transport_error = Timeout, HTTPError
         self._settings = settings
         self._prefix = f"{connection.context}:" if connection.context else ""
@@ -273,25 +273,14 @@ def _in_cluster(connection: Connection) -> bool:
 
 
 class KubernetesClients:
-    """The clients of one module run, made at first use, one per connection."""
+    """The clients of one module run, by context and kubeconfig."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._clients: dict[Connection, KubernetesClient] = {}
-        self._failed: dict[Connection, tuple[type, tuple[Any, ...]]] = {}
-        self._lock = threading.Lock()
+        self._pool: ClientPool[Connection, KubernetesClient] = ClientPool(
+            lambda connection: KubernetesClient(connection, settings)
+        )
 
     def get(self, context: str | None = None, kubeconfig: str | None = None) -> KubernetesClient:
         """The client of this context (the module's own where None)."""
-        connection = connect(self._settings.connection("kubernetes"), context, kubeconfig)
-        with self._lock:
-            if connection in self._failed:
-                kind, arguments = self._failed[connection]
-                raise kind(*arguments)
-            if connection not in self._clients:
-                try:
-                    self._clients[connection] = KubernetesClient(connection, self._settings)
-                except (ConfigurationError, PermissionDenied) as error:
-                    self._failed[connection] = (type(error), (error.message, error.hint))
-                    raise
-            return self._clients[connection]
+        return self._pool.get(connect(self._settings.connection("kubernetes"), context, kubeconfig))

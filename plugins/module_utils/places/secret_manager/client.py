@@ -12,17 +12,20 @@ here, and ``target.py`` decides.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, Callable, TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
     NotFound,
     PullSecretError,
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import (
+    IMPORTING,
+    ClientPool,
+    missing_package,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.auth import (
     Connection,
     connect,
@@ -62,10 +65,7 @@ class SecretManagerClient:
             from google.cloud import secretmanager_v1
             from google.protobuf import field_mask_pb2
         except ImportError as error:
-            raise ConfigurationError(
-                f"the Python package of {error.name} is missing on the machine that runs the task",
-                "pip install google-cloud-secret-manager google-crc32c",
-            ) from None
+            raise missing_package(error, "google-cloud-secret-manager google-crc32c") from None
         self._crc32c = google_crc32c.value
         self._types = secretmanager_v1
         self._mask = field_mask_pb2.FieldMask
@@ -103,8 +103,9 @@ class SecretManagerClient:
         """
         if _PLUGIN_FAILED not in str(getattr(error, "message", "")):
             return error
-        import google.auth.exceptions
-        from google.auth.transport.requests import Request
+        with IMPORTING:
+            import google.auth.exceptions
+            from google.auth.transport.requests import Request
 
         try:
             self._credentials.refresh(Request())
@@ -315,26 +316,14 @@ def _widen_pool(api: Any, concurrency: int) -> None:
 
 
 class SecretManagerClients:
-    """The clients of one module run, made at first use, one per connection."""
+    """The clients of one module run, by the service account that they act as."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._clients: dict[Connection, SecretManagerClient] = {}
-        self._failed: dict[Connection, tuple[type, tuple[Any, ...]]] = {}
-        self._lock = threading.Lock()
+        self._pool: ClientPool[Connection, SecretManagerClient] = ClientPool(
+            lambda connection: SecretManagerClient(connection, settings)
+        )
 
     def get(self, impersonate: str | None = None) -> SecretManagerClient:
         """The client that acts as this service account (the module's own where None)."""
-        connection = connect(self._settings.connection("gcp"), impersonate)
-        with self._lock:
-            if connection in self._failed:
-                kind, arguments = self._failed[connection]
-                raise kind(*arguments)
-            if connection not in self._clients:
-                try:
-                    self._clients[connection] = SecretManagerClient(connection, self._settings)
-                except PullSecretError as error:
-                    # Asking the metadata server takes seconds: a thousand targets ask once.
-                    self._failed[connection] = (type(error), (error.message, error.hint))
-                    raise
-            return self._clients[connection]
+        return self._pool.get(connect(self._settings.connection("gcp"), impersonate))

@@ -1,0 +1,110 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The pool of clients, and two threads that import two cloud libraries at the same moment."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PermissionDenied,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import (
+    ClientPool,
+    missing_package,
+)
+
+# Each of the two libraries imports requests. Without the lock one of the threads gets half of it.
+_TWO_THREADS = """
+import sys, threading
+sys.path[:0] = %r
+sys.setswitchinterval(1e-5)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes import client as k8s
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import (
+    client as gcp,
+)
+
+settings = Settings(connections={"gcp": {"endpoint": "http://127.0.0.1:1"},
+                                 "kubernetes": {"host": "http://127.0.0.1:1"}})
+together = threading.Barrier(2)
+failures = []
+
+def get(clients):
+    together.wait()
+    try:
+        clients.get()
+    except Exception as error:
+        failures.append(repr(error))
+
+threads = [threading.Thread(target=get, args=(made(settings),))
+           for made in (gcp.SecretManagerClients, k8s.KubernetesClients)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(failures)
+"""
+
+
+def test_two_places_are_first_used_at_the_same_moment() -> None:
+    for _attempt in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", _TWO_THREADS % (sys.path,)], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stdout + done.stderr
+
+
+def test_one_client_a_connection() -> None:
+    made: list[str] = []
+
+    def make(key: str) -> object:
+        made.append(key)
+        return object()
+
+    pool: ClientPool[str, object] = ClientPool(make)
+    found: list[object] = []
+    threads = [threading.Thread(target=lambda: found.append(pool.get("a"))) for _slot in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == ["a"]
+    assert len(set(map(id, found))) == 1
+    assert pool.get("b") is not found[0]
+
+
+def test_a_connection_that_failed_is_asked_for_once() -> None:
+    asked: list[str] = []
+
+    def make(key: str) -> object:
+        asked.append(key)
+        raise PermissionDenied("no credentials", "log in")
+
+    pool: ClientPool[str, object] = ClientPool(make)
+    for _target in range(3):
+        with pytest.raises(PermissionDenied) as caught:
+            pool.get("a")
+        assert (caught.value.message, caught.value.hint) == ("no credentials", "log in")
+    assert asked == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ModuleNotFoundError("No module named 'x'", name="x"), "x is missing"),
+        (ImportError("cannot import name 'y' from 'x'", name="x"), "x on the machine that runs the task is"),
+    ],
+)
+def test_missing_and_broken_packages_are_told_apart(error: ImportError, words: str) -> None:
+    problem = missing_package(error, "x")
+    assert isinstance(problem, ConfigurationError)
+    assert words in problem.message
+    assert "pip install" in (problem.hint or "")

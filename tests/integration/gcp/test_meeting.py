@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import target
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import adding
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
     ANNOTATION,
     Claim,
@@ -144,7 +144,7 @@ def test_an_add_is_not_begun_that_could_outlive_its_claim(
     module: Module, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
     """The first claim takes so long to write that it is used up: it is made anew."""
-    monkeypatch.setattr(target, "_CLAIM_MARGIN", 0.0)
+    monkeypatch.setattr(adding, "_CLAIM_MARGIN", 0.0)
     writing = "UpdateSecret" if there else "CreateSecret"
     module.lab.faults.add(writing, delay=0.8, times=1)
     result = module.put("new", api_timeout=0.7 if not there else 1.0)

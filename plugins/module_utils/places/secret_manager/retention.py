@@ -2,14 +2,25 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which old versions of a secret go: a decision, without I/O."""
+"""Which old versions of a secret go: a decision without I/O, and carrying it out."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Retention", "Version", "plan_retention"]
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+    SecretManagerClient,
+    number,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
+    FailedPrecondition,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+
+__all__ = ["Retention", "Version", "apply_retention", "plan_retention"]
 
 
 @dataclass(frozen=True)
@@ -64,3 +75,43 @@ def plan_retention(versions: Sequence[Version], rule: Retention, now: float) -> 
         ):
             plan.append((version.number, "destroy"))
     return plan
+
+
+def apply_retention(
+    client: SecretManagerClient,
+    name: str,
+    rule: Retention,
+    outcome: Outcome,
+    deadline: Deadline,
+    *,
+    dry_run: bool,
+) -> None:
+    """Disable and destroy what the rule says, after the secret holds what it should.
+
+    :param name: the secret's full resource name.
+    :param dry_run: check mode; what ``outcome`` foresees is taken into account.
+    """
+    if dry_run and "created" in outcome.actions:
+        return
+    versions = {int(number(version.name)): version for version in client.versions(name, deadline)}
+    facts = [
+        Version(key, version.state.name, version.create_time.timestamp()) for key, version in versions.items()
+    ]
+    now = time.time()
+    if dry_run and "version added" in outcome.actions:
+        facts.append(Version(max(versions, default=0) + 1, "ENABLED", now))
+    for key, verb in plan_retention(facts, rule, now):
+        done = f"version {key} {verb}{'d' if verb.endswith('e') else 'ed'}"
+        if dry_run:
+            outcome.did(done)
+            continue
+        try:
+            client.set_state(f"{name}/versions/{key}", versions[key].etag, verb, deadline)
+        except FailedPrecondition:
+            # Somebody changed that version since: the next run will look again.
+            outcome.warnings.append(f"version {key} changed meanwhile and was left alone")
+            continue
+        outcome.did(done)
+        outcome.settle()
+        if outcome.journal is not None:
+            outcome.journal.note(f"{verb}-secret-version", f"Old version: {verb}", version=str(key))

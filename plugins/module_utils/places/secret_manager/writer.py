@@ -1,0 +1,263 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Making a secret in Secret Manager hold a docker config.
+
+Seed 003, workflow 1: get or create with labels, add a version, verify, with what the
+seed leaves open: no new version without a change of meaning, an ownership guard, one
+version even with two runs at once, and an add that may or may not have happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfig,
+    DockerConfigError,
+    load,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    Conflict,
+    InvalidDocument,
+    NotFound,
+    OwnershipConflict,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import owner_problem
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.adding import (
+    Addition,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
+    ANNOTATION,
+    Claim,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+    SecretManagerClient,
+    SecretManagerClients,
+    number,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.converge import (
+    converge,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.desired import (
+    Desired,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
+    AlreadyExists,
+    FailedPrecondition,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.restoring import (
+    read_version,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.retention import (
+    apply_retention,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.target import (
+    MAX_PAYLOAD,
+    SecretManagerTarget,
+    metadata_changes,
+    new_secret,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+
+__all__ = ["SecretManagerWriter"]
+
+# From how many secrets of one project on a single LIST is cheaper than a GET each.
+_LIST_FROM = 3
+
+
+class SecretManagerWriter:
+    """Writes many targets; thread-safe.
+
+    :param dry_run: check mode: everything is read, nothing is written.
+    """
+
+    def __init__(self, settings: Settings, clients: SecretManagerClients, *, dry_run: bool = False) -> None:
+        self._settings = settings
+        self._clients = clients
+        self._dry_run = dry_run
+        self._owner = Claim.new_owner()
+        self._known: dict[str, Any] = {}
+        self._listed: set[tuple[str | None, str]] = set()
+
+    def prepare(self, targets: Sequence[SecretManagerTarget]) -> None:
+        """Read the metadata of all of a project's secrets in one LIST, where that pays."""
+        groups: dict[tuple[str | None, str], set[str]] = {}
+        for target in targets:
+            groups.setdefault((target.impersonate, target.project), set()).add(target.secret)
+        worth = [(key, wanted) for key, wanted in groups.items() if len(wanted) >= _LIST_FROM]
+        with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
+            list(pool.map(lambda item: self._list(*item), worth))
+
+    def _list(self, key: tuple[str | None, str], wanted: set[str]) -> None:
+        impersonate, project = key
+        try:
+            found = self._clients.get(impersonate).list_secrets(
+                project, "labels.managed-by=hyperfleet", self._settings.deadline()
+            )
+        except PullSecretError:
+            # The right to LIST is not needed; whatever else is wrong, each target's own GET will say.
+            return
+        for secret in found:
+            secret_id = number(secret.name)
+            if secret_id in wanted:
+                # The service answers with the project's number in place of its id.
+                self._known[f"projects/{project}/secrets/{secret_id}"] = secret
+        self._listed.add(key)
+
+    def ensure(
+        self,
+        target: SecretManagerTarget,
+        config: DockerConfig,
+        outcome: Outcome,
+        deadline: Deadline,
+    ) -> None:
+        """Make the newest enabled version hold ``config``; what was done is written to ``outcome``."""
+        if len(config.canonical()) > MAX_PAYLOAD:
+            raise InvalidDocument(
+                f"the docker config has {len(config.canonical())} bytes, and a version of Secret Manager "
+                f"holds {MAX_PAYLOAD}"
+            )
+        outcome.after = config
+        client = self._clients.get(target.impersonate)
+        desired = Desired(client, target, config, outcome, deadline)
+        addition = Addition(desired, self._settings, self._owner)
+        converge(self._settings, deadline, lambda fresh: self._ensure_once(desired, addition, fresh))
+        if target.retention is not None:
+            apply_retention(client, target.name, target.retention, outcome, deadline, dry_run=self._dry_run)
+
+    def restore(
+        self, target: SecretManagerTarget, version: str, outcome: Outcome, deadline: Deadline
+    ) -> None:
+        """Make the newest enabled version hold what an older one holds."""
+        client = self._clients.get(target.impersonate)
+        self._guard(target, client.get_secret(target.name, deadline))
+        payload = read_version(client, f"{target.name}/versions/{version}", deadline, dry_run=self._dry_run)
+        try:
+            config = load(payload)
+        except DockerConfigError as error:
+            raise InvalidDocument(f"version {version} of {target.name}: {error}") from None
+        outcome.provenance = dict.fromkeys(config.registries, f"version {version}")
+        self.ensure(target, config, outcome, deadline)
+
+    def remove(self, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline) -> None:
+        """Delete the secret with all its versions; one that is not ours is refused."""
+        client = self._clients.get(target.impersonate)
+
+        def once(fresh: bool) -> None:
+            known = None if fresh else self._known.get(target.name)
+            # The LIST shows ours only: what is not in it may be somebody else's, which is to be told.
+            secret = known if known is not None else client.get_secret(target.name, deadline)
+            if secret is None:
+                return
+            self._guard(target, secret, fresh)
+            outcome.restart()
+            outcome.did("deleted")
+            outcome.metadata_before = {f"label {k}": v for k, v in secret.labels.items()}
+            if not self._dry_run:
+                try:
+                    client.delete_secret(target.name, secret.etag, deadline)
+                except FailedPrecondition as error:
+                    raise Conflict(error.message) from None
+                outcome.settle()
+                if outcome.journal is not None:
+                    outcome.journal.note("delete-secret", f"Deleted secret {target.name}")
+
+        converge(self._settings, deadline, once)
+
+    # -- steps ----------------------------------------------------------------------------------
+
+    def _secret(
+        self, client: SecretManagerClient, target: SecretManagerTarget, deadline: Deadline, fresh: bool
+    ) -> Any:
+        if not fresh:
+            if target.name in self._known:
+                return self._known[target.name]
+            # Not among ours: it is most likely not there, and CreateSecret is atomic. In check mode
+            # nothing is created, so the question has to be asked.
+            if (target.impersonate, target.project) in self._listed and not self._dry_run:
+                return None
+        return client.get_secret(target.name, deadline)
+
+    def _guard(self, target: SecretManagerTarget, secret: Any, fresh: bool = True) -> None:
+        if secret is None:
+            raise NotFound(f"{target.name} does not exist")
+        problem = owner_problem(secret.labels, target.cluster_id)
+        if problem is None or target.adopt:
+            return
+        if not fresh:
+            raise Conflict(f"{target.name} {problem} in the list; read again")
+        raise OwnershipConflict(
+            f"{target.name} exists but {problem}",
+            "nothing was written; rename or delete it, or take it over with adopt: true",
+        )
+
+    def _ensure_once(self, desired: Desired, addition: Addition, fresh: bool) -> None:
+        target, outcome = desired.target, desired.outcome
+        outcome.restart()
+        secret = self._secret(desired.client, target, desired.deadline, fresh)
+        if secret is None:
+            outcome.did("created")
+            if self._dry_run:
+                outcome.did("version added")
+                return
+            claim = addition.claim(None, 0)
+            self._create(desired, claim)
+        else:
+            self._guard(target, secret, fresh)
+            # Before a write the list is asked, too: the newest version need not be an enabled one.
+            desired.read_latest()
+            base = 0 if desired.is_held() else desired.read_newest()
+            if desired.is_held():
+                self._update_metadata(desired, secret)
+                return
+            if self._dry_run:
+                self._update_metadata(desired, secret)
+                outcome.did("version added")
+                outcome.version = None
+                return
+            claim = addition.claim(secret, base)
+            self._update_metadata(desired, secret, claim)
+        outcome.version = addition.add(claim)
+
+    def _create(self, desired: Desired, claim: Claim) -> None:
+        target = desired.target
+        try:
+            desired.client.create_secret(
+                target.project,
+                target.secret,
+                new_secret(target, {ANNOTATION: str(claim)}),
+                desired.deadline,
+            )
+        except AlreadyExists:
+            # Another run, our own earlier try, or a LIST that did not show it.
+            raise Conflict(f"{target.name} was created by another run") from None
+        desired.outcome.settle()
+        desired.note("create-secret", f"Created secret {target.name}")
+
+    def _update_metadata(self, desired: Desired, secret: Any, claim: Claim | None = None) -> None:
+        target, outcome = desired.target, desired.outcome
+        changes = metadata_changes(target, secret, outcome)
+        if self._dry_run or (changes is None and claim is None):
+            return
+        sent = changes or {"labels": dict(secret.labels), "annotations": dict(secret.annotations)}
+        if claim is not None:
+            sent["annotations"][ANNOTATION] = str(claim)
+        try:
+            desired.client.update_secret(target.name, sent, secret.etag, desired.deadline)
+        except FailedPrecondition as error:
+            raise Conflict(error.message) from None
+        except PullSecretError as error:
+            if error.retryable:
+                # It may have happened: then the next try finds nothing to do, and the change was ours.
+                outcome.settle()
+            raise
+        outcome.settle()
+        if changes is not None:
+            desired.note("update-secret", f"Updated labels of {target.name}")

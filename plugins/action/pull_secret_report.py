@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ansible.plugins.action import ActionBase
@@ -16,6 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.table impor
 display = Display()
 
 _SHOWN = 5
+_NAMES = ("clusters", "secret_manager", "management")
 
 
 class ActionModule(ActionBase):
@@ -26,17 +28,23 @@ class ActionModule(ActionBase):
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         """Nothing is read or written; see M(hyperfleet.pull_secret.pull_secret_report)."""
         result: dict[str, Any] = super().run(tmp, task_vars)
-        _validated, arguments = self.validate_argument_spec(
+        # A name stays as it is. What was given in its place may be a secret, and callbacks are shown it.
+        self._task.args = quiet(self._task.args)
+        dummy, arguments = self.validate_argument_spec(
             argument_spec=dict(
-                clusters=dict(type="list", elements="dict", required=True),
-                secret_manager=dict(type="dict", required=True),
-                management=dict(type="dict", required=True),
+                {option: dict(type="str", required=True) for option in _NAMES},
                 show=dict(type="bool", default=True),
             )
         )
-        # Callbacks are given the task's arguments with its result; a cluster's source may be inline.
-        self._task.args = quiet(self._task.args)
-        rows = summary_rows(arguments["clusters"], arguments["secret_manager"], arguments["management"])
+        # By name: as arguments, a fleet and its results would be templated and copied value by value.
+        named = {option: (task_vars or {}).get(arguments[option]) for option in _NAMES}
+        for option, value in named.items():
+            # What a module returned holds no templates.
+            if value is None or (option != "clusters" and not isinstance(value, Mapping)):
+                what = "a variable" if option == "clusters" else "a registered result"
+                return {**result, "failed": True, "msg": f"{option} is not the name of {what}"}
+        clusters, stored, placed = named.values()
+        rows = summary_rows(self._templar.template(clusters), stored or {}, placed or {})
         if arguments["show"]:
             display.display("\n".join(["", *table(rows, check_mode=self._task.check_mode)]))
         failed = [row for row in rows if row["failed"]]

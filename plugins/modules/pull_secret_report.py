@@ -29,17 +29,18 @@ attributes:
       - It changes nothing.
 options:
   clusters:
-    description: The clusters of the workflow, each with its C(cluster_id).
-    type: list
-    elements: dict
+    description:
+      - Name of the variable that holds the clusters of the workflow.
+      - A name, and no template, as in the two other options. A large fleet takes long to be copied as an argument.
+    type: str
     required: true
   secret_manager:
-    description: Registered result of M(hyperfleet.pull_secret.gcp_pull_secret).
-    type: dict
+    description: Name of the variable that the result of M(hyperfleet.pull_secret.gcp_pull_secret) was registered in.
+    type: str
     required: true
   management:
-    description: Registered result of M(hyperfleet.pull_secret.k8s_pull_secret).
-    type: dict
+    description: Name of the variable that the result of M(hyperfleet.pull_secret.k8s_pull_secret) was registered in.
+    type: str
     required: true
   show:
     description: Whether the table is printed.
@@ -52,9 +53,9 @@ author:
 EXAMPLES = r"""
 - name: Say what became of every cluster
   hyperfleet.pull_secret.pull_secret_report:
-    clusters: "{{ clusters }}"
-    secret_manager: "{{ stored }}"
-    management: "{{ placed }}"
+    clusters: clusters
+    secret_manager: stored
+    management: placed
   register: report
 
 - name: End with one result for all clusters

@@ -16,6 +16,13 @@ description:
     its labels, adds a version only when the meaning differs from the newest enabled version, and reads
     it back.
   - Refuses a secret that belongs to somebody else, and adds one version even when two runs meet.
+notes:
+  - Before a version is added, the annotation C(hyperfleet-adding) claims the secret for 20 seconds, up to
+    twice O(api_timeout) and 10 seconds where the service has shown to be slow. Other runs wait for it, and
+    say so in C(operations), until the version is there or the time is over, so that is how long a run that
+    was killed can hold up the next one. A run that gives up takes its claim back, unless its add may still
+    take effect.
+  - The clocks of machines that write the same secret may differ by less than 10 seconds.
 requirements:
   - google-cloud-secret-manager
   - google-crc32c

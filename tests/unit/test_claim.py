@@ -10,7 +10,11 @@ from types import SimpleNamespace
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import Claim
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
+    MARGIN,
+    Claim,
+    Lifetime,
+)
 
 
 @pytest.fixture
@@ -42,3 +46,47 @@ def test_it_blocks_others_until_its_version_is_there_or_it_expires(clock: Simple
     assert not held.blocks("them", 4)
     clock.now += 40
     assert not held.blocks("them", 3)
+
+
+def test_others_do_not_think_it_over_before_its_holder_does(clock: SimpleNamespace) -> None:
+    clock.now += 0.3
+    written = Claim.new(3, "us", 40)
+    read = Claim.parse(str(written))
+    assert read is not None
+    assert written.expires <= read.expires < written.expires + 1
+
+
+def test_the_margin_is_no_time_for_an_add(clock: SimpleNamespace) -> None:
+    held = Claim.new(3, "us", 20)
+    assert held.time_to_add() == 20 - MARGIN
+    clock.now += 20 - MARGIN
+    assert held.time_to_add() == 0
+    assert held.blocks("them", 3)
+
+
+def test_with_the_usual_time_limit_it_holds_for_twenty_seconds() -> None:
+    assert Lifetime(30).seconds == 20
+
+
+def test_it_is_no_longer_than_calls_can_take() -> None:
+    assert Lifetime(2).seconds == 2 * 2 + MARGIN
+
+
+def test_only_a_slow_service_makes_it_longer_up_to_what_two_calls_can_take() -> None:
+    lifetime = Lifetime(30)
+    seconds = []
+    for _time in range(3):
+        lifetime.lengthen()
+        seconds.append(lifetime.seconds)
+    assert seconds == [40, 70, 70]
+
+
+def test_a_claim_that_took_half_of_its_time_to_write_does_not_suffice(clock: SimpleNamespace) -> None:
+    lifetime = Lifetime(30)
+    held = Claim.new(3, "us", lifetime.seconds)
+    clock.now += 5
+    assert lifetime.suffices(held)
+    clock.now += 0.5
+    assert not lifetime.suffices(held)
+    lifetime.lengthen()
+    assert lifetime.suffices(Claim.new(3, "us", lifetime.seconds))

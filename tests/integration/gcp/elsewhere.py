@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import adding
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import gcp_pull_secret as task
 
 # Imports cost most of a process's second: the server makes them once.
@@ -26,7 +26,7 @@ _CONTEXT.set_forkserver_preload([__name__, "google.cloud.secretmanager_v1", "grp
 
 def go(parameters: Mapping[str, Any], answer: str, margin: float) -> None:
     """Run the module; its result is written to the file ``answer``."""
-    adding._CLAIM_MARGIN = margin
+    claim.MARGIN = margin
     result = task.run(parameters, check_mode=False, diff=False)
     Path(answer).write_text(json.dumps(result))
 

@@ -231,6 +231,40 @@ def test_a_refused_add_leaves_no_claim_for_the_next_run_to_wait_for(module: Modu
     assert module.put("two", timeout=5)["actions"] == ["version added"]
 
 
+@pytest.mark.parametrize("there", [False, True], ids=["first run", "update"])
+@pytest.mark.parametrize("code", ["RESOURCE_EXHAUSTED", "UNAVAILABLE", "INTERNAL"])
+def test_an_add_that_is_given_up_leaves_no_claim_either(module: Module, there: bool, code: str) -> None:
+    if there:
+        module.lab.seed([owned("cls-1", document("one"))])
+    fault = module.lab.faults.add("AddSecretVersion", code=code, times=5)
+    assert module.put("two")["kind"] == _TRANSIENT[code]
+    assert fault.hits == 5
+    assert claim.ANNOTATION not in module.secret().annotations
+    assert module.put("two", timeout=5)["actions"] == ["version added"]
+
+
+def test_a_claim_that_was_written_without_an_answer_is_taken_back(module: Module) -> None:
+    module.lab.seed([owned("cls-1", document("one"))])
+    module.lab.faults.add("UpdateSecret", code="UNAVAILABLE", phase="after", times=5)
+    assert module.put("two")["kind"] == "unavailable"
+    assert module.count("AddSecretVersion") == 0
+    assert claim.ANNOTATION not in module.secret().annotations
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["first run", "update"])
+@pytest.mark.parametrize("unseen", [False, True], ids=["not answered", "not to be seen"])
+def test_the_claim_stays_while_an_add_may_still_happen(module: Module, there: bool, unseen: bool) -> None:
+    if there:
+        module.lab.seed([owned("cls-1", document("one"))])
+    if unseen:
+        module.lab.faults.add("AddSecretVersion", code="UNAVAILABLE")
+        module.lab.faults.add("ListSecretVersions", skip=int(there), code="PERMISSION_DENIED")
+    else:
+        module.lab.faults.add("AddSecretVersion", code="DEADLINE_EXCEEDED")
+    assert module.put("two")["kind"] == ("permission_denied" if unseen else "unavailable")
+    assert claim.ANNOTATION in module.secret().annotations
+
+
 def test_what_was_not_done_is_not_told(module: Module) -> None:
     module.lab.faults.add("CreateSecret", code="PERMISSION_DENIED")
     result = module.put()

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import adding
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
     ANNOTATION,
     Claim,
@@ -126,6 +126,11 @@ def test_the_claim_of_a_run_that_was_killed_expires(module: Module) -> None:
     _claimed(module, base=1, lifetime=1.2)
     result = module.put("new", timeout=20)
     assert result["actions"] == ["version added"]
+    # Said once, however often it is looked at.
+    assert [entry["operation"] for entry in result["operations"]] == [
+        "wait-for-claim",
+        "create-secret-version",
+    ]
     assert module.holds("new")
 
 
@@ -143,14 +148,67 @@ def test_what_is_not_a_claim_is_none(module: Module, text: str) -> None:
 def test_an_add_is_not_begun_that_could_outlive_its_claim(
     module: Module, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
-    """The first claim takes so long to write that it is used up: it is made anew."""
-    monkeypatch.setattr(adding, "_CLAIM_MARGIN", 0.0)
-    writing = "UpdateSecret" if there else "CreateSecret"
-    module.lab.faults.add(writing, delay=0.8, times=1)
-    result = module.put("new", api_timeout=0.7 if not there else 1.0)
+    """The first claim takes so long to write that too little of it is left: it is made anew, and longer."""
+    monkeypatch.setattr(claim, "LIFETIME", 1.2)
+    monkeypatch.setattr(claim, "MARGIN", 0.2)
+    module.lab.faults.add("UpdateSecret" if there else "CreateSecret", delay=0.7, times=1)
+    result = module.put("new")
     assert not result.get("failed"), result.get("msg")
+    assert module.count("UpdateSecret") == 1 + there
+    assert module.count("AddSecretVersion") == 1
     assert len(module.states()) == 1 + there
-    assert module.count(writing) + module.count("UpdateSecret") >= 2
+
+
+def test_an_add_is_given_up_before_its_claim_ends_and_its_late_version_is_found(
+    module: Module, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    """The service is done after our time for the add and before the claim's end: nobody adds another."""
+    monkeypatch.setattr(claim, "LIFETIME", 2.5)
+    monkeypatch.setattr(claim, "MARGIN", 1.5)
+    module.lab.faults.add("AddSecretVersion", delay=1.4, times=1)
+    # Without a limit of its own the call would last until it is answered, and nothing had to be looked for.
+    looks = _together(module, ["new"] * 3, api_timeout=60)
+    assert not [result["msg"] for result in looks if result.get("failed")]
+    assert module.count("AddSecretVersion") == 1
+    assert len(module.states()) == 1 + there
+    assert sum(result["changed"] for result in looks) == 1
+
+
+def test_an_add_that_does_not_happen_in_its_time_is_made_again(
+    module: Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claim, "LIFETIME", 1.0)
+    monkeypatch.setattr(claim, "MARGIN", 0.5)
+    fault = module.lab.faults.add("AddSecretVersion", delay=600, times=1)
+    # Longer than the claims, which are what ends the call.
+    result = module.put("new", api_timeout=300, timeout=60)
+    assert not result.get("failed"), result.get("msg")
+    assert fault.hits == 1
+    assert module.count("AddSecretVersion") == 1
+    assert module.holds("new")
+
+
+def test_a_run_that_is_killed_at_its_add_is_waited_for_at_most_21_seconds(
+    module: Module, there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = module.lab.faults.add("AddSecretVersion", delay=600, times=1)
+    arguments = {"cluster_id": "cls-1", "project": PROJECT, "source": {"inline": document("new")}}
+    process = start(module.parameters(arguments), tmp_path / "answer")
+    _wait(lambda: fault.hits > 0, process)
+    process.kill()
+    process.join(30)
+
+    held = Claim.parse(module.secret().annotations[ANNOTATION])
+    assert held is not None
+    assert 0 < held.remaining() <= 21
+    blocked = module.put("new", timeout=1)
+    assert blocked["kind"] == "timeout"
+    (note,) = [entry for entry in blocked["operations"] if entry["operation"] == "wait-for-claim"]
+    assert "another run's claim" in note["message"]
+    assert module.count("AddSecretVersion") == 0
+
+    monkeypatch.setattr(claim, "time", SimpleNamespace(time=lambda: time.time() + 21))
+    assert module.put("new")["actions"] == ["version added"]
 
 
 # Cut off.

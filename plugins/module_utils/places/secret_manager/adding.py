@@ -6,20 +6,27 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     Conflict,
+    NotFound,
     PermissionDenied,
     PullSecretError,
+    QuotaExceeded,
     TimedOut,
+    Unavailable,
     VerificationFailed,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
     ANNOTATION,
     Claim,
+    Lifetime,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     number,
@@ -29,12 +36,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
+    Unanswered,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["Addition"]
 
-# Seconds that the clocks of two runs' machines may differ by.
-_CLAIM_MARGIN = 10.0
+# What means that nothing was added.  All else may have happened.
+_REFUSED = (ConfigurationError, Conflict, FailedPrecondition, NotFound, PermissionDenied, QuotaExceeded)
+# Seconds between two looks for a version that may come yet.
+_LOOK_AGAIN = 1.0
 
 
 class Addition:
@@ -45,11 +56,14 @@ class Addition:
 
     def __init__(self, desired: Desired, settings: Settings, owner: str) -> None:
         self._desired = desired
+        self._stop = settings.retrier.stop
         self._name = desired.target.name
-        self._settings = settings
         self._owner = owner
-        # Time to write the claim, and for the add to be over before its claim is.
-        self._lifetime = 2 * settings.api_timeout + _CLAIM_MARGIN
+        self._lifetime = Lifetime(settings.api_timeout)
+        # Whether a claim of ours may stand, and whether an add of ours may still take effect.
+        self._claimed = False
+        self._unknown = False
+        self._waited = False
 
     def claim(self, secret: Any, base: int) -> Claim:
         """A claim to be written with the secret's metadata.
@@ -60,22 +74,38 @@ class Addition:
         """
         held = Claim.parse(secret.annotations.get(ANNOTATION)) if secret is not None else None
         if held is not None and held.blocks(self._owner, base):
+            if not self._waited:
+                self._waited = True
+                self._desired.note(
+                    "wait-for-claim",
+                    f"Waiting for another run's claim on {self._name}, "
+                    f"which ends in {math.ceil(held.remaining())} s",
+                )
             raise Conflict(f"{self._name}: another run is adding a version")
-        return Claim.new(base, self._owner, self._lifetime)
+        return Claim.new(base, self._owner, self._lifetime.seconds)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Around the call that writes a claim: it stands afterwards, or may, where no answer came."""
+        try:
+            yield
+        except (TimedOut, Unavailable):
+            self._claimed = True
+            raise
+        self._claimed = True
 
     def add(self, claim: Claim) -> str:
         """Add the version under a claim that was written; its number.
 
         :raises Conflict: the claim is used up; it has to be made anew.
         """
-        if claim.remaining() < self._settings.api_timeout:
+        if not self._lifetime.suffices(claim):
             # It took so long to write that the add could outlive it.
+            self._lifetime.lengthen()
             raise Conflict(f"the claim on {self._name} is about to expire")
-        try:
-            added = self._add(claim.base)
-        except (ConfigurationError, FailedPrecondition, PermissionDenied):
-            self._release()
-            raise
+        added = self._add(claim)
+        # The claim is spent by the version.
+        self._claimed = False
         desired = self._desired
         desired.outcome.did("version added")
         desired.outcome.settle()
@@ -85,21 +115,44 @@ class Addition:
         desired.note("create-secret-version", "Created secret version", version=added)
         return added
 
-    def _add(self, base: int) -> str:
+    def _add(self, claim: Claim) -> str:
         desired = self._desired
+        limit = Deadline(min(desired.deadline.remaining(), claim.time_to_add()))
         try:
-            return number(desired.client.add_version_once(self._name, desired.payload, desired.deadline))
+            return number(desired.client.add_version_once(self._name, desired.payload, limit))
         except PullSecretError as error:
+            if isinstance(error, _REFUSED):
+                raise
             if not error.retryable:
+                self._unknown = True
                 raise
             # It may have happened all the same: look before it is done twice.
             try:
-                found = self._find(base)
-            except TimedOut:
-                raise TimedOut(f"{error.message}; no time was left to see if it happened") from None
+                found = self._look(claim, isinstance(error, Unanswered))
+            except PullSecretError as unseen:
+                self._unknown = True
+                if isinstance(unseen, TimedOut):
+                    raise TimedOut(f"{error.message}; no time was left to see if it happened") from None
+                raise
             if found is None:
                 raise
             return found
+
+    def _look(self, claim: Claim, unanswered: bool) -> str | None:
+        """The number of the version that our add made, or None.
+
+        :param unanswered: it may come yet: what took all of the claim's time is waited for in its margin.
+        """
+        late = unanswered and claim.time_to_add() <= 0
+        if late:
+            self._lifetime.lengthen()
+        while True:
+            found = self._find(claim.base)
+            left = min(claim.remaining(), self._desired.deadline.remaining())
+            if found is not None or not late or left <= 0 or self._stop.is_set():
+                self._unknown = self._unknown or (found is None and unanswered)
+                return found
+            self._stop.wait(min(_LOOK_AGAIN, left))
 
     def _find(self, base: int) -> str | None:
         client, deadline = self._desired.client, self._desired.deadline
@@ -123,8 +176,10 @@ class Addition:
             hint = f"disable it: this run could not ({error.message})"
         return VerificationFailed(f"{version} does not hold what was written", hint)
 
-    def _release(self) -> None:
-        """Refused for good: whoever runs again once that is mended need not wait for the claim."""
+    def release(self) -> None:
+        """The target is given up: whoever runs next need not wait for a claim that protects no add."""
+        if not self._claimed or self._unknown:
+            return
         client, deadline = self._desired.client, self._desired.deadline
         try:
             secret = client.get_secret(self._name, deadline)

@@ -10,19 +10,30 @@ secret's etag (``UpdateSecret`` refuses with FAILED_PRECONDITION if somebody was
 faster; ``CreateSecret`` is atomic and carries the creator's claim).  The claim
 names the newest version number that the run saw: once a newer version exists it is
 spent, so nothing has to be cleaned up, and it expires, so that a run that was killed
-blocks nobody for long.
+blocks nobody for longer than ``LIFETIME``.
+
+The holder uses all of that time but ``MARGIN``: its add is given up when the margin
+begins.  The margin is for two things together, since neither can be known: how far the
+clocks of two machines differ, and how long after our time for the call the service may
+still carry it out (gRPC tells it of that time, which is no promise; REST does not).  If
+both together are longer than the margin, there may be two versions where one was meant:
+each is whole, and the newest of them is compared with what is wanted by the next run.
 """
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from dataclasses import dataclass
 
-__all__ = ["ANNOTATION", "Claim"]
+__all__ = ["ANNOTATION", "LIFETIME", "MARGIN", "Claim", "Lifetime"]
 
 # Secret Manager's annotation keys have no prefix with a slash.
 ANNOTATION = "hyperfleet-adding"
+# Seconds.  A claim and an add take less than one; whoever is killed between them is waited for so long.
+LIFETIME = 20.0
+MARGIN = 10.0
 
 
 @dataclass(frozen=True)
@@ -53,12 +64,37 @@ class Claim:
             return None
 
     def __str__(self) -> str:
-        return f"{self.base}.{self.owner}.{int(self.expires)}"
+        # Up: others must not think it over before its holder does.
+        return f"{self.base}.{self.owner}.{math.ceil(self.expires)}"
 
     def remaining(self) -> float:
         """Seconds until it expires, below zero once it has."""
         return self.expires - time.time()
 
+    def time_to_add(self) -> float:
+        """Seconds in which its holder may begin and end an add; below zero once there are none."""
+        return self.remaining() - MARGIN
+
     def blocks(self, owner: str, newest: int) -> bool:
         """Whether another run is between its claim and its add."""
         return self.owner != owner and self.base >= newest and self.remaining() > 0
+
+
+class Lifetime:
+    """How long one target's claims hold: as short as will do, longer once that did not.
+
+    :param api_timeout: seconds for one call.  A claim that is written and an add that is answered at the
+        last moment would both fit the longest one.
+    """
+
+    def __init__(self, api_timeout: float) -> None:
+        self._longest = 2 * api_timeout + MARGIN
+        self.seconds = min(LIFETIME, self._longest)
+
+    def suffices(self, claim: Claim) -> bool:
+        """Whether the claim, now that it is written, leaves an add its half of the time."""
+        return claim.time_to_add() >= (self.seconds - MARGIN) / 2
+
+    def lengthen(self) -> None:
+        """The service is slower than was thought."""
+        self.seconds = min(2 * self.seconds, self._longest)

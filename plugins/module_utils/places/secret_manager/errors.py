@@ -21,7 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
 )
 
-__all__ = ["AlreadyExists", "FailedPrecondition", "translate"]
+__all__ = ["AlreadyExists", "FailedPrecondition", "Unanswered", "translate"]
 
 
 class AlreadyExists(PullSecretError):
@@ -34,6 +34,10 @@ class FailedPrecondition(PullSecretError):
     """The object's state, or its etag, does not allow the call."""
 
     kind = "precondition"
+
+
+class Unanswered(Unavailable):
+    """The time for the call is over, and the service may still be carrying it out."""
 
 
 # What each call needs, for the hint of a PERMISSION_DENIED.
@@ -76,7 +80,8 @@ def translate(
             _binding_hint(identity, method, resource),
         )
     if isinstance(error, requests.exceptions.RequestException):
-        return Unavailable(f"UNAVAILABLE: {where}: {type(error).__name__}")
+        late = isinstance(error, requests.exceptions.Timeout)
+        return (Unanswered if late else Unavailable)(f"UNAVAILABLE: {where}: {type(error).__name__}")
     if not isinstance(error, core.GoogleAPICallError):
         return Unavailable(f"{where}: {type(error).__name__}")
 
@@ -113,7 +118,9 @@ def translate(
         if _status(error) == "FAILED_PRECONDITION":
             return FailedPrecondition(f"FAILED_PRECONDITION: {where}{said}")
         return ConfigurationError(f"INVALID_ARGUMENT: {where}{said}")
-    if isinstance(error, (core.ServerError, core.DeadlineExceeded)):
+    if isinstance(error, core.GatewayTimeout):
+        return Unanswered(f"{_status(error) or type(error).__name__}: {where}")
+    if isinstance(error, core.ServerError):
         return Unavailable(f"{_status(error) or type(error).__name__}: {where}")
     if isinstance(error, core.ClientError) and error.code == 408:
         return Unavailable(f"REQUEST_TIMEOUT: {where}")

@@ -128,7 +128,11 @@ class SecretManagerWriter:
         client = self._clients.get(target.impersonate)
         desired = Desired(client, target, config, outcome, deadline)
         addition = Addition(desired, self._settings, self._owner)
-        converge(self._settings, deadline, lambda fresh: self._ensure_once(desired, addition, fresh))
+        try:
+            converge(self._settings, deadline, lambda fresh: self._ensure_once(desired, addition, fresh))
+        except PullSecretError:
+            addition.release()
+            raise
         if target.retention is not None:
             apply_retention(client, target.name, target.retention, outcome, deadline, dry_run=self._dry_run)
 
@@ -208,7 +212,8 @@ class SecretManagerWriter:
                 outcome.did("version added")
                 return
             claim = addition.claim(None, 0)
-            self._create(desired, claim)
+            with addition.writing():
+                self._create(desired, claim)
         else:
             self._guard(target, secret, fresh)
             # Before a write the list is asked, too: the newest version need not be an enabled one.
@@ -223,7 +228,8 @@ class SecretManagerWriter:
                 outcome.version = None
                 return
             claim = addition.claim(secret, base)
-            self._update_metadata(desired, secret, claim)
+            with addition.writing():
+                self._update_metadata(desired, secret, claim)
         outcome.version = addition.add(claim)
 
     def _create(self, desired: Desired, claim: Claim) -> None:

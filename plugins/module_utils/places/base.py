@@ -72,7 +72,3 @@ class Source:
     def describe(self, reference: Any) -> str:
         """The reference in a form that is safe to print, such as ``file:/etc/pull-secret.json``."""
         raise NotImplementedError
-
-    def version(self, reference: Any) -> str | None:
-        """The version that the last ``read`` of this reference returned, where the place has versions."""
-        return None

@@ -75,9 +75,8 @@ class HyperFleetSource(Source):
         super().__init__(settings)
         self._client = client
         self._lock = threading.Lock()
-        # What was read ahead: the document and its generation, or why it could not be had.
-        self._ahead: dict[str, Union[tuple[bytes, Optional[str]], PullSecretError]] = {}
-        self._versions: dict[str, Optional[str]] = {}
+        # What was read ahead: the document, or why it could not be had.
+        self._ahead: dict[str, Union[bytes, PullSecretError]] = {}
 
     def prepare(self, references: Sequence[Any]) -> None:
         """Read many clusters in few requests; what this cannot find or do, ``read`` does or reports."""
@@ -116,16 +115,11 @@ class HyperFleetSource(Source):
             reading = _reading(self._connected().get_cluster(cluster_id, deadline))
         if isinstance(reading, PullSecretError):
             raise _again(reading) from None
-        data, self._versions[cluster_id] = reading
-        return data
+        return reading
 
     def describe(self, reference: Any) -> str:
         """``hyperfleet:CLUSTER-ID``."""
         return f"hyperfleet:{reference['cluster_id']}"
-
-    def version(self, reference: Any) -> Optional[str]:
-        """The cluster's generation, which each edit of its spec or labels raises."""
-        return self._versions.get(reference["cluster_id"])
 
     def _connected(self) -> HyperFleetClient:
         with self._lock:
@@ -139,10 +133,9 @@ class HyperFleetSource(Source):
             return self._client
 
 
-def _reading(cluster: Cluster) -> Union[tuple[bytes, Optional[str]], PullSecretError]:
-    generation = cluster.get("generation")
+def _reading(cluster: Cluster) -> Union[bytes, PullSecretError]:
     try:
-        return pull_secret(cluster), None if generation is None else str(generation)
+        return pull_secret(cluster)
     except PullSecretError as error:
         return error
 

@@ -113,10 +113,8 @@ def test_the_second_read_sees_the_world_as_it_is_then(world: World, deadline: De
     source = world.source()
     source.prepare([reference("cls-1"), reference("cls-2")])
     assert source.read(reference("cls-1"), deadline) == TEXT.encode()
-    assert source.version(reference("cls-1")) == "1"
     world.lab.store.patch("cls-1", {"spec": {"pullSecret": {"data": "{}"}}})
     assert source.read(reference("cls-1"), deadline) == b"{}"
-    assert source.version(reference("cls-1")) == "2"
 
 
 def test_a_cluster_that_the_search_does_not_find_fails_alone(world: World, deadline: Deadline) -> None:

@@ -14,6 +14,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     SecretManagerClients,
     number,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
+    FailedPrecondition,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["SecretManagerSource"]
@@ -36,20 +39,25 @@ class SecretManagerSource(Source):
     def __init__(self, settings: Settings, clients: SecretManagerClients | None = None) -> None:
         super().__init__(settings)
         self._clients = clients or SecretManagerClients(settings)
-        self._versions: dict[tuple[str, str], str] = {}
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The payload, its checksum checked."""
         client = self._clients.get(reference.get("impersonate_service_account"))
         secret = f"projects/{reference['project']}/secrets/{reference['secret']}"
         version = reference.get("version") or "latest"
-        if version == "latest":
+        if version != "latest":
+            return client.access(f"{secret}/versions/{version}", deadline)
+        try:
+            latest = client.access_latest(secret, deadline)
+        except FailedPrecondition:
+            # The newest one is disabled or destroyed: an older one may be in use.
             newest = client.newest_version(secret, deadline)
-            if newest is None:
-                raise NotFound(f"{secret} does not exist or has no enabled version")
-            version = number(newest.name)
-        self._versions[(secret, reference.get("version") or "latest")] = version
-        return client.access(f"{secret}/versions/{version}", deadline)
+            if newest is not None:
+                return client.access(f"{secret}/versions/{number(newest.name)}", deadline)
+        else:
+            if latest is not None:
+                return latest[1]
+        raise NotFound(f"{secret} does not exist or has no enabled version")
 
     def describe(self, reference: Any) -> str:
         """``gcp:projects/P/secrets/S/versions/V``."""
@@ -57,8 +65,3 @@ class SecretManagerSource(Source):
             f"gcp:projects/{reference['project']}/secrets/{reference['secret']}"
             f"/versions/{reference.get('version') or 'latest'}"
         )
-
-    def version(self, reference: Any) -> str | None:
-        """The version that ``latest`` was."""
-        secret = f"projects/{reference['project']}/secrets/{reference['secret']}"
-        return self._versions.get((secret, reference.get("version") or "latest"))

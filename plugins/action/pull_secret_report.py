@@ -11,6 +11,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quiet
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import summary_rows
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.table import table
 
@@ -44,7 +45,10 @@ class ActionModule(ActionBase):
                 what = "a variable" if option == "clusters" else "a registered result"
                 return {**result, "failed": True, "msg": f"{option} is not the name of {what}"}
         clusters, stored, placed = named.values()
-        rows = summary_rows(self._templar.template(clusters), stored or {}, placed or {})
+        try:
+            rows = summary_rows(self._templar.template(clusters), stored or {}, placed or {})
+        except ClusterError as error:
+            return {**result, "failed": True, "msg": str(error)}
         if arguments["show"]:
             display.display("\n".join(["", *table(rows, check_mode=self._task.check_mode)]))
         failed = [row for row in rows if row["failed"]]

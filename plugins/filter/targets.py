@@ -8,8 +8,8 @@ from typing import Any, Callable
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import (
-    ClusterError,
     gcp_targets,
     kubernetes_targets,
 )

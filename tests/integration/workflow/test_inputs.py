@@ -10,32 +10,61 @@ from typing import Any
 
 import pytest
 
-from tests.integration.k8s.world import docker_config
+from tests.integration.k8s.world import auth, docker_config
 from tests.integration.workflow.world import PROJECT, World, recap, rows
 
 ONE = docker_config(quay_io="one")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"gcp_projectid": "p-1"}, "unknown key gcp_projectid"),
-        ({"cluster_id": None}, "cluster 2 has no cluster_id"),
-        ("same", "clusters 1 and 2 are both"),
-        ("text", "cluster 2 is not a mapping"),
-    ],
-    ids=["unknown key", "no id", "twice", "not a mapping"],
-)
-def test_a_wrong_list_is_told_before_anything_is_written(world: World, wrong: Any, said: str) -> None:
-    first = world.cluster()
-    second: Any = {**world.cluster(), **wrong} if isinstance(wrong, dict) else "cls-9"
-    if wrong == "same":
-        second = dict(first)
-    finished = world.provision({"clusters": [first, second]})
+def test_wrong_clusters_fail_alone_before_anything_of_them_is_written(world: World) -> None:
+    """What is wrong for either of the two places, or for the modules' own validation of arguments."""
+    good = [world.cluster(), world.cluster()]
+    wrong: dict[str, Any] = {
+        "unknown key 'gcp_projectid'": {"gcp_projectid": "customer-prod-12345"},
+        "management_namespace is missing": {"management_namespace": None},
+        "management_namespace 'No_Namespace'": {"management_namespace": "No_Namespace"},
+        "k8s_secret_name 'Upper'": {"k8s_secret_name": "Upper"},
+        "labels is not a mapping": {"labels": "x"},
+        "state is not one of present, absent": {"state": "foo"},
+        "source is not a mapping with one of": {"source": "/etc/pull-secret.json"},
+        "source has both file and env": {"source": {"file": "x", "env": None}},
+        "source.kubernetes.name is missing": {"source": {"kubernetes": {"namespace": "a"}}},
+        "retention is not a mapping": {"retention": 5},
+        "service_accounts[0] is not a string": {"service_accounts": [{"a": "b"}]},
+        "source.env: a docker config": {"source": {"env": auth("one")}},
+    }
+    bad = [{**world.cluster(), **change} for change in wrong.values()]
+    twins = [world.cluster(), world.cluster()]
+    twins[1]["cluster_id"] = twins[0]["cluster_id"]
+    numbered = {**world.cluster(), "cluster_id": 123}
+    finished = world.provision({"clusters": [good[0], *bad, *twins, numbered, "cls-9", good[1]]})
     assert finished.code != 0
-    assert said in finished.output
+    assert recap(finished)["failed"] == 1
+    table = rows(finished)
+    for cluster, said in zip(bad, wrong, strict=True):
+        row = table[cluster["cluster_id"]]
+        assert row["reason"].startswith(said), row
+        assert (row["kind"], row["version"]) == ("configuration", None)
+    both = f"is the cluster_id of clusters {len(bad) + 2} and {len(bad) + 3}"
+    assert table[twins[0]["cluster_id"]]["reason"] == f"{twins[0]['cluster_id']} {both}"
+    assert "cluster_id is not a string" in table[f"cluster {len(bad) + 4}"]["reason"]
+    assert "it is a string, not a mapping" in table[f"cluster {len(bad) + 5}"]["reason"]
+    assert auth("one") not in finished.output
+    for cluster in good:
+        assert table[cluster["cluster_id"]]["kind"] is None
+        assert world.placed_config(cluster) == ONE
+    assert len(world.manager.store) == len(good)
+    assert len(world.api.writes()) == len(good)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "kind"), [(None, "null"), (5, "a number"), ("clusters.yml", "a string"), ({}, "a mapping")]
+)
+def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: Any, kind: str) -> None:
+    finished = world.provision({"clusters": clusters})
+    assert finished.code != 0
+    assert f"the clusters have to be a list of mappings, and are {kind}" in finished.output
     assert len(world.manager.store) == 0
-    assert world.api.writes() == []
 
 
 def test_an_empty_list_is_nothing_to_do(world: World) -> None:

@@ -62,3 +62,9 @@ def test_what_is_no_name_is_told(ansible: Ansible, option: str, name: Any, what:
 def test_the_table_can_be_left_out(ansible: Ansible) -> None:
     assert "CLUSTER" in report(ansible).stdout
     assert "CLUSTER" not in report(ansible, show=False).stdout
+
+
+def test_what_is_no_list_of_clusters_is_told(ansible: Ansible) -> None:
+    finished = report(ansible, clusters="stored")
+    assert finished.code != 0
+    assert finished.result["msg"] == "the clusters have to be a list of mappings, and are a mapping"

@@ -1,0 +1,107 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether a value is what an option of a module takes, asked on the controller and for one cluster alone.
+
+A module's own validation fails the whole task, and with it a fleet, without saying whose value was wrong;
+its messages quote values, too.  This reads the same argument specs and converts as Ansible does, but a
+list or a mapping never becomes a string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable
+
+from ansible.module_utils.common.validation import (
+    check_type_bool,
+    check_type_dict,
+    check_type_float,
+    check_type_int,
+    check_type_list,
+)
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+
+__all__ = ["fitted"]
+
+Spec = Mapping[str, Any]
+
+# A type in the specs -> what is one already, Ansible's conversion of what is not, and its name.
+_TYPES: dict[str, tuple[type, Callable[[Any], Any], str]] = {
+    "bool": (bool, check_type_bool, "true or false"),
+    "dict": (dict, check_type_dict, "a mapping"),
+    "float": (float, check_type_float, "a number"),
+    "int": (int, check_type_int, "a whole number"),
+    "list": (list, check_type_list, "a list"),
+}
+
+
+def fitted(name: str, value: Any, spec: Spec) -> Any:
+    """The value as the module will have it, with the defaults of suboptions.
+
+    :param name: what to call the option in a message, such as ``source.kubernetes``.
+    :raises ConfigurationError: names the option and the rule, never the value.
+    """
+    kind = spec.get("type", "str")
+    if kind == "raw":
+        return value
+    if kind in ("str", "path"):
+        value = _string(name, value)
+    else:
+        wanted, convert, described = _TYPES[kind]
+        if not isinstance(value, wanted):
+            try:
+                value = convert(value)
+            except (TypeError, ValueError, OverflowError):
+                raise ConfigurationError(f"{name} is not {_expected(described, spec)}") from None
+    if spec.get("choices") and value not in spec["choices"]:
+        raise ConfigurationError(f"{name} is not one of {', '.join(spec['choices'])}")
+    if kind == "list" and "elements" in spec:
+        element = {"type": spec["elements"], **{key: spec[key] for key in ("options",) if key in spec}}
+        return [fitted(f"{name}[{index}]", item, element) for index, item in enumerate(value)]
+    return _suboptions(name, value, spec) if kind == "dict" and "options" in spec else value
+
+
+def _string(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    # As Ansible would; but not true, which somebody meant as a word, and nothing with parts.
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    raise ConfigurationError(f"{name} is not a string")
+
+
+def _expected(described: str, spec: Spec) -> str:
+    one_of: Sequence[Sequence[str]] = spec.get("required_one_of", ())
+    if one_of:
+        return f"{described} with one of {', '.join(one_of[0])}"
+    return f"{described} with {', '.join(spec['options'])}" if "options" in spec else described
+
+
+def _suboptions(name: str, value: Mapping[Any, Any], spec: Spec) -> dict[str, Any]:
+    options: Mapping[str, Spec] = spec["options"]
+    unknown = [key for key in value if key not in options]
+    if unknown:
+        raise ConfigurationError(
+            f"{name} is not {_expected('a mapping', spec)}: it has the key {quoted(str(unknown[0]))}"
+        )
+    given = {
+        key: fitted(f"{name}.{key}", item, options[key]) for key, item in value.items() if item is not None
+    }
+    for option, its in options.items():
+        if option not in given:
+            if its.get("required"):
+                raise ConfigurationError(f"{name}.{option} is missing")
+            given[option] = its.get("default")
+    for group in spec.get("required_one_of", ()):
+        if all(given[option] is None for option in group):
+            raise ConfigurationError(f"{name} is not {_expected('a mapping', spec)}")
+    for group in spec.get("mutually_exclusive", ()):
+        # Ansible counts what is there, with a value or without.
+        both = [option for option in group if option in value]
+        if len(both) > 1:
+            raise ConfigurationError(f"{name} has both {both[0]} and {both[1]}")
+    return given

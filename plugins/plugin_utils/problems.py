@@ -1,0 +1,204 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is wrong with a list of clusters, cluster by cluster, found before anything is written anywhere.
+
+A wrong cluster fails alone.  Its description is held against both modules' own rules at once, since what
+is wrong for the management cluster must not be found after Secret Manager has been written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    is_name,
+    misplaced,
+    quoted,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import (
+    CLUSTER_KEYS,
+    GCP,
+    KUBERNETES,
+    PROBLEM,
+    document,
+    is_given,
+    picked,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.fitting import fitted
+
+__all__ = ["Checked", "ClusterError", "check", "listed"]
+
+_REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")
+_SHOWN = 5
+# What workflow 2 reads is not known before workflow 1 has ended.
+_STORED = {"gcp": {"project": "p", "secret": "s"}}
+
+
+class ClusterError(ValueError):
+    """There is no list of clusters; says what there is instead, never a value of it."""
+
+
+class Checked(NamedTuple):
+    """A cluster of the list: what it is called in a report, and why it cannot be provisioned, or None."""
+
+    name: str
+    cluster: Mapping[str, Any]
+    problem: Optional[str]
+
+
+def listed(clusters: Any) -> Sequence[Any]:
+    """:raises ClusterError: it is no list."""
+    if not isinstance(clusters, (list, tuple)):
+        raise ClusterError(f"the clusters have to be a list of mappings, and are {_kind(clusters)}")
+    return clusters
+
+
+def check(clusters: Any) -> list[Checked]:
+    """Every cluster of the list, in its order.
+
+    :raises ClusterError: what concerns the list as a whole.
+    """
+    checked: list[Checked] = []
+    identities: dict[str, list[int]] = {}
+    secrets: dict[str, list[int]] = {}
+    for index, given in enumerate(listed(clusters)):
+        # Ansible's own mappings template a value at each access.
+        cluster = dict(given.items()) if isinstance(given, Mapping) else {}
+        identity = cluster.get("cluster_id")
+        named = isinstance(identity, str) and bool(identity) and is_name(identity)
+        problem = None
+        try:
+            if not isinstance(given, Mapping):
+                raise ConfigurationError(f"it is {_kind(given)}, not a mapping")
+            for secret in _secrets(cluster):
+                secrets.setdefault(secret, []).append(index)
+        except ConfigurationError as error:
+            problem = str(error)
+        if named and PROBLEM not in cluster:
+            identities.setdefault(str(identity), []).append(index)
+        checked.append(Checked(str(identity) if named else f"cluster {index + 1}", cluster, problem))
+    for identity, group in identities.items():
+        positions = [str(index + 1) for index in group]
+        _refuse(checked, group, f"{identity} is the cluster_id of clusters {_enumerated(positions)}")
+    for name, group in secrets.items():
+        _refuse(checked, group, f"{_enumerated([checked[index].name for index in group])} share {name}")
+    return checked
+
+
+def _refuse(checked: list[Checked], group: Sequence[int], problem: str) -> None:
+    """All of a group, since nobody knows which of them is meant."""
+    for index in group if len(group) > 1 else ():
+        if checked[index].problem is None:
+            checked[index] = checked[index]._replace(problem=problem)
+
+
+def _secrets(cluster: Mapping[str, Any]) -> tuple[str, str]:
+    """The full names of its two secrets.
+
+    :raises ConfigurationError: what is wrong with this cluster, whatever the others are.
+    """
+    if PROBLEM in cluster:
+        raise ConfigurationError(_told(cluster[PROBLEM]))
+    unknown = sorted(quoted(str(key)) for key in cluster if key not in CLUSTER_KEYS)
+    if unknown:
+        raise ConfigurationError(f"unknown key {', '.join(unknown)}")
+    rules = _rules()
+    fit: dict[str, Any] = {}
+    for key, value in cluster.items():
+        if is_given(value):
+            plain = key in rules.strings and isinstance(value, str)
+            fit[key] = value if plain else fitted(key, value, rules.specs[key])
+    if not isinstance(cluster.get("cluster_id") or "", str):
+        raise ConfigurationError("cluster_id is not a string: a number has to be in quotes")
+    for key in _REQUIRED:
+        if key not in fit:
+            raise ConfigurationError(f"{key} is missing")
+    if "source" in fit and "layers" in fit:
+        raise ConfigurationError("it has both source and layers")
+    if fit.get("layers") == []:
+        raise ConfigurationError("layers is empty")
+    astray = misplaced(cluster)
+    if astray:
+        raise ConfigurationError(
+            f"{', '.join(astray)}: a docker config or a credential stands where none belongs"
+        )
+    return _stored(fit, rules), _placed(fit, rules)
+
+
+class _Rules(NamedTuple):
+    """What the modules say of their options, by the clusters' keys; ``strings`` take any string."""
+
+    specs: Mapping[str, Mapping[str, Any]]
+    strings: frozenset[str]
+    gcp: Any
+    kubernetes: Any
+
+
+@lru_cache(maxsize=1)
+def _rules() -> _Rules:
+    # Both bring what reaches their places along, which a report without failures does not need.
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+        gcp_pull_secret,
+        k8s_pull_secret,
+    )
+
+    gcp, kubernetes = gcp_pull_secret.target_options(), k8s_pull_secret.target_options()
+    specs = {key: kubernetes[option] for key, option in KUBERNETES.items()}
+    specs.update({key: gcp[option] for key, option in GCP.items()})
+    specs.update({key: gcp[key] for key in CLUSTER_KEYS if key not in specs})
+    strings = [
+        key for key, spec in specs.items() if spec["type"] in ("str", "path") and "choices" not in spec
+    ]
+    return _Rules(specs, frozenset(strings), gcp_pull_secret._target, k8s_pull_secret._target)
+
+
+def _stored(fit: Mapping[str, Any], rules: _Rules) -> str:
+    try:
+        target = rules.gcp({"state": "present", **picked(fit, GCP), **document(fit)})
+    except ConfigurationError as error:
+        raise ConfigurationError(_reworded(error, GCP)) from None
+    return f"Secret Manager's {target.name}"
+
+
+def _placed(fit: Mapping[str, Any], rules: _Rules) -> str:
+    try:
+        target = rules.kubernetes({"state": "present", **picked(fit, KUBERNETES), "source": _STORED})
+    except ConfigurationError as error:
+        raise ConfigurationError(_reworded(error, KUBERNETES)) from None
+    where = [part for part in (target.kubeconfig, target.context) if part]
+    within = f" of {' '.join(map(_told, where))}" if where else ""
+    return f"the management cluster's namespaces/{target.namespace}/secrets/{target.name}{within}"
+
+
+def _reworded(error: ConfigurationError, names: Mapping[str, str]) -> str:
+    """The modules' messages begin with the option's name; people wrote the cluster's key."""
+    first, space, rest = str(error).partition(" ")
+    return {option: key for key, option in names.items()}.get(first, first) + space + rest
+
+
+def _told(text: Any) -> str:
+    return text if isinstance(text, str) and is_name(text) else "(not shown)"
+
+
+def _enumerated(texts: Iterable[str]) -> str:
+    texts = list(texts)
+    cut = texts if len(texts) <= _SHOWN + 1 else [*texts[:_SHOWN], f"{len(texts) - _SHOWN} more"]
+    return f"{', '.join(cut[:-1])} and {cut[-1]}" if len(cut) > 1 else "".join(cut)
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    names: list[tuple[Any, str]] = [
+        (Mapping, "a mapping"),
+        ((list, tuple), "a list"),
+        (str, "a string"),
+        (bool, "true or false"),
+        ((int, float), "a number"),
+    ]
+    return next((name for kind, name in names if isinstance(value, kind)), "something else")

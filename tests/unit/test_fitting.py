@@ -1,0 +1,98 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Values held against the modules' argument specs, with Ansible's own validation as the judge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+    gcp_pull_secret,
+    k8s_pull_secret,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.fitting import fitted
+
+OPTIONS: dict[str, Any] = {**k8s_pull_secret.target_options(), **gcp_pull_secret.target_options()}
+PLACES = "inline, file, env, kubernetes, gcp, hyperfleet"
+WORDS = [
+    *("inline", "file", "env", "kubernetes", "gcp", "hyperfleet", "field", "source", "name", "namespace"),
+    *("project", "secret", "cluster_id", "keep", "disable", "destroy_after", "optional", "unknown"),
+]
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-5, 10),
+    st.floats(),
+    st.sampled_from(
+        ["", "text", "yes", "3", "2.5", "a=b", "a,b", '{"file": "x"}', "{", "present", "automatic"]
+    ),
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(WORDS), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(option=st.sampled_from(sorted(OPTIONS)), value=values.filter(lambda value: value is not None))
+@example(option="source", value={"file": None, "env": "A"})
+@example(option="layers", value=[{"name": "a", "source": {"gcp": {"project": "p", "secret": "s"}}}])
+@example(option="retention", value={"keep": "3"})
+def test_what_fits_is_taken_by_ansible_too_and_becomes_the_same(option: str, value: Any) -> None:
+    """The other way round does not hold: Ansible makes strings of mappings."""
+    try:
+        found = fitted(option, value, OPTIONS[option])
+    except ConfigurationError:
+        return
+    judged = ArgumentSpecValidator({option: OPTIONS[option]}).validate({option: value})
+    assert not judged.error_messages
+    # Paths are expanded where they are used; not-a-number differs from itself.
+    assert repr(found) == repr(judged.validated_parameters[option])
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("labels", "example-password", "labels is not a mapping"),
+        ("state", "example-password", "state is not one of present, absent"),
+        ("adopt", "example-password", "adopt is not true or false"),
+        ("cluster_name", {"a": "example-password"}, "cluster_name is not a string"),
+        ("cluster_name", True, "cluster_name is not a string"),
+        ("service_accounts", {"a": 1}, "service_accounts is not a list"),
+        ("service_accounts", ["a", ["b"]], "service_accounts[1] is not a string"),
+        ("retention", 5, "retention is not a mapping with keep, disable, destroy_after"),
+        ("retention", {}, "retention.keep is missing"),
+        ("retention", {"keep": None}, "retention.keep is missing"),
+        ("retention", {"keep": "example-password"}, "retention.keep is not a whole number"),
+        ("retention", {"keep": float("inf")}, "retention.keep is not a whole number"),
+        ("source", "example-password", f"source is not a mapping with one of {PLACES}"),
+        ("source", {}, f"source is not a mapping with one of {PLACES}"),
+        ("source", {"field": "a"}, f"source is not a mapping with one of {PLACES}"),
+        ("source", {"files": "x"}, f"source is not a mapping with one of {PLACES}: it has the key 'files'"),
+        ("source", {"file": "x", "env": "A"}, "source has both file and env"),
+        ("source", {"gcp": {"project": "p"}}, "source.gcp.secret is missing"),
+        ("layers", ["a"], "layers[0] is not a mapping with name, source, optional"),
+        ("layers", [{"name": "a"}], "layers[0].source is missing"),
+    ],
+)
+def test_what_does_not_fit_is_told_by_its_rule(option: str, value: Any, said: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        fitted(option, value, OPTIONS[option])
+    assert str(caught.value) == said
+
+
+def test_a_key_that_may_be_a_secret_is_not_told() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        fitted("source", {"user:example-password": 1}, OPTIONS["source"])
+    assert "example-password" not in str(caught.value)

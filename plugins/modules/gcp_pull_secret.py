@@ -103,7 +103,8 @@ options:
     description:
       - Number of an older version, whose docker config becomes the newest version again. Takes the
         place of O(source).
-      - A disabled version is enabled for the time of the read.
+      - A disabled version is enabled for the time of the read. If the run is killed meanwhile, the
+        annotation C(hyperfleet-restoring) names that version, and the next run disables it.
     type: str
   impersonate_service_account: &impersonate_service_account
     description: Address of a service account to act as, if not the one of O(gcp.impersonate_service_account).

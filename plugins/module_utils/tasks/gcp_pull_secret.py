@@ -80,7 +80,9 @@ def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str,
         if wanted["state"] == "absent":
             writer.remove(target, current.outcome, current.deadline)
         elif wanted.get("restore_version"):
-            writer.restore(target, _version(wanted["restore_version"]), current.outcome, current.deadline)
+            writer.restore(
+                target, _version(wanted["restore_version"]), current.outcome, current.deadline, current.seen
+            )
         else:
             document = shared.documents.read(wanted, current.deadline, current.seen)
             current.outcome.provenance = document.provenance

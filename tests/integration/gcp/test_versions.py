@@ -5,13 +5,34 @@
 
 from __future__ import annotations
 
+import itertools
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import InvalidDocument
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+    SecretManagerClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.target import (
+    SecretManagerTarget,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.writer import (
+    SecretManagerWriter,
+)
+from tests.lab.secret_manager import SecretManagerLab
 from tests.lab.secret_manager.records import NANO
 
-from .support import PROJECT, Module, document, owned, secret_id
+from .elsewhere import start
+from .support import PROJECT, Module, document, endpoint, owned, secret_id
 
 _DAY = 86_400
 
@@ -149,3 +170,141 @@ def test_check_mode_foresees_a_restore(module: Module) -> None:
 
 def test_there_is_nothing_to_restore_of_a_secret_that_is_not_there(module: Module) -> None:
     assert module.one(restore_version="1")["kind"] == "not_found"
+
+
+_LEFT = "hyperfleet-restoring"
+
+
+def _left(module: Module, version: str = "1", *states: str) -> None:
+    """What a restore leaves that is killed after it has enabled its version."""
+    versions = [
+        {"data": document(word), "state": state}
+        for word, state in zip(("one", "two"), states or ("ENABLED", "ENABLED"), strict=True)
+    ]
+    module.lab.seed([owned("cls-1", versions=versions, annotations={_LEFT: version, "team": "other"})])
+
+
+def _is_tidy(module: Module) -> bool:
+    annotations = dict(module.secret().annotations)
+    return _LEFT not in annotations and annotations["team"] == "other"
+
+
+def test_a_version_that_a_restore_left_enabled_is_disabled_by_the_next_run(module: Module) -> None:
+    _left(module)
+    assert module.put("two", check=True)["actions"] == ["version 1 disabled"]
+    assert module.writes() == 0
+    result = module.put("two")
+    assert result["actions"] == ["version 1 disabled"]
+    assert [entry["operation"] for entry in result["operations"]] == ["disable-secret-version"]
+    assert module.states() == ["DISABLED", "ENABLED"]
+    assert _is_tidy(module)
+    assert not module.put("two")["changed"]
+
+
+def test_in_a_batch_as_well(module: Module) -> None:
+    _left(module)
+    targets = [
+        {"cluster_id": f"cls-{number}", "project": PROJECT, "source": {"inline": document("two")}}
+        for number in (1, 2, 3)
+    ]
+    assert module.run(targets=targets)["targets"][0]["actions"] == ["version 1 disabled"]
+    assert _is_tidy(module)
+    assert not module.run(targets=targets)["changed"]
+
+
+def test_the_same_restore_goes_on_where_it_was_cut_off(module: Module) -> None:
+    _left(module)
+    assert module.one(restore_version="1")["actions"] == ["version added"]
+    assert module.states() == ["DISABLED", "ENABLED", "ENABLED"]
+    assert module.holds("one")
+    assert _is_tidy(module)
+
+
+def test_a_restore_of_another_version_tidies_up_first(module: Module) -> None:
+    _left(module, "1", "ENABLED", "DISABLED")
+    assert module.one(restore_version="2")["actions"] == ["version 1 disabled", "version added"]
+    assert module.states() == ["DISABLED", "DISABLED", "ENABLED"]
+    assert module.holds("two")
+    assert _is_tidy(module)
+
+
+@pytest.mark.parametrize("version", ["9", "1", "", "../1", "latest"])
+def test_a_mark_without_an_enabled_version_is_only_taken_away(module: Module, version: str) -> None:
+    _left(module, version, "DISABLED", "ENABLED")
+    assert not module.put("two")["changed"]
+    assert module.states() == ["DISABLED", "ENABLED"]
+    assert _is_tidy(module)
+
+
+def test_who_may_not_disable_says_so_and_does_the_rest(module: Module) -> None:
+    _left(module)
+    module.lab.faults.add("DisableSecretVersion", code="PERMISSION_DENIED")
+    result = module.put("new")
+    assert result["actions"] == ["version added"]
+    (warning,) = result["warnings"]
+    assert warning.startswith("a restore that was cut off left version 1 enabled: PERMISSION_DENIED")
+    assert not _is_tidy(module)
+
+
+def test_a_version_that_is_disabled_while_it_is_read_is_enabled_again(module: Module) -> None:
+    """Another run has found the mark, and thinks that whoever made it was killed."""
+    versions = [{"data": document("one"), "state": "DISABLED"}, {"data": document("two")}]
+    module.lab.seed([owned("cls-1", versions=versions)])
+    fault = module.lab.faults.add("AccessSecretVersion", resource="*/versions/1", delay=0.5, times=1)
+    with ThreadPoolExecutor(1) as pool:
+        restored = pool.submit(module.one, restore_version="1")
+        while not fault.hits:
+            time.sleep(0.002)
+        assert module.put("two")["actions"] == ["version 1 disabled"]
+        assert restored.result()["actions"] == ["version added"]
+    assert module.states() == ["DISABLED", "ENABLED", "ENABLED"]
+    assert module.holds("one")
+    assert _LEFT not in module.secret().annotations
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["the same restore", "an ordinary run"])
+def test_wherever_a_restore_is_killed_the_next_run_is_right(
+    again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed after each of its calls in turn, until there is no further one."""
+    real = time.time
+    monkeypatch.setattr(claim, "time", SimpleNamespace(time=lambda: real() + 30))
+    arguments = {"cluster_id": "cls-1", "project": PROJECT, "restore_version": "1"}
+    left_enabled = 0
+    for number in itertools.count():
+        with SecretManagerLab() as lab:
+            # gRPC only: of a REST request that is cut off the stand-in carries out what has come.
+            module = Module(lab, "grpc")
+            versions = [{"data": document("one"), "state": "DISABLED"}, {"data": document("two")}]
+            lab.seed([owned("cls-1", versions=versions)])
+            fault = lab.faults.add(skip=number, delay=600, phase="after", times=1)
+            process = start(module.parameters(arguments), tmp_path / f"answer-{number}")
+            while not fault.hits and process.is_alive():
+                time.sleep(0.002)
+            process.kill()
+            process.join(30)
+            if not fault.hits:
+                break
+            left_enabled += module.states()[0] == "ENABLED"
+            result = module.one(restore_version="1") if again else module.put("two")
+
+            assert not result.get("failed"), (number, result.get("msg"))
+            assert module.states()[0] == "DISABLED", number
+            assert module.holds("one" if again else "two"), number
+            assert _LEFT not in module.secret().annotations, number
+            if again:
+                assert len(module.states()) == 3, number
+    assert number >= 10
+    assert left_enabled >= 2
+
+
+@pytest.mark.parametrize("payload", [document("one"), "{"], ids=["restored", "broken"])
+def test_a_restored_document_is_known_to_the_net_under_messages(module: Module, payload: str) -> None:
+    module.lab.seed([owned("cls-1", payload, document("two"))])
+    settings = Settings(connections={"gcp": endpoint(module.lab, module.transport)})
+    writer = SecretManagerWriter(settings, SecretManagerClients(settings))
+    target = SecretManagerTarget("cls-1", PROJECT, secret_id("cls-1"), cluster_id="cls-1")
+    seen: list[bytes] = []
+    with nullcontext() if payload != "{" else pytest.raises(InvalidDocument):
+        writer.restore(target, "1", Outcome("cls-1", target.name), settings.deadline(), seen)
+    assert seen == [payload.encode()]

@@ -27,7 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
-__all__ = ["Desired"]
+__all__ = ["Desired", "access_enabled"]
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,7 @@ class Desired:
         elif outcome.version != known:
             # The service answers with the project's number; messages keep the name that was asked for.
             version = f"{name}/versions/{outcome.version}"
-            try:
-                data = client.access(version, deadline)
-            except FailedPrecondition:
-                raise Conflict(f"{version} was disabled while it was read") from None
-            outcome.before = self._parse(data)
+            outcome.before = self._parse(access_enabled(client, version, deadline))
         return base
 
     def _parse(self, data: bytes) -> DockerConfig | None:
@@ -96,3 +92,17 @@ class Desired:
         """An entry of the target's journal."""
         if self.outcome.journal is not None:
             self.outcome.journal.note(operation, message, **fields)
+
+
+def access_enabled(client: SecretManagerClient, version_name: str, deadline: Deadline) -> bytes:
+    """The payload of a version that was enabled a moment ago.
+
+    :raises Conflict: it is not any more.
+    :raises FailedPrecondition: it is, and still cannot be read, as with a KMS key that is disabled.
+    """
+    try:
+        return client.access(version_name, deadline)
+    except FailedPrecondition:
+        if client.get_version(version_name, deadline).state.name == "ENABLED":
+            raise
+        raise Conflict(f"{version_name} was disabled while it was read") from None

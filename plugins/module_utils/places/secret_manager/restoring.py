@@ -2,40 +2,157 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reading an old version, to make it the newest again."""
+"""Reading an old version, to make it the newest again.
+
+A disabled version has to be enabled to be read.  So that one is not left enabled by a run
+that is killed before it disables it again, the secret is marked first, with an annotation
+that names the version: whichever run finds the mark disables the version and takes the
+mark away.  No clock is needed: a run that is still at it, and finds its version disabled,
+begins again.  What stays enabled is the version of a run that is killed just after another
+one met it between its mark and its enabling: two things have to go wrong in one moment.
+"""
 
 from __future__ import annotations
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound
+import re
+from contextlib import suppress
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    Conflict,
+    NotFound,
+    PermissionDenied,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     SecretManagerClient,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.desired import (
+    access_enabled,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
-__all__ = ["read_version"]
+__all__ = ["Restoration"]
+
+_ANNOTATION = "hyperfleet-restoring"
+_NUMBER = re.compile(r"[1-9][0-9]{0,17}\Z")
 
 
-def read_version(client: SecretManagerClient, name: str, deadline: Deadline, *, dry_run: bool) -> bytes:
-    """A version's payload; one that is disabled is enabled for the time of the read.
+class Restoration:
+    """Reading old versions of one secret, and tidying up after a run that was killed while it did.
 
-    :raises NotFound: it is not there, or destroyed.
-    :raises FailedPrecondition: it is disabled, and in check mode nothing is enabled.
+    :param name: the secret's full resource name.
     """
-    version = client.get_version(name, deadline)
-    if version.state.name == "DESTROYED":
-        raise NotFound(f"{name} is destroyed and cannot be restored")
-    if version.state.name == "ENABLED":
-        return client.access(name, deadline)
-    if dry_run:
-        raise FailedPrecondition(
-            f"{name} is disabled, so check mode cannot read it",
-            "a real run enables it for the time of the read",
-        )
-    client.set_state(name, version.etag, "enable", deadline)
-    try:
-        return client.access(name, deadline)
-    finally:
-        client.set_state(name, client.get_version(name, deadline).etag, "disable", deadline)
+
+    def __init__(
+        self, client: SecretManagerClient, name: str, outcome: Outcome, deadline: Deadline, *, dry_run: bool
+    ) -> None:
+        self._client = client
+        self._name = name
+        self._outcome = outcome
+        self._deadline = deadline
+        self._dry_run = dry_run
+
+    def read(self, secret: Any, version: str) -> bytes:
+        """A version's payload; one that is disabled is enabled for the time of the read.
+
+        :param secret: the metadata as they are now.
+        :raises NotFound: it is not there, or destroyed.
+        :raises FailedPrecondition: it is disabled, and in check mode nothing is enabled.
+        :raises Conflict: another run changed it meanwhile.
+        """
+        marked = secret.annotations.get(_ANNOTATION) == version
+        if not marked:
+            secret = self.end(secret)
+        name = f"{self._name}/versions/{version}"
+        found = self._client.get_version(name, self._deadline)
+        state = found.state.name
+        if state == "DESTROYED":
+            raise NotFound(f"{name} is destroyed and cannot be restored")
+        if state == "ENABLED" and (self._dry_run or not marked):
+            return access_enabled(self._client, name, self._deadline)
+        if self._dry_run:
+            raise FailedPrecondition(
+                f"{name} is disabled, so check mode cannot read it",
+                "a real run enables it for the time of the read",
+            )
+        if not marked:
+            secret = self._mark(secret, version)
+        try:
+            if state != "ENABLED":
+                self._set_state(name, found.etag, "enable")
+            return access_enabled(self._client, name, self._deadline)
+        finally:
+            self._disable(version)
+            with suppress(PullSecretError):
+                # Otherwise whoever comes next takes it away.
+                self._mark(secret, None)
+
+    def end(self, secret: Any) -> Any:
+        """Disable the version that a run which was killed had enabled; the metadata as they are then.
+
+        :raises Conflict: the secret was changed meanwhile.
+        """
+        version = secret.annotations.get(_ANNOTATION)
+        if version is None:
+            return secret
+        outcome, done = self._outcome, f"version {version} disabled"
+        if self._dry_run:
+            if self._enabled(version) is not None:
+                outcome.did(done)
+            return secret
+        try:
+            if self._disable(version):
+                outcome.did(done)
+                outcome.settle()
+                if outcome.journal is not None:
+                    message = "Disabled the version that a restore which was cut off had enabled"
+                    outcome.journal.note("disable-secret-version", message, version=version)
+        except PermissionDenied as error:
+            # The run that enabled it was somebody with more rights; this one's work can be done all the same.
+            warning = f"a restore that was cut off left version {version} enabled: {error.message}"
+            if warning not in outcome.warnings:
+                outcome.warnings.append(warning)
+            return secret
+        return self._mark(secret, None)
+
+    def _mark(self, secret: Any, version: str | None) -> Any:
+        """Name the version that is about to be enabled, or none any more."""
+        annotations = {key: value for key, value in secret.annotations.items() if key != _ANNOTATION}
+        if version is not None:
+            annotations[_ANNOTATION] = version
+        try:
+            return self._client.update_secret(
+                self._name, {"annotations": annotations}, secret.etag, self._deadline
+            )
+        except FailedPrecondition as error:
+            raise Conflict(error.message) from None
+
+    def _enabled(self, version: str) -> Any:
+        """The version's metadata, or None where there is none, or it is not enabled."""
+        if not _NUMBER.match(version):
+            # Whoever wrote that, it was not a restore.
+            return None
+        try:
+            found = self._client.get_version(f"{self._name}/versions/{version}", self._deadline)
+        except NotFound:
+            return None
+        return found if found.state.name == "ENABLED" else None
+
+    def _disable(self, version: str) -> bool:
+        """Whether it was enabled until now."""
+        found = self._enabled(version)
+        if found is None:
+            return False
+        self._set_state(f"{self._name}/versions/{version}", found.etag, "disable")
+        return True
+
+    def _set_state(self, name: str, etag: str, verb: str) -> None:
+        try:
+            self._client.set_state(name, etag, verb, self._deadline)
+        except FailedPrecondition as error:
+            raise Conflict(error.message) from None

@@ -53,7 +53,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     FailedPrecondition,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.restoring import (
-    read_version,
+    Restoration,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.retention import (
     apply_retention,
@@ -137,14 +137,28 @@ class SecretManagerWriter:
             apply_retention(client, target.name, target.retention, outcome, deadline, dry_run=self._dry_run)
 
     def restore(
-        self, target: SecretManagerTarget, version: str, outcome: Outcome, deadline: Deadline
+        self,
+        target: SecretManagerTarget,
+        version: str,
+        outcome: Outcome,
+        deadline: Deadline,
+        seen: list[bytes],
     ) -> None:
-        """Make the newest enabled version hold what an older one holds."""
+        """Make the newest enabled version hold what an older one holds.
+
+        :param seen: is given the document as it was read.
+        """
         client = self._clients.get(target.impersonate)
-        self._guard(target, client.get_secret(target.name, deadline))
-        payload = read_version(client, f"{target.name}/versions/{version}", deadline, dry_run=self._dry_run)
+        restoration = self._restoration(client, target, outcome, deadline)
+
+        def once(_fresh: bool) -> None:
+            secret = client.get_secret(target.name, deadline)
+            self._guard(target, secret)
+            seen.append(restoration.read(secret, version))
+
+        converge(self._settings, deadline, once)
         try:
-            config = load(payload)
+            config = load(seen[-1])
         except DockerConfigError as error:
             raise InvalidDocument(f"version {version} of {target.name}: {error}") from None
         outcome.provenance = dict.fromkeys(config.registries, f"version {version}")
@@ -202,6 +216,11 @@ class SecretManagerWriter:
             "nothing was written; rename or delete it, or take it over with adopt: true",
         )
 
+    def _restoration(
+        self, client: SecretManagerClient, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline
+    ) -> Restoration:
+        return Restoration(client, target.name, outcome, deadline, dry_run=self._dry_run)
+
     def _ensure_once(self, desired: Desired, addition: Addition, fresh: bool) -> None:
         target, outcome = desired.target, desired.outcome
         outcome.restart()
@@ -216,6 +235,7 @@ class SecretManagerWriter:
                 self._create(desired, claim)
         else:
             self._guard(target, secret, fresh)
+            secret = self._restoration(desired.client, target, outcome, desired.deadline).end(secret)
             # Before a write the list is asked, too: the newest version need not be an enabled one.
             desired.read_latest()
             base = 0 if desired.is_held() else desired.read_newest()

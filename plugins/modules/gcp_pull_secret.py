@@ -62,6 +62,8 @@ options:
     description:
       - Take over a secret that is there and is not labelled as this cluster's. Without it such a secret
         is refused.
+      - With O(state=absent) such a secret is refused in any case. To delete it, take it over first, with
+        O(state=present).
       - The default is V(false).
     type: bool
   replication: &replication

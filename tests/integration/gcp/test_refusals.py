@@ -93,6 +93,29 @@ def test_adopt_takes_it_over(module: Module) -> None:
     assert module.writes() == 0
 
 
+def test_adopt_does_not_delete_what_is_somebody_elses(module: Module, foreign: str) -> None:
+    before = module.secret().SerializeToString()
+    for check in (True, False):
+        result = module.one(state="absent", adopt=True, check=check)
+        assert result["kind"] == "ownership"
+        assert foreign in result["msg"]
+        assert "nothing was deleted" in result["msg"]
+        assert "state: present and adopt: true" in result["msg"]
+    assert module.writes() == 0
+    assert module.secret().SerializeToString() == before
+
+    # The way that the message says.
+    module.put("theirs", adopt=True)
+    assert module.one(state="absent")["actions"] == ["deleted"]
+
+
+def test_adopt_does_not_delete_in_a_batch(module: Module, foreign: str) -> None:
+    result = module.run(targets=_batch({"state": "absent", "adopt": True}))
+    assert [target["kind"] for target in result["failed_targets"]] == ["ownership"]
+    assert foreign in result["targets"][0]["msg"]
+    assert module.count("DeleteSecret") == 0
+
+
 def test_a_secret_without_a_cluster_belongs_to_whoever_manages_with_us(module: Module) -> None:
     result = module.one("", cluster_id=None, secret="shared-pull-secret", source={"inline": document()})
     assert result["id"] == "shared-pull-secret"

@@ -72,8 +72,9 @@ def test_adopt_of_another_type_says_so(api: Api, namespace: str, run: Run) -> No
 
 
 @pytest.mark.parametrize(("labels", "said"), FOREIGN)
+@pytest.mark.parametrize("adopt", [False, True], ids=["plain", "adopt"])
 def test_absent_leaves_what_is_not_ours(
-    api: Api, namespace: str, run: Run, labels: dict[str, str], said: str
+    api: Api, namespace: str, run: Run, labels: dict[str, str], said: str, adopt: bool
 ) -> None:
     theirs(api, namespace, labels)
     api.create(
@@ -81,7 +82,13 @@ def test_absent_leaves_what_is_not_ours(
         "serviceaccounts",
         {"metadata": {"name": "puller"}, "imagePullSecrets": [{"name": NAME}]},
     )
-    result = run(cluster_id="cls-123", namespace=namespace, state="absent", service_accounts=["puller"])
-    assert result["failed_targets"][0]["kind"] == "ownership"
-    assert said in result["msg"]
+    absent = {"cluster_id": "cls-123", "namespace": namespace, "state": "absent", "adopt": adopt}
+    for accounts in (["puller"], []):
+        result = run(**absent, service_accounts=accounts)
+        assert result["failed_targets"][0]["kind"] == "ownership"
+        assert said in result["msg"]
+        assert "state: present and adopt: true" in result["msg"]
     assert api.writes() == [], "its mentions stay too"
+    # The way that the message says.
+    run(**desired(namespace, adopt=True))
+    assert run(**absent)["targets"][0]["actions"] == ["deleted"]

@@ -21,7 +21,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     DependencyMissing,
-    OwnershipConflict,
     PullSecretError,
     TimedOut,
 )
@@ -54,6 +53,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     value_of,
     verify,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.ownership import foreign
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["KubernetesWriter"]
@@ -123,7 +123,7 @@ class KubernetesWriter:
             secret = self._secret(client, target, deadline, fresh, sure=True)
             if secret is None:
                 return
-            self._guard(target, secret, outcome)
+            self._guard(target, secret, outcome, delete=True)
             if ending(secret):
                 # Deleted already; its finalizers are others' business.
                 return
@@ -136,7 +136,7 @@ class KubernetesWriter:
             # Nothing at all is written when the secret is not ours.
             secret = self._secret(client, target, deadline, False, sure=True)
             if secret is not None:
-                self._guard(target, secret, outcome)
+                self._guard(target, secret, outcome, delete=True)
         # The mentions first: a service account must not name a secret that is gone.
         for account in target.service_accounts:
             self._link(client, target, account, outcome, deadline, present=False)
@@ -214,17 +214,15 @@ class KubernetesWriter:
 
         return self._settings.retrier.call(read, deadline=deadline, api_timeout=self._settings.api_timeout)
 
-    def _guard(self, target: KubernetesTarget, secret: Mapping[str, Any], outcome: Outcome) -> bool:
-        """Whether the secret has to be adopted; raises where it belongs to somebody else."""
-        problem = owner_problem(secret["metadata"].get("labels") or {}, target.cluster_id)
-        if problem is None:
-            return False
-        if not target.adopt:
-            raise OwnershipConflict(
-                f"{outcome.place} exists but {problem}",
-                "nothing was written; rename or delete it, or take it over with adopt: true",
-            )
-        return True
+    def _guard(
+        self, target: KubernetesTarget, secret: Mapping[str, Any], outcome: Outcome, *, delete: bool = False
+    ) -> bool:
+        """Whether the secret has to be adopted; refuses somebody else's, which only a write may adopt."""
+        labels = secret["metadata"].get("labels") or {}
+        refusal = foreign(labels, target.cluster_id, outcome.place, adopt=target.adopt, delete=delete)
+        if refusal is not None:
+            raise refusal
+        return owner_problem(labels, target.cluster_id) is not None
 
     def _ensure_once(
         self,

@@ -24,12 +24,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Conflict,
     InvalidDocument,
     NotFound,
-    OwnershipConflict,
     PullSecretError,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import owner_problem
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.ownership import foreign
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.adding import (
     Addition,
 )
@@ -174,7 +173,7 @@ class SecretManagerWriter:
             secret = known if known is not None else client.get_secret(target.name, deadline)
             if secret is None:
                 return
-            self._guard(target, secret, fresh)
+            self._guard(target, secret, fresh, delete=True)
             outcome.restart()
             outcome.did("deleted")
             outcome.metadata_before = {f"label {k}": v for k, v in secret.labels.items()}
@@ -203,18 +202,18 @@ class SecretManagerWriter:
                 return None
         return client.get_secret(target.name, deadline)
 
-    def _guard(self, target: SecretManagerTarget, secret: Any, fresh: bool = True) -> None:
+    def _guard(
+        self, target: SecretManagerTarget, secret: Any, fresh: bool = True, *, delete: bool = False
+    ) -> None:
+        """Refuse what is somebody else's; only to be written may it be adopted."""
         if secret is None:
             raise NotFound(f"{target.name} does not exist")
-        problem = owner_problem(secret.labels, target.cluster_id)
-        if problem is None or target.adopt:
+        refusal = foreign(secret.labels, target.cluster_id, target.name, adopt=target.adopt, delete=delete)
+        if refusal is None:
             return
         if not fresh:
-            raise Conflict(f"{target.name} {problem} in the list; read again")
-        raise OwnershipConflict(
-            f"{target.name} exists but {problem}",
-            "nothing was written; rename or delete it, or take it over with adopt: true",
-        )
+            raise Conflict(f"{refusal.message} in the list; read again")
+        raise refusal
 
     def _restoration(
         self, client: SecretManagerClient, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline

@@ -12,7 +12,6 @@ version even with two runs at once, and an add that may or may not have happened
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
@@ -39,7 +38,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     SecretManagerClient,
     SecretManagerClients,
-    number,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.converge import (
     converge,
@@ -50,6 +48,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     AlreadyExists,
     FailedPrecondition,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.listing import (
+    Listing,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.replicas import (
+    replication_warning,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.restoring import (
     Restoration,
@@ -67,9 +71,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
 
 __all__ = ["SecretManagerWriter"]
 
-# From how many secrets of one project on a single LIST is cheaper than a GET each.
-_LIST_FROM = 3
-
 
 class SecretManagerWriter:
     """Writes many targets; thread-safe.
@@ -82,33 +83,11 @@ class SecretManagerWriter:
         self._clients = clients
         self._dry_run = dry_run
         self._owner = Claim.new_owner()
-        self._known: dict[str, Any] = {}
-        self._listed: set[tuple[str | None, str]] = set()
+        self._listing = Listing(settings, clients)
 
     def prepare(self, targets: Sequence[SecretManagerTarget]) -> None:
         """Read the metadata of all of a project's secrets in one LIST, where that pays."""
-        groups: dict[tuple[str | None, str], set[str]] = {}
-        for target in targets:
-            groups.setdefault((target.impersonate, target.project), set()).add(target.secret)
-        worth = [(key, wanted) for key, wanted in groups.items() if len(wanted) >= _LIST_FROM]
-        with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
-            list(pool.map(lambda item: self._list(*item), worth))
-
-    def _list(self, key: tuple[str | None, str], wanted: set[str]) -> None:
-        impersonate, project = key
-        try:
-            found = self._clients.get(impersonate).list_secrets(
-                project, "labels.managed-by=hyperfleet", self._settings.deadline()
-            )
-        except PullSecretError:
-            # The right to LIST is not needed; whatever else is wrong, each target's own GET will say.
-            return
-        for secret in found:
-            secret_id = number(secret.name)
-            if secret_id in wanted:
-                # The service answers with the project's number in place of its id.
-                self._known[f"projects/{project}/secrets/{secret_id}"] = secret
-        self._listed.add(key)
+        self._listing.prepare(targets)
 
     def ensure(
         self,
@@ -168,7 +147,7 @@ class SecretManagerWriter:
         client = self._clients.get(target.impersonate)
 
         def once(fresh: bool) -> None:
-            known = None if fresh else self._known.get(target.name)
+            known = None if fresh else self._listing.secret(target)
             # The LIST shows ours only: what is not in it may be somebody else's, which is to be told.
             secret = known if known is not None else client.get_secret(target.name, deadline)
             if secret is None:
@@ -194,12 +173,11 @@ class SecretManagerWriter:
         self, client: SecretManagerClient, target: SecretManagerTarget, deadline: Deadline, fresh: bool
     ) -> Any:
         if not fresh:
-            if target.name in self._known:
-                return self._known[target.name]
+            known = self._listing.secret(target)
             # Not among ours: it is most likely not there, and CreateSecret is atomic. In check mode
             # nothing is created, so the question has to be asked.
-            if (target.impersonate, target.project) in self._listed and not self._dry_run:
-                return None
+            if known is not None or (self._listing.covers(target) and not self._dry_run):
+                return known
         return client.get_secret(target.name, deadline)
 
     def _guard(
@@ -234,6 +212,9 @@ class SecretManagerWriter:
                 self._create(desired, claim)
         else:
             self._guard(target, secret, fresh)
+            warning = replication_warning(target.replication, secret)
+            if warning is not None and warning not in outcome.warnings:
+                outcome.warnings.append(warning)
             secret = self._restoration(desired.client, target, outcome, desired.deadline).end(secret)
             # Before a write the list is asked, too: the newest version need not be an enabled one.
             desired.read_latest()

@@ -1,0 +1,58 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where a secret is kept, and with which keys: chosen when it is created, and then only compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["replication_warning"]
+
+# The KMS key, or nothing, of each location; an automatic replication is one place without a name.
+_Places = dict[str, str]
+
+
+def replication_warning(wanted: Mapping[str, Any], secret: Any) -> str | None:
+    """What to say where an existing secret's replication is another one, or None where it is not.
+
+    :param wanted: the library's ``Replication`` as a mapping.
+    :param secret: the library's ``Secret``.
+    """
+    # The plain message: the library's wrapper costs more than all the rest of the comparison.
+    there = type(secret).pb(secret).replication
+    kind = there.WhichOneof("replication")
+    if kind is None:
+        return None
+    if kind == "automatic":
+        found = {"": there.automatic.customer_managed_encryption.kms_key_name}
+    else:
+        found = {
+            replica.location: replica.customer_managed_encryption.kms_key_name
+            for replica in there.user_managed.replicas
+        }
+    (wanted_kind,) = wanted
+    asked = _places(wanted_kind, wanted[wanted_kind])
+    if (kind, found) == (wanted_kind, asked):
+        return None
+    return (
+        f"the secret's replication is {_words(kind, found)}, not {_words(wanted_kind, asked)}; it is set "
+        "when a secret is created and was left as it is"
+    )
+
+
+def _places(kind: str, policy: Mapping[str, Any]) -> _Places:
+    if kind == "automatic":
+        return {"": _key(policy)}
+    return {replica["location"]: _key(replica) for replica in policy["replicas"]}
+
+
+def _key(place: Mapping[str, Any]) -> str:
+    return str((place.get("customer_managed_encryption") or {}).get("kms_key_name") or "")
+
+
+def _words(kind: str, places: _Places) -> str:
+    named = [f"{place} with key {key}".strip() if key else place for place, key in sorted(places.items())]
+    return f"{kind} ({', '.join(named)})" if any(named) else kind

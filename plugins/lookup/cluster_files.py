@@ -13,9 +13,14 @@ description:
     the clusters of the role
     P(hyperfleet.pull_secret.provision#role).
   - The pull secrets stay in the files. Each cluster refers to its own.
+  - A file that cannot be read, or holds no cluster with an C(id) of its own, is a cluster with the key
+    C(problem), which says so. The role reports it as this one cluster's failure and provisions the others.
 options:
   _terms:
-    description: Paths of files or of directories, of which the C(.json), C(.yaml) and C(.yml) files are read.
+    description:
+      - Paths of files or of directories, of which the C(.json), C(.yaml) and C(.yml) files are read, but for
+        hidden ones.
+      - A directory without such files is an error.
     type: list
     elements: str
     required: true
@@ -37,22 +42,29 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _list:
-  description: Clusters for the role P(hyperfleet.pull_secret.provision#role), in the order of the files'
-    names.
+  description:
+    - Clusters for the role P(hyperfleet.pull_secret.provision#role), in the order of the files' names.
+    - A file that gives none is C({cluster_id, problem}), which are the file's name and what is wrong with it.
   type: list
   elements: dict
 """
 
 import json
 import os
-import re
-from typing import Any
+from typing import Any, NamedTuple, Optional
 
 import yaml
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
+
 _ENDINGS = (".json", ".yaml", ".yml")
+# A problem that names two paths has to be short enough to be shown.
+_LONG = 80
+# Five times as fast, where PyYAML was built with it.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class LookupModule(LookupBase):
@@ -62,25 +74,98 @@ class LookupModule(LookupBase):
         """One cluster a file."""
         self.set_options(var_options=variables, direct=kwargs)
         namespace = self.get_option("namespace")
-        return [_cluster(path, namespace) for term in terms for path in _files(str(term))]
+        files = [file for term in terms for file in _files(str(term))]
+        read = [_read(file) for file in files]
+        by_id: dict[str, list[_File]] = {}
+        for file, content in zip(files, read):
+            if content.problem is None:
+                by_id.setdefault(content.document["id"], []).append(file)
+        clusters = []
+        for file, content in zip(files, read):
+            problem = content.problem
+            if problem is None:
+                identity = content.document["id"]
+                problem = _twice(by_id[identity], identity)
+            if problem is None:
+                clusters.append(_cluster(file.path, content.document, namespace))
+            else:
+                clusters.append({"cluster_id": os.path.basename(file.path), "problem": problem})
+        return clusters
 
 
-def _files(term: str) -> list[str]:
+class _File(NamedTuple):
+    """:param shown: the path as it was given, for messages."""
+
+    path: str
+    shown: str
+
+
+class _Content(NamedTuple):
+    document: dict[str, Any]
+    problem: Optional[str] = None
+
+
+def _files(term: str) -> list[_File]:
     path = os.path.abspath(os.path.expanduser(term))
-    if os.path.isdir(path):
-        return [os.path.join(path, name) for name in sorted(os.listdir(path)) if name.endswith(_ENDINGS)]
-    if not os.path.isfile(path):
-        raise AnsibleLookupError(f"{term} is neither a file nor a directory")
-    return [path]
+    if os.path.isfile(path):
+        return [_File(path, _printable(term))]
+    try:
+        names = sorted(os.listdir(path))
+    except (FileNotFoundError, NotADirectoryError):
+        raise AnsibleLookupError(f"{_printable(term)} is neither a file nor a directory") from None
+    except OSError as error:
+        raise AnsibleLookupError(f"{_printable(term)} cannot be listed: {error.strerror}") from None
+    files = [
+        _File(os.path.join(path, name), _printable(os.path.join(term, name)))
+        for name in names
+        if name.endswith(_ENDINGS) and not name.startswith(".")
+    ]
+    if not files:
+        raise AnsibleLookupError(f"{_printable(term)} has no cluster files (*{', *'.join(_ENDINGS)})")
+    return files
 
 
-def _cluster(path: str, namespace: str) -> dict[str, Any]:
-    document = _document(path)
+def _printable(path: str) -> str:
+    names = (path, os.path.basename(path))
+    return next(
+        (name for name in names if is_name(name) and len(name) < _LONG), "a file (its name not shown)"
+    )
+
+
+def _read(file: _File) -> _Content:
+    """What the file holds, or what is wrong with it; the problem names the file and quotes nothing of it."""
+    is_json = file.path.endswith(".json")
+    try:
+        file.path.encode("utf-8")
+        data, _mode = read_regular(file.path)
+        document = json.loads(data) if is_json else yaml.load(data, Loader=_LOADER)  # noqa: S506 - it is safe
+    except UnicodeEncodeError:
+        return _Content({}, f"{file.shown}: its name is not UTF-8")
+    except OSError as error:
+        return _Content({}, f"{file.shown} cannot be read: {error.strerror}")
+    except (ValueError, yaml.YAMLError, RecursionError):
+        return _Content({}, f"{file.shown} is not {'JSON' if is_json else 'YAML'}")
+    if not isinstance(document, dict):
+        return _Content({}, f"{file.shown} does not hold a cluster")
+    if not isinstance(document.get("id"), str) or not document["id"]:
+        return _Content({}, f"{file.shown} holds no cluster with an id")
+    return _Content(document)
+
+
+def _twice(files: list[_File], identity: str) -> Optional[str]:
+    """Nobody knows which of them is meant."""
+    if len(files) == 1:
+        return None
+    more = f" (and {len(files) - 2} more)" if len(files) > 2 else ""
+    return f"{files[0].shown} and {files[1].shown}{more} have one id" + (
+        f", {identity}" if is_name(identity) and len(identity) < _LONG else ""
+    )
+
+
+def _cluster(path: str, document: dict[str, Any], namespace: str) -> dict[str, Any]:
     spec = _mapping(document.get("spec"))
     gcp = _mapping(spec.get("gcp"))
-    # A file without an id still is a cluster that has to be told about: it goes by the file's name.
-    name = re.sub(r"[^a-z0-9-]", "-", os.path.splitext(os.path.basename(path))[0].lower()).strip("-")
-    identity = str(document.get("id") or name)
+    identity = document["id"]
     placed = _mapping(_mapping(_mapping(document.get("status")).get("placement")).get("data"))
     field = "spec.pull_secret.data" if "pull_secret" in spec else "spec.pullSecret.data"
     cluster = {
@@ -91,18 +176,6 @@ def _cluster(path: str, namespace: str) -> dict[str, Any]:
         "source": {"file": path, "field": field},
     }
     return {key: value for key, value in cluster.items() if value is not None}
-
-
-def _document(path: str) -> dict[str, Any]:
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read()
-        return _mapping(json.loads(data) if path.endswith(".json") else yaml.safe_load(data))
-    except OSError as error:
-        raise AnsibleLookupError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, yaml.YAMLError, RecursionError):
-        # Left to the module, which reports it as this one cluster's failure.
-        return {}
 
 
 def _mapping(value: Any) -> dict[str, Any]:

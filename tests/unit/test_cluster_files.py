@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -17,14 +18,14 @@ import yaml
 from ansible.errors import AnsibleError
 
 from ansible_collections.hyperfleet.pull_secret.plugins.lookup import cluster_files
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import gcp_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import check
 
 SECRET = '{"auths": {"quay.io": {"auth": "dXNlcjpleGFtcGxlLXBhc3N3b3Jk"}}}'
 DOCUMENT: dict[str, Any] = {
     "kind": "Cluster",
     "id": "cls-1",
     "name": "one",
-    "spec": {"provider": "gcp", "gcp": {"projectId": "p-1"}, "pullSecret": {"data": SECRET}},
+    "spec": {"provider": "gcp", "gcp": {"projectId": "customer-prod-12345"}, "pullSecret": {"data": SECRET}},
     "status": {"conditions": []},
 }
 
@@ -46,6 +47,11 @@ def written(path: Path, document: Any = None) -> Path:
     return path
 
 
+def shown(path: Path) -> str:
+    """Long paths are cut to the file's name in messages."""
+    return str(path) if len(str(path)) < 80 else path.name
+
+
 @pytest.mark.parametrize("name", ["a.json", "a.yaml", "a.yml"])
 def test_a_cluster_as_the_api_returns_it(tmp_path: Path, name: str) -> None:
     path = written(tmp_path / name)
@@ -53,7 +59,7 @@ def test_a_cluster_as_the_api_returns_it(tmp_path: Path, name: str) -> None:
         {
             "cluster_id": "cls-1",
             "cluster_name": "one",
-            "gcp_project_id": "p-1",
+            "gcp_project_id": "customer-prod-12345",
             "management_namespace": "clusters-cls-1",
             "source": {"file": str(path), "field": "spec.pullSecret.data"},
         }
@@ -96,15 +102,99 @@ def test_several_terms(tmp_path: Path) -> None:
     assert [cluster["cluster_id"] for cluster in read(tmp_path / "more", one)] == ["cls-2", "cls-1"]
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '"text"', "{}", '{"spec": 7, "status": [], "id": null}'])
-@pytest.mark.parametrize("name", ["Broken_one.json", "Broken_one.yaml"])
-def test_a_broken_file_is_a_cluster_that_will_fail_alone(tmp_path: Path, content: str, name: str) -> None:
-    """It goes by its file's name, in letters that an id may have."""
-    path = written(tmp_path / name, content)
-    (cluster,) = read(path)
-    assert cluster["cluster_id"] == "broken-one"
-    assert cluster["source"]["file"] == str(path)
-    assert gcp_targets([cluster])[0]["source"] == cluster["source"]
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "is not {kind}"),
+        ("[]", "does not hold a cluster"),
+        ('"text"', "does not hold a cluster"),
+        ("{}", "holds no cluster with an id"),
+        ('{"id": 7}', "holds no cluster with an id"),
+        ('{"id": ""}', "holds no cluster with an id"),
+        (b'{"id": "\xff"}', "is not {kind}"),
+        (b"\x00\x01", "is not {kind}"),
+    ],
+)
+@pytest.mark.parametrize("name", ["broken.json", "broken.yaml"])
+def test_a_broken_file_is_a_problem_of_its_own(
+    tmp_path: Path, name: str, content: str | bytes, said: str
+) -> None:
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    written(tmp_path / "fine.json")
+    told = said.format(kind=Path(name).suffix[1:].upper())
+    found = read(tmp_path)
+    assert found[0] == {"cluster_id": name, "problem": f"{shown(tmp_path / name)} {told}"}
+    assert found[1]["cluster_id"] == "cls-1"
+    assert [checked.problem for checked in check(found)] == [found[0]["problem"], None]
+
+
+def test_what_cannot_be_read_is_a_problem_of_its_own_and_nothing_hangs(tmp_path: Path) -> None:
+    written(tmp_path / "a.json")
+    (tmp_path / "dangling.json").symlink_to(tmp_path / "absent")
+    (tmp_path / "directory.yaml").mkdir()
+    os.mkfifo(tmp_path / "fifo.json")
+    (tmp_path / "loop.yml").symlink_to(tmp_path / "loop.yml")
+    with (tmp_path / "sparse.json").open("wb") as stream:
+        stream.truncate(17 * 1024 * 1024)
+    found = read(tmp_path)
+    assert [cluster["cluster_id"] for cluster in found] == [
+        *("cls-1", "dangling.json", "directory.yaml", "fifo.json", "loop.yml", "sparse.json")
+    ]
+    assert [str(cluster.get("problem")).rpartition("/")[2] for cluster in found] == [
+        "None",
+        "dangling.json cannot be read: No such file or directory",
+        "directory.yaml cannot be read: Is a directory",
+        "fifo.json cannot be read: not a regular file",
+        "loop.yml cannot be read: Too many levels of symbolic links",
+        "sparse.json cannot be read: larger than 16 MiB",
+    ]
+
+
+def test_a_file_that_may_not_be_read_is_a_problem_of_its_own(tmp_path: Path) -> None:
+    """Whoever runs the tests may read every file."""
+    path = written(tmp_path / "a.json")
+    with mock.patch.object(
+        cluster_files, "read_regular", side_effect=PermissionError(errno.EACCES, "Permission denied")
+    ):
+        (cluster,) = read(tmp_path)
+    assert cluster == {"cluster_id": "a.json", "problem": f"{shown(path)} cannot be read: Permission denied"}
+
+
+def test_one_id_in_several_files_is_a_problem_of_each(tmp_path: Path) -> None:
+    for name in ("a.json", "b.yaml", "c.json"):
+        written(tmp_path / name)
+    written(tmp_path / "d.json", {**DOCUMENT, "id": "cls-2"})
+    found = read(tmp_path)
+    said = f"{shown(tmp_path / 'a.json')} and {shown(tmp_path / 'b.yaml')} (and 1 more) have one id, cls-1"
+    assert [cluster.get("problem") for cluster in found] == [said, said, said, None]
+    assert [cluster["cluster_id"] for cluster in found] == ["a.json", "b.yaml", "c.json", "cls-2"]
+
+
+def test_an_id_that_may_be_a_secret_is_not_told(tmp_path: Path) -> None:
+    for name in ("a.json", "b.json"):
+        written(tmp_path / name, {**DOCUMENT, "id": SECRET})
+    assert "dXNlcjpleGFtcGxl" not in json.dumps(read(tmp_path))
+
+
+def test_a_name_that_is_no_text_is_a_problem_of_its_own(tmp_path: Path) -> None:
+    written(Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.json")))
+    (cluster,) = read(tmp_path)
+    assert cluster["problem"] == "a file (its name not shown): its name is not UTF-8"
+    assert [checked.name for checked in check([cluster])] == ["cluster 1"]
+
+
+def test_hidden_files_are_left_out(tmp_path: Path) -> None:
+    written(tmp_path / ".hidden.json")
+    written(tmp_path / "a.json", {**DOCUMENT, "id": "cls-2"})
+    assert [cluster["cluster_id"] for cluster in read(tmp_path)] == ["cls-2"]
+
+
+@pytest.mark.parametrize("name", [None, "README.md", ".hidden.json"])
+def test_a_directory_without_cluster_files_is_an_error(tmp_path: Path, name: str | None) -> None:
+    if name:
+        written(tmp_path / name)
+    with pytest.raises(AnsibleError, match=r"has no cluster files \(\*\.json, \*\.yaml, \*\.yml\)"):
+        read(tmp_path)
 
 
 def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
@@ -112,11 +202,11 @@ def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
         read(tmp_path / "absent")
 
 
-def test_an_unreadable_file_is_an_error_that_names_it(tmp_path: Path) -> None:
-    path = tmp_path / "loop.json"
-    os.symlink(path, path)
-    with pytest.raises(AnsibleError, match=r"loop\.json cannot be read"):
+def test_a_directory_that_may_not_be_listed_is_an_error(tmp_path: Path) -> None:
+    refused = PermissionError(errno.EACCES, "Permission denied")
+    with mock.patch.object(os, "listdir", side_effect=refused), pytest.raises(AnsibleError) as caught:
         read(tmp_path)
+    assert str(caught.value) == f"{shown(tmp_path)} cannot be listed: Permission denied"
 
 
 def test_yaml_runs_nothing(tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ class Checked(NamedTuple):
 def listed(clusters: Any) -> Sequence[Any]:
     """:raises ClusterError: it is no list."""
     if not isinstance(clusters, (list, tuple)):
-        raise ClusterError(f"the clusters have to be a list of mappings, and are {_kind(clusters)}")
+        hint = " (a file of variables is given as -e @FILE)" if clusters and isinstance(clusters, str) else ""
+        raise ClusterError(f"the clusters have to be a list of mappings, and are {_kind(clusters)}{hint}")
     return clusters
 
 
@@ -192,8 +193,9 @@ def _enumerated(texts: Iterable[str]) -> str:
 
 
 def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
+    # ansible-core 2.18 makes an empty string of null.
+    if value is None or value == "":
+        return "empty"
     names: list[tuple[Any, str]] = [
         (Mapping, "a mapping"),
         ((list, tuple), "a list"),

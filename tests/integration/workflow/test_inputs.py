@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
 
 from tests.integration.k8s.world import auth, docker_config
+from tests.integration.workflow.test_interrupted import until
 from tests.integration.workflow.world import PROJECT, World, recap, rows
 
 ONE = docker_config(quay_io="one")
@@ -58,7 +60,7 @@ def test_wrong_clusters_fail_alone_before_anything_of_them_is_written(world: Wor
 
 
 @pytest.mark.parametrize(
-    ("clusters", "kind"), [(None, "null"), (5, "a number"), ("clusters.yml", "a string"), ({}, "a mapping")]
+    ("clusters", "kind"), [(None, "empty"), (5, "a number"), ("clusters.yml", "a string"), ({}, "a mapping")]
 )
 def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: Any, kind: str) -> None:
     finished = world.provision({"clusters": clusters})
@@ -86,6 +88,93 @@ def test_a_missing_directory_is_told(world: World) -> None:
     finished = world.provision({"clusters_dir": "/nonexistent/fleet"})
     assert finished.code != 0
     assert "/nonexistent/fleet is neither a file nor a directory" in finished.output
+
+
+def test_a_directory_without_cluster_files_is_told(world: World) -> None:
+    world.fleet.joinpath(".hidden.json").write_text("{}")
+    finished = world.provision({"clusters_dir": "../fleet"})
+    assert finished.code != 0
+    assert "../fleet has no cluster files (*.json, *.yaml, *.yml)" in finished.output
+
+
+def test_broken_files_fail_alone_and_do_not_stop_the_fleet(world: World) -> None:
+    """Run beside the directory, so that messages have the path as it was given."""
+    fine = [world.cluster_file()[0], world.cluster_file()[0]]
+    twin, path = world.cluster_file()
+    (world.fleet / "twin.yaml").write_text(path.read_text())
+    (world.fleet / "cut.json").write_text('{"id": "cls-1", "spec": {"pullSecret": {"data": "example-pass')
+    (world.fleet / "dangling.json").symlink_to(world.fleet / "absent")
+    (world.fleet / "directory.json").mkdir()
+    (world.fleet / "text.json").write_bytes(b"\xff\xfe\x00")
+    os.mkfifo(world.fleet / "fifo.yml")
+    finished = world.provision({"clusters_dir": "../fleet"})
+    assert finished.code != 0
+    told = {name: row["reason"] for name, row in rows(finished).items() if row["failed"]}
+    both = f"../fleet/{path.name} and ../fleet/twin.yaml have one id, {twin}"
+    assert told == {
+        path.name: both,
+        "twin.yaml": both,
+        "cut.json": "../fleet/cut.json is not JSON",
+        "dangling.json": "../fleet/dangling.json cannot be read: No such file or directory",
+        "directory.json": "../fleet/directory.json cannot be read: Is a directory",
+        "text.json": "../fleet/text.json is not JSON",
+        "fifo.yml": "../fleet/fifo.yml cannot be read: not a regular file",
+    }
+    assert "example-pass" not in finished.output
+    assert [world.placed_config(identity) for identity in fine] == [ONE, ONE]
+    assert len(world.manager.store) == len(fine)
+
+
+def test_files_are_read_once(world: World) -> None:
+    """What the files say at the beginning holds for the whole run."""
+    identity, path = world.cluster_file()
+    world.manager.faults.add("AddSecretVersion", delay=0.5)
+    running = world.start({"clusters_dir": "../fleet"})
+    until(lambda: world.manager.calls.count("CreateSecret") > 0, "the first call")
+    # The pull secret has been read by then; the file itself is only looked at again by a second reading.
+    path.unlink()
+    finished = running.wait()
+    assert finished.code == 0, finished.output
+    assert world.placed_config(identity) == ONE
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"clusters": [], "state": "absent", "adopt": "true"}, "state, adopt: variables of one cluster"),
+        ({"clusters_dir": "../fleet", "cluster_id": "cls-1"}, "cluster_id: variables of one cluster"),
+        ({"clusters_dir": "../fleet", "source": {"file": "x"}}, "source: variables of one cluster"),
+        ({"clusters_dir": "../fleet", "k8s_immutable": False}, "k8s_immutable: variables of one cluster"),
+        ({"clusters_dir": "../fleet", "clusters": []}, "clusters and clusters_dir are both given"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(world: World, variables: dict[str, Any], said: str) -> None:
+    world.cluster_file()
+    finished = world.provision(variables)
+    assert finished.code != 0
+    assert said in finished.result["msg"]
+    assert len(world.manager.store) == 0
+
+
+def test_empty_variables_say_nothing(world: World) -> None:
+    """A survey's empty fields, or what takes back a variable of the inventory."""
+    identity, _path = world.cluster_file()
+    finished = world.provision({"clusters_dir": "../fleet", "clusters": "", "state": "", "labels": None})
+    assert finished.code == 0, finished.output
+    assert world.placed_config(identity) == ONE
+    again = world.provision({"clusters": [world.cluster()], "clusters_dir": ""})
+    assert again.code == 0, again.output
+
+
+@pytest.mark.parametrize("source", [{}, "/etc/pull-secret.json"])
+def test_a_source_that_names_no_place_is_told(world: World, source: Any) -> None:
+    """An empty one is not the HyperFleet API's, and a path is not a place."""
+    finished = world.provision({**world.cluster(), "source": source})
+    assert finished.code != 0
+    (row,) = rows(finished).values()
+    places = "inline, file, env, kubernetes, gcp, hyperfleet"
+    assert row["reason"] == f"source is not a mapping with one of {places}"
+    assert len(world.manager.store) == 0
 
 
 def test_one_secret_manager_for_all_is_down(world: World) -> None:

@@ -18,6 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
     KubernetesClient,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writing import note
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["link_service_account"]
@@ -65,7 +66,4 @@ def link_service_account(
         {"metadata": {"resourceVersion": found["metadata"]["resourceVersion"]}, "imagePullSecrets": wanted},
         deadline,
     )
-    if outcome.journal is not None:
-        outcome.journal.note(
-            "link-service-account", f"Changed imagePullSecrets of {account}", namespace=namespace
-        )
+    note(outcome, "link-service-account", f"Changed imagePullSecrets of {account}", namespace=namespace)

@@ -14,8 +14,6 @@ from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
-    DockerConfigError,
-    load,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import VerificationFailed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
@@ -33,7 +31,6 @@ __all__ = [
     "identity",
     "metadata_patch",
     "new_secret",
-    "parse",
     "replacement",
     "value_of",
     "verify",
@@ -88,19 +85,6 @@ def value_of(secret: Mapping[str, Any]) -> bytes | None:
     try:
         return base64.b64decode(value)
     except (binascii.Error, ValueError):
-        return None
-
-
-def parse(data: bytes | None, config: DockerConfig) -> DockerConfig | None:
-    if data is None:
-        return None
-    if data == config.canonical():
-        # The common case of a fleet that is right: no second parse.
-        return config
-    try:
-        return load(data, allow_empty=True)
-    except DockerConfigError:
-        # What is there is broken: that is a difference.
         return None
 
 

@@ -48,12 +48,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     identity,
     metadata_patch,
     new_secret,
-    parse,
     replacement,
     value_of,
     verify,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.ownership import foreign
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writing import (
+    note,
+    parse_held,
+    same_meaning,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["KubernetesWriter"]
@@ -130,7 +134,7 @@ class KubernetesWriter:
             outcome.did("deleted")
             if not self._dry_run:
                 client.delete(target.namespace, "secrets", target.name, identity(secret), deadline)
-                _note(outcome, target, "delete-secret", "Deleted Kubernetes secret")
+                self._note(outcome, target, "delete-secret", "Deleted Kubernetes secret")
 
         if target.service_accounts:
             # Nothing at all is written when the secret is not ours.
@@ -239,20 +243,17 @@ class KubernetesWriter:
             outcome.did("created")
             if not self._dry_run:
                 self._create(client, target, new_secret(target, config), config, deadline)
-                _note(outcome, target, "create-secret", "Created Kubernetes secret")
+                self._note(outcome, target, "create-secret", "Created Kubernetes secret")
             return
 
         adopted = self._guard(target, secret, outcome)
-        data = value_of(secret)
-        outcome.before = parse(data, config)
-        same_meaning = outcome.before is not None and (
-            outcome.before is config or outcome.before.same_meaning(config)
-        )
+        outcome.before = parse_held(value_of(secret), config)
+        same = same_meaning(outcome.before, config)
         metadata = metadata_patch(target, secret, outcome)
         right_type = secret.get("type") == TYPE
         immutable = bool(secret.get("immutable"))
         wanted_immutable = immutable if target.immutable is None else target.immutable
-        if not right_type or (immutable and (not same_meaning or not wanted_immutable)):
+        if not right_type or (immutable and (not same or not wanted_immutable)):
             # The API server refuses to change a type, or anything of an immutable secret.
             if adopted:
                 outcome.did("adopted")
@@ -260,11 +261,11 @@ class KubernetesWriter:
             if not self._dry_run:
                 new = replacement(target, secret, config, wanted_immutable)
                 self._replace(client, target, secret, new, config, outcome, deadline)
-                _note(outcome, target, "replace-secret", "Replaced Kubernetes secret")
+                self._note(outcome, target, "replace-secret", "Replaced Kubernetes secret")
             return
 
         patch: dict[str, Any] = {}
-        if not same_meaning:
+        if not same:
             patch["data"] = {KEY: encode(config)}
             outcome.did("updated")
         if metadata:
@@ -277,9 +278,9 @@ class KubernetesWriter:
         if not self._dry_run:
             patch["metadata"] = {**metadata, "resourceVersion": secret["metadata"]["resourceVersion"]}
             answer = client.patch(target.namespace, "secrets", target.name, patch, deadline)
-            if not same_meaning:
+            if not same:
                 verify(answer, config, outcome.place)
-            _note(outcome, target, "update-secret", "Updated Kubernetes secret")
+            self._note(outcome, target, "update-secret", "Updated Kubernetes secret")
 
     def _create(
         self,
@@ -322,6 +323,10 @@ class KubernetesWriter:
             raise
         outcome.actions[:] = intended
         outcome.settle()
+
+    @staticmethod
+    def _note(outcome: Outcome, target: KubernetesTarget, operation: str, message: str) -> None:
+        note(outcome, operation, message, namespace=target.namespace, secret_name=target.name)
 
     def _link(
         self,
@@ -369,10 +374,4 @@ class _Intent:
             outcome.did(action)
         outcome.before = self.before
         outcome.metadata_before, outcome.metadata_after = self.metadata
-        if outcome.journal is not None:
-            outcome.journal.note("confirm-write", "A write whose answer was lost has taken effect")
-
-
-def _note(outcome: Outcome, target: KubernetesTarget, operation: str, message: str) -> None:
-    if outcome.journal is not None:
-        outcome.journal.note(operation, message, namespace=target.namespace, secret_name=target.name)
+        note(outcome, "confirm-write", "A write whose answer was lost has taken effect")

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
-    DockerConfigError,
-    load,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import Conflict
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
@@ -24,6 +22,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.target import (
     SecretManagerTarget,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writing import (
+    note,
+    parse_held,
+    same_meaning,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
@@ -47,8 +50,7 @@ class Desired:
 
     def is_held(self) -> bool:
         """Whether the version that was read has this meaning."""
-        before = self.outcome.before
-        return before is not None and (before is self.config or before.same_meaning(self.config))
+        return same_meaning(self.outcome.before, self.config)
 
     def read_latest(self) -> None:
         """Give ``outcome`` the version created last; None where there is none, or it is not enabled.
@@ -60,7 +62,7 @@ class Desired:
         except FailedPrecondition:
             latest = None
         self.outcome.version = latest[0] if latest is not None else None
-        self.outcome.before = self._parse(latest[1]) if latest is not None else None
+        self.outcome.before = parse_held(latest[1], self.config) if latest is not None else None
 
     def read_newest(self) -> int:
         """Give ``outcome`` the newest enabled version; the newest number whatever its state, or 0."""
@@ -75,23 +77,12 @@ class Desired:
         elif outcome.version != known:
             # The service answers with the project's number; messages keep the name that was asked for.
             version = f"{name}/versions/{outcome.version}"
-            outcome.before = self._parse(access_enabled(client, version, deadline))
+            outcome.before = parse_held(access_enabled(client, version, deadline), self.config)
         return base
-
-    def _parse(self, data: bytes) -> DockerConfig | None:
-        if data == self.payload:
-            # The common case of a fleet that is right: no second parse.
-            return self.config
-        try:
-            return load(data, allow_empty=True)
-        except DockerConfigError:
-            # What is there is broken: that is a difference.
-            return None
 
     def note(self, operation: str, message: str, **fields: str) -> None:
         """An entry of the target's journal."""
-        if self.outcome.journal is not None:
-            self.outcome.journal.note(operation, message, **fields)
+        note(self.outcome, operation, message, **fields)
 
 
 def access_enabled(client: SecretManagerClient, version_name: str, deadline: Deadline) -> bytes:

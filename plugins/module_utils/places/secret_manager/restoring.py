@@ -34,6 +34,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writing import note
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["Restoration"]
@@ -109,9 +110,8 @@ class Restoration:
             if self._disable(version):
                 outcome.did(done)
                 outcome.settle()
-                if outcome.journal is not None:
-                    message = "Disabled the version that a restore which was cut off had enabled"
-                    outcome.journal.note("disable-secret-version", message, version=version)
+                message = "Disabled the version that a restore which was cut off had enabled"
+                note(outcome, "disable-secret-version", message, version=version)
         except PermissionDenied as error:
             # The run that enabled it was somebody with more rights; this one's work can be done all the same.
             warning = f"a restore that was cut off left version {version} enabled: {error.message}"

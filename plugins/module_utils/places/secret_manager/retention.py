@@ -18,6 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writing import note
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["Retention", "Version", "apply_retention", "plan_retention"]
@@ -113,5 +114,4 @@ def apply_retention(
             continue
         outcome.did(done)
         outcome.settle()
-        if outcome.journal is not None:
-            outcome.journal.note(f"{verb}-secret-version", f"Old version: {verb}", version=str(key))
+        note(outcome, f"{verb}-secret-version", f"Old version: {verb}", version=str(key))

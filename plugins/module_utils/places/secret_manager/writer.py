@@ -67,6 +67,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     metadata_changes,
     new_secret,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writing import note
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["SecretManagerWriter"]
@@ -162,8 +163,7 @@ class SecretManagerWriter:
                 except FailedPrecondition as error:
                     raise Conflict(error.message) from None
                 outcome.settle()
-                if outcome.journal is not None:
-                    outcome.journal.note("delete-secret", f"Deleted secret {target.name}")
+                note(outcome, "delete-secret", f"Deleted secret {target.name}")
 
         converge(self._settings, deadline, once)
 

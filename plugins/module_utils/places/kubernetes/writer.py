@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
@@ -22,7 +20,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     DependencyMissing,
     PullSecretError,
-    TimedOut,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     owner_problem,
@@ -33,8 +30,14 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     KubernetesClient,
     KubernetesClients,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.converge import (
+    converge,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
     Overtaken,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.listing import (
+    Listing,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.service_accounts import (  # noqa: E501
     link_service_account,
@@ -62,11 +65,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
 
 __all__ = ["KubernetesWriter"]
 
-# From how many secrets of one cluster on a single LIST is cheaper than a GET each.
-_LIST_FROM = 3
-
-_Key = tuple[Optional[str], Optional[str]]
-
 
 class KubernetesWriter:
     """Writes many targets; thread-safe.
@@ -78,30 +76,11 @@ class KubernetesWriter:
         self._settings = settings
         self._clients = clients
         self._dry_run = dry_run
-        self._known: dict[_Key, dict[tuple[str, str], dict[str, Any]]] = {}
+        self._listing = Listing(settings, clients)
 
     def prepare(self, targets: Sequence[KubernetesTarget]) -> None:
         """Read all of a cluster's secrets in one LIST, where that pays and the user may."""
-        groups: dict[_Key, set[tuple[str, str]]] = {}
-        for target in targets:
-            groups.setdefault((target.context, target.kubeconfig), set()).add((target.namespace, target.name))
-        worth = [(key, wanted) for key, wanted in groups.items() if len(wanted) >= _LIST_FROM]
-        with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
-            list(pool.map(lambda item: self._list(*item), worth))
-
-    def _list(self, key: _Key, wanted: set[tuple[str, str]]) -> None:
-        found: dict[tuple[str, str], dict[str, Any]] = {}
-        try:
-            for secret in self._clients.get(*key).list_all(
-                "secrets", "managed-by=hyperfleet", self._settings.deadline()
-            ):
-                name = (secret["metadata"]["namespace"], secret["metadata"]["name"])
-                if name in wanted:
-                    found[name] = secret
-        except PullSecretError:
-            # The right to LIST everywhere is not needed; whatever else is wrong, each GET will say.
-            return
-        self._known[key] = found
+        self._listing.prepare(targets)
 
     def ensure(
         self, target: KubernetesTarget, config: DockerConfig, outcome: Outcome, deadline: Deadline
@@ -109,7 +88,8 @@ class KubernetesWriter:
         """Make the Secret hold ``config``; what was done is written to ``outcome``."""
         outcome.after = config
         client = self._clients.get(target.context, target.kubeconfig)
-        self._converge(
+        converge(
+            self._settings,
             outcome,
             deadline,
             lambda fresh: self._ensure_once(client, target, config, outcome, deadline, fresh),
@@ -145,33 +125,9 @@ class KubernetesWriter:
         for account in target.service_accounts:
             self._link(client, target, account, outcome, deadline, present=False)
         outcome.settle()
-        self._converge(outcome, deadline, once)
+        converge(self._settings, outcome, deadline, once)
 
     # -- steps ----------------------------------------------------------------------------------
-
-    def _converge(self, outcome: Outcome, deadline: Deadline, once: Callable[[bool], None]) -> None:
-        """Read, decide, write; from the start again whenever somebody else was faster."""
-        fresh, pause, done = False, 0.05, 0
-        unanswered: _Intent | None = None
-        while True:
-            try:
-                once(fresh)
-            except Overtaken as error:
-                intent = _Intent.of(outcome)
-                outcome.restart()
-                done = len(outcome.actions)
-                if error.unsure:
-                    unanswered = intent
-                fresh = True
-                if deadline.remaining() <= pause or self._settings.retrier.stop.is_set():
-                    raise TimedOut(f"{error.message} (somebody else kept changing it)") from None
-                self._settings.retrier.stop.wait(pause)
-                pause = min(2.0, pause * 2)
-                continue
-            if unanswered is not None and len(outcome.actions) == done:
-                # Nothing is left to do: it was our own write that was met, and it has to be told.
-                unanswered.restore(outcome)
-            return
 
     def _secret(
         self,
@@ -187,13 +143,11 @@ class KubernetesWriter:
         :param sure: None has to mean that nothing is there, not only nothing of ours.
         """
         if not fresh:
-            known = self._known.get((target.context, target.kubeconfig))
-            if known is not None:
-                found = known.get((target.namespace, target.name))
-                # Not among ours: most likely not there, and a create is atomic. In check mode nothing
-                # is created, so the question has to be asked.
-                if found is not None or not (sure or self._dry_run):
-                    return found
+            found = self._listing.secret(target)
+            # Not among ours: most likely not there, and a create is atomic. In check mode nothing
+            # is created, so the question has to be asked.
+            if found is not None or (self._listing.covers(target) and not (sure or self._dry_run)):
+                return found
         return client.get(target.namespace, "secrets", target.name, deadline)
 
     def _lasting(
@@ -352,26 +306,5 @@ class KubernetesWriter:
                 dry_run=self._dry_run,
             )
 
-        self._converge(outcome, deadline, once)
+        converge(self._settings, outcome, deadline, once)
         outcome.settle()
-
-
-@dataclass(frozen=True)
-class _Intent:
-    """What a write was to do whose answer got lost."""
-
-    actions: Sequence[str]
-    before: DockerConfig | None
-    metadata: tuple[Mapping[str, str], Mapping[str, str]]
-
-    @classmethod
-    def of(cls, outcome: Outcome) -> _Intent:
-        metadata = (outcome.metadata_before, outcome.metadata_after)
-        return cls(list(outcome.actions), outcome.before, metadata)
-
-    def restore(self, outcome: Outcome) -> None:
-        for action in self.actions:
-            outcome.did(action)
-        outcome.before = self.before
-        outcome.metadata_before, outcome.metadata_after = self.metadata
-        note(outcome, "confirm-write", "A write whose answer was lost has taken effect")

@@ -35,10 +35,13 @@ class PullSecretError(Exception):
 
     :param message: what happened and where, in the words of the place.
     :param hint: what to do about it, a sentence, or None.
+
+    ``retry_after``: seconds after which the place wants to be asked again, where it said so.
     """
 
     kind: ClassVar[str] = "error"
     retryable: bool = False
+    retry_after: float | None = None
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)

@@ -5,7 +5,8 @@
 """Trying again: backoff of 1 s doubling to 30 s with jitter, inside a time limit.
 
 The rule is seed 003's "Retry Logic Module"; jitter keeps a thousand targets that
-failed together from coming back together.
+failed together from coming back together.  A place that says when it wants to be asked
+again is not asked sooner.
 """
 
 from __future__ import annotations
@@ -14,14 +15,26 @@ import random
 import threading
 import time
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from typing import Callable, TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError, TimedOut
 
-__all__ = ["Deadline", "Retrier", "RetryPolicy"]
+__all__ = ["Deadline", "Retrier", "RetryPolicy", "parse_retry_after"]
 
 T = TypeVar("T")
 RetryObserver = Callable[[int, float, PullSecretError], None]
+
+
+def parse_retry_after(value: str | None) -> float | None:
+    """Seconds of an HTTP header Retry-After (RFC 9110, 10.2.3: seconds or a date); None for anything else."""
+    text = (value or "").strip()
+    if text.isdecimal() and text.isascii() and len(text) <= 9:
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 class Deadline:
@@ -54,12 +67,15 @@ class RetryPolicy:
     max_delay: float = 30.0
     jitter: float = 0.2
 
-    def backoff(self, attempt: int) -> float:
-        """Seconds to wait after the failed call number ``attempt`` (1, 2, …)."""
+    def backoff(self, attempt: int, retry_after: float | None = None) -> float:
+        """Seconds to wait after the failed call number ``attempt`` (1, 2, …).
+
+        :param retry_after: what the place asks for: not less, unless it is more than ``max_delay``.
+        """
         # The exponent is bounded since 2**n of a large n does not fit a float.
         delay = min(self.max_delay, self.delay * 2.0 ** min(attempt - 1, 30))
         spread = random.uniform(1 - self.jitter, 1 + self.jitter)  # noqa: S311 - not for a secret
-        return min(self.max_delay, delay * spread)
+        return min(self.max_delay, max(delay * spread, retry_after or 0.0))
 
 
 @dataclass
@@ -101,7 +117,7 @@ class Retrier:
                     # Given up here, so that a caller's own retry does not multiply the tries.
                     error.retryable = False
                     raise
-                pause = self.policy.backoff(attempt)
+                pause = self.policy.backoff(attempt, error.retry_after)
                 if pause >= deadline.remaining():
                     raise TimedOut(
                         f"{error.message} (tried {attempt} times, and the next try would pass the limit of "

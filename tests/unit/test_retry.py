@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
     Deadline,
     Retrier,
     RetryPolicy,
+    parse_retry_after,
 )
 
 
@@ -78,6 +79,57 @@ def test_pauses_double_from_one_second_to_thirty(clock: Clock) -> None:
     retrier = _retrier(clock, tries=9)
     assert retrier.call(calls, deadline=Deadline(1000), api_timeout=10) == "done"
     assert clock.pauses == [1, 2, 4, 8, 16, 30, 30, 30]
+
+
+def _asking(*seconds: float | None) -> list[Unavailable]:
+    errors = _unavailable(len(seconds))
+    for error, asked in zip(errors, seconds, strict=True):
+        error.retry_after = asked
+    return errors
+
+
+def test_a_place_is_not_asked_sooner_than_it_wants(clock: Clock) -> None:
+    calls = Calls(*_asking(5, 1, None, 9))
+    _retrier(clock).call(calls, deadline=Deadline(1000), api_timeout=10)
+    # Not sooner than the policy either.
+    assert clock.pauses == [5, 2, 4, 9]
+
+
+def test_what_a_place_wants_is_bounded_by_the_longest_pause(clock: Clock) -> None:
+    _retrier(clock, max_delay=30).call(Calls(*_asking(3600)), deadline=Deadline(1000), api_timeout=10)
+    assert clock.pauses == [30]
+
+
+def test_what_a_place_wants_is_bounded_by_the_limit(clock: Clock) -> None:
+    with pytest.raises(TimedOut, match=r"error 1 .*would pass the limit of 20 s"):
+        _retrier(clock).call(Calls(*_asking(25)), deadline=Deadline(20), api_timeout=10)
+    assert clock.pauses == []
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("1", 1),
+        (" 120 ", 120),
+        ("0", 0),
+        (None, None),
+        ("", None),
+        ("-1", None),
+        ("1.5", None),
+        ("soon", None),
+        ("²", None),
+        ("9" * 400, None),
+        ("Fri, 31 Dec 1999 23:59:59 GMT", 0),
+    ],
+)
+def test_the_header_retry_after_is_seconds_or_a_date(header: str | None, seconds: float | None) -> None:
+    assert parse_retry_after(header) == seconds
+
+
+def test_a_date_to_come_is_the_time_until_then() -> None:
+    asked = parse_retry_after("Fri, 31 Dec 2399 23:59:59 GMT")
+    assert asked is not None
+    assert asked > 10**9
 
 
 def test_five_tries_are_the_default_and_the_last_error_is_told(clock: Clock) -> None:

@@ -193,7 +193,14 @@ class HyperFleetClient:
             raise _no_answer(error, where) from None
         if response.status != 200:
             content_type = response.headers.get("Content-Type") or ""
-            raise translate(response.status, content_type, response.data, what, self._connection.place)
+            raise translate(
+                response.status,
+                content_type,
+                response.data,
+                what,
+                self._connection.place,
+                response.headers.get("Retry-After"),
+            )
         try:
             answer = json.loads(response.data)
         except (ValueError, RecursionError):

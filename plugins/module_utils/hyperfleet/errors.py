@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     QuotaExceeded,
     Unavailable,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import parse_retry_after
 
 __all__ = ["BeingDeleted", "RequestRefused", "translate"]
 
@@ -44,12 +45,26 @@ class RequestRefused(PullSecretError):
     kind = "request_refused"
 
 
-def translate(status: int, content_type: str, body: bytes, what: str, place: str) -> PullSecretError:
+def translate(
+    status: int,
+    content_type: str,
+    body: bytes,
+    what: str,
+    place: str,
+    retry_after: Optional[str] = None,
+) -> PullSecretError:
     """One of ours for an HTTP status that is not 200.
 
     :param what: what was asked for, such as ``cluster cls-123``.
     :param place: the API's address, without credentials.
+    :param retry_after: the header of that name, which the API or a gateway before it may send.
     """
+    error = _error(status, content_type, body, what, place)
+    error.retry_after = parse_retry_after(retry_after)
+    return error
+
+
+def _error(status: int, content_type: str, body: bytes, what: str, place: str) -> PullSecretError:
     code, title = _problem(content_type, body)
     said = " ".join(part for part in (f"HTTP {status}", code, title) if part)
     where = f"{said}: {what} at {place}"

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from urllib3 import HTTPResponse
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
@@ -43,6 +44,18 @@ def test_an_unknown_cluster_does_not_exist(world: World, deadline: Deadline) -> 
     with pytest.raises(NotFound, match=r"cluster cls-9 does not exist at http://\S+ \(HYPERFLEET-NTF-001\)"):
         world.client().get_cluster("cls-9", deadline)
     assert world.lab.calls.count() == 1, "what is not there is not asked for again"
+
+
+def test_the_api_is_not_asked_sooner_than_it_wants(
+    world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stand-in sends no such header; a gateway before the API does."""
+    client = world.client()
+    answer = HTTPResponse(body=b"{}", status=429, headers={"Retry-After": "600"})
+    monkeypatch.setattr(client._pool, "request", lambda *_arguments, **_options: answer)
+    with pytest.raises(QuotaExceeded) as raised:
+        client.get_cluster("cls-1", deadline)
+    assert raised.value.retry_after == 600
 
 
 def test_an_unknown_route_is_a_wrong_address(start: Callable[..., World], deadline: Deadline) -> None:

@@ -25,6 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     QuotaExceeded,
     Unavailable,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import parse_retry_after
 
 __all__ = ["AlreadyExists", "Overtaken", "translate"]
 
@@ -55,12 +56,23 @@ class AlreadyExists(Overtaken):
     """The object is there already."""
 
 
-def translate(status: int, body: bytes, verb: str, place: str) -> PullSecretError:
+def translate(
+    status: int, body: bytes, verb: str, place: str, retry_after: str | None = None
+) -> PullSecretError:
     """One of ours for an HTTP status and a Status body.
 
     :param place: ``namespaces/NS/secrets/NAME``, with the context in front where several are in use.
+    :param retry_after: the header of that name, which a 429 of priority and fairness has; other answers
+        say it in the Status.
     """
     answer = _status(body)
+    error = _error(status, answer, verb, place)
+    seconds = _details(answer).get("retryAfterSeconds")
+    error.retry_after = parse_retry_after(retry_after or (str(seconds) if seconds else None))
+    return error
+
+
+def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSecretError:
     reason, message = _shaped(_WORD, answer.get("reason")), _line(answer.get("message"))
     where = f"{verb} {place}"
     if status == 401:
@@ -74,7 +86,7 @@ def translate(status: int, body: bytes, verb: str, place: str) -> PullSecretErro
             f"give that user a Role with {_verbs(place)}" if " cannot " in message else None,
         )
     if status == 404:
-        details = answer.get("details") or {}
+        details = _details(answer)
         if details.get("kind") == "namespaces":
             return DependencyMissing(
                 f"NotFound: {where}: namespace {details.get('name')} does not exist",
@@ -110,6 +122,11 @@ def _status(body: bytes) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else {}
 
 
+def _details(answer: dict[str, Any]) -> dict[str, Any]:
+    details = answer.get("details")
+    return details if isinstance(details, dict) else {}
+
+
 def _line(message: Any) -> str:
     found = _SENTENCES.search(" ".join(str(message or "").split()))
     return f": {found.group()}" if found else ""
@@ -120,7 +137,7 @@ def _shaped(shape: re.Pattern[str], value: Any) -> str:
 
 
 def _causes(answer: dict[str, Any]) -> str:
-    causes = (answer.get("details") or {}).get("causes") or []
+    causes = _details(answer).get("causes") or []
     return (
         ", ".join(
             f"{_shaped(_FIELD, cause.get('field')) or 'a field'} ({_shaped(_WORD, cause.get('reason'))})"

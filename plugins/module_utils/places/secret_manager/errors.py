@@ -20,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     QuotaExceeded,
     Unavailable,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import parse_retry_after
 
 __all__ = ["AlreadyExists", "FailedPrecondition", "Unanswered", "translate"]
 
@@ -64,6 +65,12 @@ def translate(
 
     :param detail: whether the service's own sentence may be quoted; not for a call that carries a payload.
     """
+    ours = _error(error, method, resource, identity, detail)
+    ours.retry_after = _retry_after(error)
+    return ours
+
+
+def _error(error: BaseException, method: str, resource: str, identity: str, detail: bool) -> PullSecretError:
     # Imported here: a module that never meets Secret Manager does not pay for it.
     import google.api_core.exceptions as core
     import google.auth.exceptions as auth
@@ -141,6 +148,20 @@ def _status(error: BaseException) -> str | None:
     except Exception:  # noqa: BLE001 - whatever the reply is, it only adds a word
         return None
     return str(status) if status else None
+
+
+def _retry_after(error: BaseException) -> float | None:
+    """REST says it in a header, gRPC in a detail of type google.rpc.RetryInfo."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    if headers is not None:
+        return parse_retry_after(headers.get("Retry-After"))
+    details = getattr(error, "details", None)
+    # A bare gRPC error has a method of that name.
+    for detail in details if isinstance(details, (list, tuple)) else ():
+        delay = getattr(detail, "retry_delay", None)
+        if delay is not None:
+            return float(delay.seconds + delay.nanos / 1e9)
+    return None
 
 
 def _sentence(error: BaseException) -> str:

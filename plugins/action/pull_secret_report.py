@@ -58,7 +58,7 @@ class ActionModule(ActionBase):
             clusters=rows,
             summary={
                 "total": len(rows),
-                "changed": sum(1 for row in rows if row["changed"]),
+                "changed": sum(1 for row in rows if row["changed"] and not row["failed"]),
                 "failed": len(failed),
             },
         )

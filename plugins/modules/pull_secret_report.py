@@ -31,15 +31,18 @@ options:
   clusters:
     description:
       - Name of the variable that holds the clusters of the workflow.
-      - A name, and no template, as in the two other options. A large fleet takes long to be copied as an argument.
+      - A name, and no template, as in the two other options. A large fleet takes long to be copied as an
+        argument.
     type: str
     required: true
   secret_manager:
-    description: Name of the variable that the result of M(hyperfleet.pull_secret.gcp_pull_secret) was registered in.
+    description:
+      - Name of the variable that the result of M(hyperfleet.pull_secret.gcp_pull_secret) was registered in.
     type: str
     required: true
   management:
-    description: Name of the variable that the result of M(hyperfleet.pull_secret.k8s_pull_secret) was registered in.
+    description:
+      - Name of the variable that the result of M(hyperfleet.pull_secret.k8s_pull_secret) was registered in.
     type: str
     required: true
   show:
@@ -118,7 +121,7 @@ msg:
   returned: when a cluster failed
   type: str
 summary:
-  description: Counts of all, changed and failed clusters.
+  description: Counts of all clusters, of those that changed and did not fail, and of those that failed.
   returned: always
   type: dict
   sample: {total: 1000, changed: 10, failed: 1}

@@ -52,7 +52,10 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _counts(rows: Sequence[Mapping[str, Any]], check_mode: bool) -> str:
-    changed = sum(1 for row in rows if row["changed"])
+    changed = sum(1 for row in rows if row["changed"] and not row["failed"])
     failed = sum(1 for row in rows if row["failed"])
+    # Workflow 1 went well and workflow 2 did not: neither unchanged nor done.
+    half = sum(1 for row in rows if row["changed"] and row["failed"])
     verb = "would change" if check_mode else "changed"
-    return f"{len(rows)} cluster{'' if len(rows) == 1 else 's'}: {changed} {verb}, {failed} failed"
+    apart = f" ({half} after a change in Secret Manager)" if half else ""
+    return f"{len(rows)} cluster{'' if len(rows) == 1 else 's'}: {changed} {verb}, {failed} failed{apart}"

@@ -52,6 +52,11 @@ def test_check_mode_would_change() -> None:
     assert table([row("a", changed=True)], check_mode=True)[-1] == "1 cluster: 1 would change, 0 failed"
 
 
+def test_what_failed_has_not_changed_and_what_it_left_is_told() -> None:
+    rows = [row("a", changed=True), failed("b"), {**failed("c"), "changed": True}]
+    assert table(rows)[-1] == "3 clusters: 1 changed, 2 failed (1 after a change in Secret Manager)"
+
+
 def test_of_a_large_fleet_only_what_happened() -> None:
     fleet = [row(f"cls-{number}") for number in range(1000)]
     fleet[7], fleet[500] = row("cls-7", changed=True), failed("cls-500")

@@ -31,6 +31,6 @@ def foreign(
         "nothing was deleted, since absent deletes only what is ours, whether or not adopt is given; "
         "take it over first, with state: present and adopt: true, or delete it by hand"
         if delete
-        else "nothing was written; rename or delete it, or take it over with adopt: true"
+        else "it was left as it is; rename or delete it, or take it over with adopt: true"
     )
     return OwnershipConflict(f"{place} exists but {problem}", hint)

@@ -122,7 +122,7 @@ def test_failures_stay_alone_and_fail_the_run(world: World) -> None:
     last, _path = world.cluster_file()
     _broken, path = world.cluster_file()
     path.write_text(path.read_text()[:-20])
-    broken_id = path.stem
+    broken_id, broken_file = path.stem, path.name
     invalid, _path = world.cluster_file('{"auths": {"quay.io": {"auth": "%%example-value%%"}}}')
     foreign, _path = world.cluster_file()
     world.manager.seed(
@@ -145,7 +145,7 @@ def test_failures_stay_alone_and_fail_the_run(world: World) -> None:
     assert {name: row["kind"] for name, row in table.items()} == {
         good: None,
         last: None,
-        broken_id: "configuration",
+        broken_file: "configuration",
         invalid: "invalid_document",
         foreign: "ownership",
         homeless: "dependency",
@@ -161,8 +161,8 @@ def test_failures_stay_alone_and_fail_the_run(world: World) -> None:
         assert world.versions(name) == 0
     assert world.versions(foreign) == 1
     assert all(world.placed(name) is None for name in (broken_id, invalid, foreign))
-    assert "6 clusters: 3 changed, 4 failed" in finished.stdout
-    for name in (broken_id, invalid, foreign, homeless):
+    assert "6 clusters: 2 changed, 4 failed (1 after a change in Secret Manager)" in finished.stdout
+    for name in (broken_file, invalid, foreign, homeless):
         assert f"{name} failed: " in finished.stdout
     assert "example-value" not in finished.output
 

@@ -4,6 +4,10 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import ClassVar
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import BatchAction
 
 
@@ -11,3 +15,4 @@ class ActionModule(BatchAction):
     """Runs M(hyperfleet.pull_secret.dockerconfig_merge)."""
 
     MODULE = "hyperfleet.pull_secret.dockerconfig_merge"
+    TASK: ClassVar[ModuleType] = dockerconfig_merge

@@ -4,6 +4,10 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import ClassVar
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import gcp_pull_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import BatchAction
 
 
@@ -11,3 +15,4 @@ class ActionModule(BatchAction):
     """Runs M(hyperfleet.pull_secret.gcp_pull_secret)."""
 
     MODULE = "hyperfleet.pull_secret.gcp_pull_secret"
+    TASK: ClassVar[ModuleType] = gcp_pull_secret

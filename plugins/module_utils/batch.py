@@ -23,6 +23,8 @@ __all__ = ["Failure", "Progress", "run_batch", "stop_on_signals"]
 
 T = TypeVar("T")
 
+_WAKE = 0.2
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -116,27 +118,37 @@ def run_batch(
     ]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            # A signal may be delivered to any thread, and is handled when this one wakes.
+            while thread.is_alive():
+                thread.join(_WAKE)
+    except BaseException:
+        # Ansible's own time limit for a task is raised in here: what is begun goes on, nothing is begun.
+        stop.set()
+        raise
     return results
 
 
 @contextmanager
-def stop_on_signals(stop: threading.Event) -> Iterator[None]:
+def stop_on_signals(stop: threading.Event) -> Iterator[list[int]]:
     """SIGTERM and SIGINT end the run in order: what is begun is finished, and results are reported.
 
-    Outside the main thread Python gives no signals, and whoever started the thread has to set ``stop``.
+    Gives the numbers of the signals that came.  Outside the main thread Python gives no signals, and whoever
+    started the thread has to set ``stop``.
     """
+    came: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield came
         return
 
-    def handler(_number: int, _frame: Any) -> None:
+    def handler(number: int, _frame: Any) -> None:
+        came.append(number)
         stop.set()
 
     before = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        yield
+        yield came
     finally:
         for number, earlier in before.items():
             signal.signal(number, earlier if earlier is not None else signal.SIG_DFL)

@@ -2,26 +2,42 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The one place where a module meets Ansible: parameters in, ``exit_json`` or ``fail_json`` out."""
+"""The two doors to a batch module's work: a process of its own, and Ansible's worker process.
+
+Behind both are the same argument spec and the same task, so the result is the same.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import threading
 from collections.abc import Mapping
 from typing import Any, Callable, NoReturn, Protocol
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.errors import UnsupportedError
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure, stop_on_signals
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
+    EXCLUSIVE,
+    with_targets,
+    wrong_targets,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask, forms_in, unquoted
 
-__all__ = ["run_module"]
+__all__ = ["run_here", "run_module", "safely"]
+
+_TargetOptions = Callable[[], dict[str, Any]]
 
 
 class _Task(Protocol):
-    def __call__(self, params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str, Any]:
-        """Handle all targets; the module's result."""
+    def __call__(
+        self, params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event
+    ) -> dict[str, Any]:
+        """Handle all targets; the module's result.  No further target is begun once ``stop`` is set."""
         raise NotImplementedError
 
 
@@ -34,8 +50,10 @@ class _Module(AnsibleModule):
         """Not to syslog: the controller overrides a module's no_log, and masking misses escaped values."""
 
     def fail_json(self, msg: Any, **kwargs: Any) -> NoReturn:
-        """As AnsibleModule does, but an error about the arguments does not quote them."""
-        super().fail_json(msg=msg if self._validated else unquoted(str(msg), self.params), **kwargs)
+        """As AnsibleModule does, but an error about the arguments says where, and does not quote them."""
+        if not self._validated:
+            msg = _argument_error(str(msg), self.params, self.argument_spec)
+        super().fail_json(msg=msg, **kwargs)
         raise SystemExit(1)  # for the reader and the type checker: the line above ends the process
 
     def _return_formatted(self, kwargs: dict[str, Any]) -> None:
@@ -48,24 +66,73 @@ class _Module(AnsibleModule):
         super()._return_formatted(kwargs)
 
 
-def run_module(target_options: Callable[[], dict[str, Any]], task: _Task) -> None:
-    """Run a batch module.  Never returns."""
+def run_module(target_options: _TargetOptions, task: _Task) -> None:
+    """Run a batch module in this process, which is its own.  Never returns."""
     module = _Module(
         argument_spec=with_targets(target_options()),
-        mutually_exclusive=[("source", "layers")],
+        mutually_exclusive=EXCLUSIVE,
         supports_check_mode=True,
         no_log=True,
     )
     module._validated = True
-    try:
-        result = task(module.params, check_mode=module.check_mode, diff=module._diff)
-    except PullSecretError as error:
-        module.fail_json(msg=str(error), kind=error.kind)
-    except Exception as error:  # noqa: BLE001 - a traceback ends with the error's text, which may hold a value
-        failure = Failure.of(error)
-        module.fail_json(msg=f"{failure.message}; {failure.hint}", kind=failure.kind, exception="(not shown)")
+
+    def work() -> dict[str, Any]:
+        stop = threading.Event()
+        with stop_on_signals(stop):
+            return task(module.params, check_mode=module.check_mode, diff=module._diff, stop=stop)
+
+    result = safely(work)
     # Ansible would send all parameters back otherwise: most of the answer, and no business of any log.
     result["invocation"] = {}
     if result.get("failed"):
         module.fail_json(**result)
     module.exit_json(**result)
+
+
+def run_here(
+    target_options: _TargetOptions,
+    task: _Task,
+    arguments: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    diff: bool,
+    stop: threading.Event,
+) -> dict[str, Any]:
+    """Do a batch module's work in the calling process; its result, or a failed one for wrong arguments.
+
+    :param arguments: as a module would be given them: plain dictionaries, lists and scalars.
+    """
+    spec = with_targets(target_options())
+    checked = ArgumentSpecValidator(spec, mutually_exclusive=EXCLUSIVE).validate(arguments)
+    if checked.error_messages:
+        # As AnsibleModule says it.
+        kind = "Unsupported parameters: " if isinstance(checked.errors[0], UnsupportedError) else ""
+        return {"failed": True, "msg": _argument_error(kind + checked.errors.msg, arguments, spec)}
+    # Libraries warn on stderr, which here is not the module's own.
+    with contextlib.redirect_stderr(io.StringIO()):
+        result = task(checked.validated_parameters, check_mode=check_mode, diff=diff, stop=stop)
+    hidden: dict[str, Any] = Mask(_connection_secrets(arguments)).value(result)
+    return hidden
+
+
+def safely(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What ``work`` gives, or a failed result: Ansible would print the text of an exception."""
+    try:
+        return work()
+    except PullSecretError as error:
+        return {"failed": True, "msg": str(error), "kind": error.kind}
+    except Exception as error:  # noqa: BLE001 - a traceback ends with the error's text, which may hold a value
+        failure = Failure.of(error)
+        message = f"{failure.message}; {failure.hint}"
+        return {"failed": True, "msg": message, "kind": failure.kind, "exception": "(not shown)"}
+
+
+def _argument_error(message: str, arguments: Any, spec: Mapping[str, Any]) -> str:
+    return unquoted(message, arguments) + wrong_targets(arguments, spec)
+
+
+def _connection_secrets(arguments: Mapping[str, Any]) -> set[str]:
+    """What AnsibleModule's no_log hides of the options; the docker configs are the action plugin's."""
+    kubernetes = arguments.get("kubernetes")
+    key = kubernetes.get("api_key") if isinstance(kubernetes, Mapping) else None
+    return {key} if isinstance(key, str) else set()

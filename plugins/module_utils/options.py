@@ -13,26 +13,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, TypeVar
 
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import source_spec
 
 __all__ = [
+    "EXCLUSIVE",
     "check_places",
     "document_options",
     "resolve_targets",
     "run_options",
     "usable",
     "with_targets",
+    "wrong_targets",
 ]
 
 T = TypeVar("T")
+
+_SHOWN = 5
 
 # What a target gets when neither it nor the task says anything.
 _DEFAULTS: dict[str, Any] = {"state": "present", "precedence": "additional", "adopt": False}
 # Merged key by key; every other option of a target replaces the task's.
 _MERGED = ("labels", "annotations")
 # A target that names one of these does not want the task's other one.
-_EXCLUSIVE = (("source", "layers", "restore_version"),)
+_ALTERNATIVES = (("source", "layers", "restore_version"),)
+# For an argument spec's ``mutually_exclusive``.
+EXCLUSIVE = [("source", "layers")]
 
 
 def document_options() -> dict[str, Any]:
@@ -112,10 +121,32 @@ def with_targets(target_options: Mapping[str, Any]) -> dict[str, Any]:
             "type": "list",
             "elements": "dict",
             "options": dict(target_options),
-            "mutually_exclusive": [("source", "layers")],
+            "mutually_exclusive": EXCLUSIVE,
         },
         **run_options(),
     )
+
+
+def wrong_targets(arguments: Any, spec: Mapping[str, Any]) -> str:
+    """``; in target 3 (cls-7)`` for an error about the arguments: Ansible does not say which it was."""
+    targets = arguments.get("targets") if isinstance(arguments, Mapping) else None
+    if not isinstance(targets, list) or len(targets) < 2:
+        return ""
+    one = ArgumentSpecValidator(spec["targets"]["options"], mutually_exclusive=EXCLUSIVE)
+    wrong = [
+        f"{position}{_called(target)}"
+        for position, target in enumerate(targets, start=1)
+        if not isinstance(target, Mapping) or one.validate(target).error_messages
+    ]
+    shown = ", ".join(wrong[:_SHOWN]) + (f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else "")
+    return f"; in target{'s' if len(wrong) > 1 else ''} {shown}" if wrong else ""
+
+
+def _called(target: Any) -> str:
+    for name in ("id", "cluster_id") if isinstance(target, Mapping) else ():
+        if isinstance(target.get(name), str) and is_name(target[name]):
+            return f" ({target[name]})"
+    return ""
 
 
 def resolve_targets(params: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
@@ -174,7 +205,7 @@ def _over(top: Mapping[str, Any], target: Mapping[str, Any], names: Sequence[str
         elif value is not None:
             merged[name] = value
         elif not any(
-            name in group and any(target.get(other) is not None for other in group) for group in _EXCLUSIVE
+            name in group and any(target.get(other) is not None for other in group) for group in _ALTERNATIVES
         ):
             merged[name] = top.get(name)
     return merged

@@ -20,7 +20,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch impor
     Failure,
     Progress,
     run_batch,
-    stop_on_signals,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Journal, Outcome
@@ -57,11 +56,22 @@ class Work:
 
 
 class Run:
-    """The shared parts of a module run, made from its validated parameters."""
+    """The shared parts of a module run, made from its validated parameters.
 
-    def __init__(self, params: Mapping[str, Any], phase: str, *, check_mode: bool, diff: bool) -> None:
+    :param stop: once it is set, no further target is begun.
+    """
+
+    def __init__(
+        self,
+        params: Mapping[str, Any],
+        phase: str,
+        *,
+        check_mode: bool,
+        diff: bool,
+        stop: threading.Event | None = None,
+    ) -> None:
         retry = params.get("retry") or {}
-        self.stop = threading.Event()
+        self.stop = stop or threading.Event()
         self.settings = Settings(
             api_timeout=params["api_timeout"],
             timeout=params["timeout"],
@@ -110,15 +120,14 @@ class Run:
                 return self._failed(current, Failure.of(error))
             return result
 
-        with stop_on_signals(self.stop):
-            results = run_batch(
-                targets,
-                one,
-                concurrency=self.settings.concurrency,
-                stop=self.stop,
-                progress=Progress(self._progress_file, len(targets)),
-                failed=lambda result: isinstance(result, Failure) or bool(result.get("failed")),
-            )
+        results = run_batch(
+            targets,
+            one,
+            concurrency=self.settings.concurrency,
+            stop=self.stop,
+            progress=Progress(self._progress_file, len(targets)),
+            failed=lambda result: isinstance(result, Failure) or bool(result.get("failed")),
+        )
         return _result(
             [
                 _not_begun(target, result, place) if isinstance(result, Failure) else result

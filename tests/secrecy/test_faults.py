@@ -50,14 +50,32 @@ def test_bugs_do_not_quote_what_they_met(watcher: Watcher, labs: Labs) -> None:
         sources[f"b{index}"] = world.source("file", canary, canary.text.encode())
         reference = f"{{{{ sources.b{index} }}}}"
         made = _tasks(world, labs, f"b{index}", reference, environment={"CANARY_BUG": bug})
-        # The module that calls it, or one of those that do.
-        tasks.append(made[0 if bug.startswith(("google", "grpc")) else 1])
-    recording = watcher.play(tasks, {"sources": sources}, options=["-vvv"])
+        # A task with an environment is done in a module process.
+        tasks.append(_caller(bug, made))
+    recording = watcher.play(tasks, {"sources": sources}, options=["-vvv"], module_process=True)
     failed = [name for name, result in recording.results.items() if result.get("failed")]
     assert len(failed) == len(_BUGS), set(recording.results) - set(failed)
     assert "bug in" not in recording.output
     leaks = world.leaks(recording)
     assert leaks == [], "\n".join(map(str, leaks))
+
+
+@pytest.mark.parametrize("bug", _BUGS)
+def test_a_bug_in_ansibles_own_process(watcher: Watcher, labs: Labs, bug: str) -> None:
+    world = World(watcher, labs)
+    canary = world.canary(bug)
+    source = world.source("file", canary, canary.text.encode())
+    task = _caller(bug, _tasks(world, labs, "bug", "{{ source }}"))
+    recording = watcher.play([task], {"source": source}, options=["-vvv"], settings={"CANARY_BUG": bug})
+    assert [result.get("failed") for result in recording.results.values()] == [True]
+    assert "bug in" not in recording.output
+    leaks = world.leaks(recording)
+    assert leaks == [], "\n".join(map(str, leaks))
+
+
+def _caller(bug: str, tasks: list[dict[str, Any]]) -> dict[str, Any]:
+    """The module that calls it, or one of those that do."""
+    return tasks[0 if bug.startswith(("google", "grpc")) else 1]
 
 
 def test_servers_that_fail(watcher: Watcher, labs: Labs) -> None:
@@ -106,7 +124,14 @@ def test_ways_of_running(watcher: Watcher, labs: Labs, settings: dict[str, str])
     canary = world.canary(f"misplaced with {' '.join(settings)}")
     sources["misplaced"] = {"fil": canary.document}
     tasks += _tasks(world, labs, "misplaced", "{{ sources.misplaced }}")
-    recording = watcher.play(tasks, {"sources": sources}, options=["-vvvv", "--diff"], settings=settings)
+    recording = watcher.play(
+        tasks,
+        {"sources": sources},
+        options=["-vvvv", "--diff"],
+        settings=settings,
+        # How arguments reach a module is a question only where there is one.
+        module_process="ANSIBLE_PIPELINING" in settings or "ANSIBLE_KEEP_REMOTE_FILES" in settings,
+    )
     results = recording.results
     assert not any(
         results[f"{module} file"].get("failed") for module in ("gcp_pull_secret", "k8s_pull_secret")

@@ -31,6 +31,7 @@ _POLL = 0.02
 _WATCHED = ("home", "tmp", "local", "remote", "cwd", "log", "cache", "tree")
 _KEPT = ("PATH", "LANG", "ANSIBLE_COLLECTIONS_PATH")
 _LARGEST = 8 << 20
+_SAME_PYTHON = "{{ ansible_playbook_python }}"
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Recording:
     status: int
     evidence: list[Evidence]
     results: dict[str, dict[str, Any]]
+    module_process: bool
 
     @property
     def output(self) -> str:
@@ -70,9 +72,12 @@ class Watcher:
         options: Sequence[str] = (),
         settings: Mapping[str, str] | None = None,
         arguments: Sequence[str] = (),
+        module_process: bool = False,
     ) -> Recording:
         """Run tasks, or a playbook by its name.
 
+        :param module_process: with another name of the same Python, for which a module process is started;
+            otherwise the collection does its work in Ansible's own.
         :param variables: given in a file, as one does with secrets.
         :param settings: environment variables beside those of the world.
         :param arguments: further arguments of ansible-playbook.
@@ -87,7 +92,8 @@ class Watcher:
             path.mkdir(parents=True)
         playbook = tasks if isinstance(tasks, str) else self._playbook(tasks)
         facts = self.inputs / f"variables-{self._runs}.json"
-        facts.write_text(json.dumps({"ansible_python_interpreter": sys.executable, **(variables or {})}))
+        python = str(Path(sys.executable).with_name("python3")) if module_process else _SAME_PYTHON
+        facts.write_text(json.dumps({"ansible_python_interpreter": python, **(variables or {})}))
         command = [str(_PLAYBOOK), "-i", "localhost,", "-c", "local", "-e", f"@{facts}"]
         environment = {**_settings(watched, spy), **(settings or {})}
         process = subprocess.Popen(
@@ -105,7 +111,7 @@ class Watcher:
             evidence += _files(name, path)
         evidence += _spied(spy)
         recorded = watched["log"] / "record.jsonl"
-        return Recording(process.returncode, evidence, _results(recorded))
+        return Recording(process.returncode, evidence, _results(recorded), module_process)
 
     def _playbook(self, tasks: Sequence[Mapping[str, Any]]) -> str:
         path = self.inputs / f"playbook-{self._runs}.json"

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,9 +48,11 @@ def target_options() -> dict[str, Any]:
     )
 
 
-def run(params: Mapping[str, Any], *, check_mode: bool, diff: bool) -> dict[str, Any]:
+def run(
+    params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
+) -> dict[str, Any]:
     """Handle all targets; the module's result."""
-    shared = Run(params, "dockerconfig", check_mode=check_mode, diff=diff)
+    shared = Run(params, "dockerconfig", check_mode=check_mode, diff=diff, stop=stop)
     targets = resolve_targets(params, list(target_options()))
 
     def work(current: Work) -> None:

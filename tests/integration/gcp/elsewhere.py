@@ -9,6 +9,7 @@ import json
 import multiprocessing
 import os
 import sys
+import threading
 from collections.abc import Mapping
 from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import stop_on_signals
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import gcp_pull_secret as task
 
@@ -27,7 +29,9 @@ _CONTEXT.set_forkserver_preload([__name__, "google.cloud.secretmanager_v1", "grp
 def go(parameters: Mapping[str, Any], answer: str, margin: float) -> None:
     """Run the module; its result is written to the file ``answer``."""
     claim.MARGIN = margin
-    result = task.run(parameters, check_mode=False, diff=False)
+    stop = threading.Event()
+    with stop_on_signals(stop):
+        result = task.run(parameters, check_mode=False, diff=False, stop=stop)
     Path(answer).write_text(json.dumps(result))
 
 

@@ -7,29 +7,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
-from unittest import mock
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import run as run_module
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
 
 # The real delays of 1 s and more would only make the tests slow.
 FAST_RETRY = {"tries": 5, "delay": 0.01, "max_delay": 0.02}
-
-
-@contextmanager
-def no_signal_handlers() -> Iterator[None]:
-    """A module owns its process and its signals; a test does not."""
-    if isinstance(vars(run_module)["stop_on_signals"], mock.Mock):
-        yield  # done by whoever started these threads
-        return
-    with mock.patch(f"{run_module.__name__}.stop_on_signals"):
-        yield
 
 
 def run_task(
@@ -40,6 +26,5 @@ def run_task(
     given = json.loads(json.dumps({"retry": FAST_RETRY, "timeout": 20, **params}))
     validated = ArgumentSpecValidator(with_targets(task.target_options())).validate(given)
     assert not validated.error_messages, validated.error_messages
-    with no_signal_handlers():
-        result: dict[str, Any] = task.run(validated.validated_parameters, check_mode=check_mode, diff=diff)
+    result: dict[str, Any] = task.run(validated.validated_parameters, check_mode=check_mode, diff=diff)
     return result

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
 from tests.integration.k8s.conftest import Run
-from tests.integration.k8s.running import no_signal_handlers, run_task
+from tests.integration.k8s.running import run_task
 from tests.integration.k8s.test_secret import NAME, ONE, TWO, desired
 from tests.integration.k8s.world import Api, docker_config, held
 
@@ -55,7 +55,7 @@ def test_many_runs_over_many_targets(api: Api, namespace: str) -> None:
         "kubernetes": {"host": api.url, "api_key": api.token},
     }
     # Once, outside the threads: a patch does not nest across them.
-    with no_signal_handlers(), ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda _number: run_task(k8s_pull_secret, params), range(4)))
     assert all("failed" not in result for result in results)
     made = [target["id"] for result in results for target in result["targets"] if target["changed"]]

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -82,7 +83,12 @@ def test_absent_leaves_what_is_not_ours(
         "serviceaccounts",
         {"metadata": {"name": "puller"}, "imagePullSecrets": [{"name": NAME}]},
     )
-    absent = {"cluster_id": "cls-123", "namespace": namespace, "state": "absent", "adopt": adopt}
+    absent: dict[str, Any] = {
+        "cluster_id": "cls-123",
+        "namespace": namespace,
+        "state": "absent",
+        "adopt": adopt,
+    }
     for accounts in (["puller"], []):
         result = run(**absent, service_accounts=accounts)
         assert result["failed_targets"][0]["kind"] == "ownership"

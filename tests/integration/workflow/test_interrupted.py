@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.integration.k8s.world import docker_config
 from tests.integration.workflow.world import World, recap, rows
@@ -111,14 +114,19 @@ def test_a_slow_batch_shows_how_far_it_is(world: World) -> None:
     assert all(0 < int(number) <= 12 for number in shown)
 
 
-def test_terminated_in_order(world: World) -> None:
-    """SIGTERM to the module: what was begun is finished, the rest is told, the next run does it."""
+# Another name of the same Python: the collection cannot know, and starts a module process.
+ANOTHER_PYTHON = {"ansible_python_interpreter": str(Path(sys.executable).with_name("python3"))}
+
+
+def test_a_terminated_module_finishes_what_is_begun_and_tells_the_rest(world: World) -> None:
     clusters = [world.cluster() for _number in range(30)]
     variables = {"clusters": clusters, "provision_concurrency": 2}
     world.manager.faults.add("AddSecretVersion", delay=0.1)
-    running = world.start(variables)
+    running = world.start({**variables, **ANOTHER_PYTHON})
     until(lambda: sum(map(world.versions, clusters)) >= 4, "some versions")
-    os.kill(family(running.process.pid)[-1], signal.SIGTERM)
+    members = family(running.process.pid)
+    assert len(members) > 2, "no module process was started"
+    os.kill(members[-1], signal.SIGTERM)
     finished = running.wait()
     assert finished.code != 0
     table = rows(finished)
@@ -128,4 +136,28 @@ def test_terminated_in_order(world: World) -> None:
     assert {name: world.versions(name) for name in done} == dict.fromkeys(done, 1)
     world.manager.faults.clear()
     assert world.provision(variables).code == 0
+    check_each_once(world, clusters)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_playbook_that_is_ended_leaves_nobody_behind(world: World, number: signal.Signals) -> None:
+    """As Ctrl-C does, a supervisor, or the kernel: what is begun is finished, and the worker ends, too."""
+    # So many that the worker's answer would fill a pipe that nobody reads any more.
+    clusters = [world.cluster() for _number in range(300)]
+    variables = {"clusters": clusters, "provision_concurrency": 4}
+    fault = world.manager.faults.add("AddSecretVersion", delay=0.2)
+    running = world.start(variables)
+    until(lambda: fault.hits >= 8, "some versions")
+    members = family(running.process.pid)
+    assert len(members) == 2, "a worker, and no module process"
+    running.process.send_signal(number)
+    assert running.wait().code != 0
+    until(lambda: not any(Path(f"/proc/{member}").exists() for member in members), "the worker's end")
+    begun = fault.hits
+    # Only what was begun was done, and none of it by halves.
+    assert begun < len(clusters)
+    assert sum(map(world.versions, clusters)) == begun
+    world.manager.faults.clear()
+    # Not one of them had to wait for a claim of the run before.
+    assert world.provision({**variables, "provision_concurrency": 16, "provision_timeout": 15}).code == 0
     check_each_once(world, clusters)

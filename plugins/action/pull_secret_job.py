@@ -23,6 +23,11 @@ display = Display()
 
 _GCP = "hyperfleet.pull_secret.gcp_pull_secret"
 _KUBERNETES = "hyperfleet.pull_secret.k8s_pull_secret"
+# Seed 003's own words.
+_BEGINNINGS = {
+    _GCP: "Phase 1: Storing secret in GCP Secret Manager",
+    _KUBERNETES: "Phase 2: Creating Kubernetes Secret",
+}
 
 
 class ActionModule(ActionBase):
@@ -70,7 +75,16 @@ class ActionModule(ActionBase):
     _settings: JobSettings | None = None
 
     def _phase(self, action: str, arguments: dict[str, Any], task_vars: Any, secret: str) -> dict[str, Any]:
-        """Run one of the modules through its own action plugin, and log what it did."""
+        """Run one of the modules through its own action plugin, and log that it begins and what it did."""
+        # What the module did is told when it has ended; until then this says where the job is.
+        self._log(
+            {
+                "phase": _phase_name(action),
+                "operation": "begin",
+                "message": _BEGINNINGS[action],
+                "secret_name": secret,
+            }
+        )
         task = self._task.copy()
         task.args = arguments
         handler = self._shared_loader_obj.action_loader.get(

@@ -15,6 +15,8 @@ description:
     the management cluster what Secret Manager holds.
   - Is configured by environment variables and logs one JSON object a line. The playbook
     C(hyperfleet.pull_secret.job) runs it.
+  - A phase is logged when it begins, and what it did when it has ended. In text, control characters of a
+    value are written out, so that an entry is always one line.
   - The required variables are E(CLUSTER_ID), E(CLUSTER_NAME), E(GCP_PROJECT_ID), E(PULL_SECRET_DATA) and
     E(MANAGEMENT_NAMESPACE).
   - The others are E(SECRET_NAME) (C(hyperfleet-{cluster-id}-pull-secret) by default), E(K8S_SECRET_NAME)

@@ -26,6 +26,9 @@ COMPONENT = "pullsecret-job"
 _LEVELS = ("debug", "info", "warn", "error")
 _REQUIRED = ("CLUSTER_ID", "CLUSTER_NAME", "GCP_PROJECT_ID", "PULL_SECRET_DATA", "MANAGEMENT_NAMESPACE")
 _DURATION = re.compile(r"(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?\Z")
+# Control characters, Unicode's line and paragraph separators and directions, and what was not UTF-8.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_SEPARATOR = re.compile(r"[\s=\"]")
 
 
 @dataclass(frozen=True)
@@ -89,13 +92,23 @@ def render(entry: Mapping[str, Any], *, level: str, form: str) -> str | None:
     if form == "json":
         return json.dumps(fields)
     rest = " ".join(
-        f"{key}={value}"
+        f"{key}={_word(str(value))}"
         for key, value in fields.items()
         if key not in ("timestamp", "level", "component", "message")
     )
-    return (
-        f"{fields['timestamp']} {str(fields['level']).upper():5} {fields.get('message', '')} {rest}".rstrip()
-    )
+    message = _one_line(str(fields.get("message", "")))
+    return f"{fields['timestamp']} {str(fields['level']).upper():5} {message} {rest}".rstrip()
+
+
+def _word(text: str) -> str:
+    """A field's value that cannot be taken for another field."""
+    line = _one_line(text)
+    return json.dumps(line, ensure_ascii=False) if _SEPARATOR.search(line) or not line else line
+
+
+def _one_line(text: str) -> str:
+    """Without what would begin another line or command a terminal; such characters are written out."""
+    return _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode("ascii"), text)
 
 
 def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...], default: str) -> str:

@@ -74,3 +74,23 @@ def test_an_entry_is_one_json_object() -> None:
 def test_levels_filter() -> None:
     assert render({"level": "info", "message": "m"}, level="warn", form="json") is None
     assert render({"level": "error", "message": "m"}, level="warn", form="json") is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["a\nb", "a\r\n2026-11-21T10:00:00Z ERROR b", "a\x1b[2Jb", "a\u2028b", "a\u202eb", "\udcff"]
+)
+def test_a_line_of_text_stays_one_line_whatever_it_tells(text: str) -> None:
+    line = render({"message": text, "secret_name": text}, level="info", form="text")
+    assert line is not None
+    assert len(line.splitlines()) == 1
+    assert line.isprintable()
+    assert "\\" in line
+
+
+def test_a_value_in_text_is_no_other_field() -> None:
+    line = render(
+        {"timestamp": "T", "message": "m", "secret_name": "a level=error", "namespace": "b", "place": ""},
+        level="info",
+        form="text",
+    )
+    assert line == 'T INFO  m secret_name="a level=error" namespace=b place=""'

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.integration.processes import Ansible, Finished
+from tests.integration.workflow.test_interrupted import family
 from tests.lab.kubernetes import KubernetesLab
 from tests.lab.secret_manager import SecretManagerLab
 
@@ -77,8 +80,10 @@ def test_both_workflows_are_done_and_logged(world: World) -> None:
     operations = [(entry["phase"], entry["operation"]) for entry in entries]
     assert operations == [
         ("initialization", "load-config"),
+        ("gcp-secret-manager", "begin"),
         ("gcp-secret-manager", "create-secret"),
         ("gcp-secret-manager", "create-secret-version"),
+        ("k8s-secret", "begin"),
         ("k8s-secret", "create-secret"),
         ("exit", "exit"),
     ]
@@ -89,12 +94,12 @@ def test_both_workflows_are_done_and_logged(world: World) -> None:
         assert entry["gcp_project"] == "customer-prod-12345"
         assert entry["timestamp"].endswith("Z")
         assert entry["message"]
-    added = entries[2]
+    added = entries[3]
     assert added["message"] == "Created secret version"
     assert added["secret_name"] == "hyperfleet-cls-abc123-pull-secret"
     assert added["version"] == "1"
     assert isinstance(added["duration_ms"], int)
-    created = entries[3]
+    created = entries[5]
     assert created["message"] == "Created Kubernetes secret"
     assert created["namespace"] == "clusters-cls-abc123"
     assert created["secret_name"] == "cls-abc123-pull-secret"
@@ -208,6 +213,33 @@ def test_the_level_filters_and_the_format_can_be_text(world: World) -> None:
     assert text.code == 0
     assert "INFO  Success: Pull secret provisioned" in text.stdout
     assert "{" not in text.stdout
+
+
+def test_a_phase_is_logged_when_it_begins(world: World) -> None:
+    """Secret Manager does not answer until the log has said that it is being asked."""
+    environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log"}
+    world.store.faults.add(method="*", delay=30)
+    running = world.ansible.start_playbook(JOB, {}, env=environment)
+    try:
+        assert running.process.stdout is not None
+        entries = [json.loads(running.process.stdout.readline()) for dummy in range(2)]
+        assert [entry["operation"] for entry in entries] == ["load-config", "begin"]
+        assert entries[1]["message"] == "Phase 1: Storing secret in GCP Secret Manager"
+        assert entries[1]["secret_name"] == "hyperfleet-cls-abc123-pull-secret"
+        assert running.process.poll() is None
+    finally:
+        world.store.faults.clear()
+        for pid in family(running.process.pid):
+            os.kill(pid, signal.SIGKILL)
+        running.process.communicate()
+
+
+def test_a_name_with_a_line_break_makes_no_line_of_its_own(world: World) -> None:
+    forged = "their-name\n2026-11-21T10:00:00Z ERROR forged"
+    finished = world.job(LOG_FORMAT="text", SECRET_NAME=forged)
+    assert finished.code != 0
+    assert not [line for line in finished.stdout.splitlines() if line.endswith("ERROR forged")]
+    assert all("gcp_project=customer-prod-12345" in line for line in finished.stdout.splitlines())
 
 
 def test_without_the_callback_the_log_is_there_among_ansibles_lines(world: World) -> None:

@@ -10,6 +10,7 @@ be told from a choice; the defaults are in ``DEFAULTS`` and are applied last.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, TypeVar
 
@@ -21,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources imp
 
 __all__ = [
     "EXCLUSIVE",
+    "check_limits",
     "check_places",
     "document_options",
     "resolve_targets",
@@ -125,6 +127,24 @@ def with_targets(target_options: Mapping[str, Any]) -> dict[str, Any]:
         },
         **run_options(),
     )
+
+
+def check_limits(params: Mapping[str, Any]) -> None:
+    """Numbers that no run can work with, which would otherwise look like a place that does not answer.
+
+    :raises ConfigurationError: naming the option.
+    """
+    retry = params.get("retry") or {}
+    for name, value in (("timeout", params["timeout"]), ("api_timeout", params["api_timeout"])):
+        if not (math.isfinite(value) and value > 0):
+            raise ConfigurationError(f"{name} is a number of seconds above 0")
+    for name, value in (("concurrency", params["concurrency"]), ("retry.tries", retry.get("tries", 1))):
+        if value < 1:
+            raise ConfigurationError(f"{name} is 1 at least")
+    for name in ("delay", "max_delay"):
+        value = retry.get(name, 0.0)
+        if not (math.isfinite(value) and value >= 0):
+            raise ConfigurationError(f"retry.{name} is a number of seconds, 0 or more")
 
 
 def wrong_targets(arguments: Any, spec: Mapping[str, Any]) -> str:

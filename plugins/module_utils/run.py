@@ -22,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch impor
     run_batch,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import check_limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Journal, Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
@@ -70,6 +71,7 @@ class Run:
         diff: bool,
         stop: threading.Event | None = None,
     ) -> None:
+        check_limits(params)
         retry = params.get("retry") or {}
         self.stop = stop or threading.Event()
         self.settings = Settings(
@@ -78,7 +80,7 @@ class Run:
             concurrency=params["concurrency"],
             retrier=Retrier(
                 RetryPolicy(
-                    tries=max(1, retry.get("tries", 5)),
+                    tries=retry.get("tries", 5),
                     delay=retry.get("delay", 1.0),
                     max_delay=retry.get("max_delay", 30.0),
                 ),

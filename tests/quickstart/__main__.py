@@ -12,7 +12,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from tests.lab.kubernetes.lab import KubernetesLab
 from tests.lab.secret_manager.lab import SecretManagerLab
@@ -26,6 +28,9 @@ FOREIGN = {
     "labels": {"managed-by": "shop-team"},
     "versions": [{"data": "kept by the shop team"}],
 }
+ROTATED = "cls-81c2"
+# ansible-playbook's exit code where a host failed.
+FAILED = 2
 
 NEXT = """
 The same playbook on a real project and a real management cluster, with your own clusters:
@@ -38,6 +43,14 @@ The same playbook on a real project and a real management cluster, with your own
 
 README.md has more: one cluster, a list, the HyperFleet API as the source, the container's job.
 """
+
+
+class Seen(NamedTuple):
+    """After a run: how it ended, versions by cluster, management secrets by cluster."""
+
+    code: int
+    versions: dict[str, int]
+    secrets: dict[str, Any]
 
 
 def main() -> int:
@@ -61,32 +74,46 @@ def main() -> int:
             "ANSIBLE_LOCALHOST_WARNING": "False",
         }
 
-        def step(title: str, *options: str) -> None:
+        def step(title: str, *options: str) -> Seen:
             print(f"\n== {title}", flush=True)
-            provision(fleet, environment, *options)
+            code = provision(fleet, environment, *options)
+            return Seen(code, versions(store, fleet), secrets(mgmt, fleet))
 
         print(f"{len(clusters(fleet))} clusters, their files in tests/quickstart/fleet:")
         print("one has a broken pull secret, and in one project somebody else has a secret of that name.")
-        step("1. What would happen (--check): nothing is written", "--check")
-        step("2. The first run: what can be provisioned is, and the two others say why they are not")
-        before = versions(store, fleet)
-        step("3. The same again: nothing changes")
-        unchanged = versions(store, fleet)
+        checked = step("1. What would happen (--check): nothing is written", "--check")
+        first = step("2. The first run: what can be provisioned is, and the two others say why they are not")
+        again = step("3. The same again: nothing changes")
         rotate(fleet / "staging-cluster.json")
-        step("4. The pull secret of cls-81c2 was rotated: exactly that one changes")
-        after = versions(store, fleet)
-        moved = sorted(name for name in after if after[name] != before[name])
-        checks = {
-            "the first run stored three of five": sum(before.values()) == 3,
-            "the second run changed nothing": unchanged == before,
-            "the rotation changed exactly cls-81c2": moved == ["cls-81c2"],
-        }
+        after = step("4. The pull secret of cls-81c2 was rotated: exactly that one changes")
+        checks = verdicts(checked, first, again, after)
     print()
     for text, right in checks.items():
-        print(f"{'ok' if right else 'NOT OK'}: {text} (counted in the store: versions by cluster)")
+        print(f"{'ok' if right else 'NOT OK'}: {text}")
     activate = f". {shlex.quote(os.path.relpath(sys.prefix, CHECKOUT))}/bin/activate"
     print(NEXT.format(activate=activate))
     return 0 if all(checks.values()) else 1
+
+
+def verdicts(checked: Seen, first: Seen, again: Seen, after: Seen) -> dict[str, bool]:
+    """What the four runs said they do, as it is found in both places."""
+    stored = {name for name, count in first.versions.items() if count == 1}
+    placed = {name for name, secret in first.secrets.items() if secret is not None}
+    codes = [run.code for run in (checked, first, again, after)]
+    new_versions, new_secrets = moved(again.versions, after.versions), moved(again.secrets, after.secrets)
+    return {
+        "every run ended with an error, since two clusters fail each time": codes == [FAILED] * 4,
+        "--check wrote nothing": not any(checked.versions.values()) and not any(checked.secrets.values()),
+        "the first run stored and placed the same three of five": len(stored) == 3 and stored == placed,
+        "the second run changed neither a version nor a management secret": again == first,
+        "the rotation added a version to exactly cls-81c2": new_versions == [ROTATED],
+        "the rotation changed the management secret of exactly cls-81c2": new_secrets == [ROTATED],
+    }
+
+
+def moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The clusters that differ."""
+    return sorted(name for name in after if after[name] != before[name])
 
 
 def clusters(fleet: Path) -> list[dict[str, str]]:
@@ -94,8 +121,8 @@ def clusters(fleet: Path) -> list[dict[str, str]]:
     return [json.loads(path.read_text()) for path in sorted(fleet.glob("*.json"))]
 
 
-def provision(fleet: Path, environment: dict[str, str], *options: str) -> None:
-    """One run of the playbook as a user starts it.  It fails, as it should, while a cluster does."""
+def provision(fleet: Path, environment: dict[str, str], *options: str) -> int:
+    """One run of the playbook as a user starts it; its exit code."""
     command = [
         "ansible-playbook",
         "hyperfleet.pull_secret.provision",
@@ -105,7 +132,8 @@ def provision(fleet: Path, environment: dict[str, str], *options: str) -> None:
     ]
     print("$ " + shlex.join(command), flush=True)
     program = Path(sys.executable).with_name("ansible-playbook")
-    subprocess.run([str(program), *command[1:]], env=environment, cwd=fleet.parent, check=False)
+    done = subprocess.run([str(program), *command[1:]], env=environment, cwd=fleet.parent, check=False)
+    return done.returncode
 
 
 def versions(store: SecretManagerLab, fleet: Path) -> dict[str, int]:
@@ -116,6 +144,16 @@ def versions(store: SecretManagerLab, fleet: Path) -> dict[str, int]:
         name = f"projects/{project}/secrets/hyperfleet-{cluster['id']}-pull-secret"
         counted[cluster["id"]] = count_versions(store, name)
     return counted
+
+
+def secrets(mgmt: KubernetesLab, fleet: Path) -> dict[str, Any]:
+    """What the management cluster holds of each cluster: a Secret's revision and data, or None."""
+    found = {}
+    for cluster in clusters(fleet):
+        name = cluster["id"]
+        secret = mgmt.store.find("secrets", f"clusters-{name}", f"{name}-pull-secret")
+        found[name] = (secret["metadata"]["resourceVersion"], secret["data"]) if secret else None
+    return found
 
 
 def count_versions(store: SecretManagerLab, name: str) -> int:

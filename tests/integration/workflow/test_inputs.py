@@ -125,6 +125,28 @@ def test_broken_files_fail_alone_and_do_not_stop_the_fleet(world: World) -> None
     assert len(world.manager.store) == len(fine)
 
 
+def test_in_a_role_of_ones_own_a_wrong_cluster_fails_alone_too(world: World) -> None:
+    """Ansible validates the role's variables first; the template is the README's."""
+    identity, _path = world.cluster_file()
+    (world.fleet / "cut.json").write_text("{")
+    files = "lookup('hyperfleet.pull_secret.cluster_files', '../fleet/', wantlist=True)"
+    every = f"{{{{ {files} | map('combine', {{'labels': {{'team': 'a'}}}}) + ['cls-9'] }}}}"
+    role = {
+        "ansible.builtin.import_role": {"name": "hyperfleet.pull_secret.provision"},
+        "vars": {"provision_clusters": every},
+    }
+    play = [{"hosts": "localhost", "gather_facts": False, "tasks": [role]}]
+    finished = world.provision({}, playbook=play)
+    assert finished.code != 0
+    failed = {name: row["reason"] for name, row in rows(finished).items() if row["failed"]}
+    assert failed == {
+        "cut.json": "../fleet/cut.json is not JSON",
+        "cluster 3": "it is a string, not a mapping",
+    }
+    assert world.placed_config(identity) == ONE
+    assert world.placed(identity)["metadata"]["labels"]["team"] == "a"
+
+
 def test_files_are_read_once(world: World) -> None:
     """What the files say at the beginning holds for the whole run."""
     identity, path = world.cluster_file()

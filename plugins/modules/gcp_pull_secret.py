@@ -70,9 +70,9 @@ options:
     description:
       - How a new secret is replicated, V(automatic) by Google or V(user_managed) in O(locations). It
         cannot be changed later.
-      - A secret that is there and is replicated otherwise, or with other keys, is left as it is, and the
-        target has a warning that names both.
-      - The default is V(automatic).
+      - A secret that is there and is replicated otherwise, or with other keys, is left as it is. Where this
+        option or O(kms_key) is given, the target then has a warning that names both.
+      - The default for a new secret is V(automatic).
     type: str
     choices: [automatic, user_managed]
   locations: &locations

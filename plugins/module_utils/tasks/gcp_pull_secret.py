@@ -154,12 +154,14 @@ def _target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
     )
 
 
-def _replication(wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
     locations, keys = wanted.get("locations") or [], wanted.get("location_kms_keys") or {}
     if (wanted.get("replication") or "automatic") == "automatic":
         if locations or keys:
             raise ConfigurationError("locations and location_kms_keys belong to replication: user_managed")
         key = wanted.get("kms_key")
+        if not key and not wanted.get("replication"):
+            return None
         return {"automatic": {"customer_managed_encryption": {"kms_key_name": key}} if key else {}}
     if not locations:
         raise ConfigurationError("replication: user_managed needs locations")

@@ -17,7 +17,7 @@ def _key(location: str, name: str = "one") -> str:
 
 
 _WISHES: dict[str, tuple[dict[str, Any], str]] = {
-    "automatic": ({}, "automatic"),
+    "automatic": ({"replication": "automatic"}, "automatic"),
     "automatic with a key": ({"kms_key": _key("global")}, f"automatic (with key {_key('global')})"),
     "another key": ({"kms_key": _key("global", "two")}, f"automatic (with key {_key('global', 'two')})"),
     "two locations": (
@@ -58,6 +58,12 @@ def test_another_replication_is_told_and_left(module: Module, there: str, wish: 
     assert module.secret().SerializeToString() == before
 
 
+@pytest.mark.parametrize("there", _WISHES)
+def test_who_wants_no_certain_replication_is_told_nothing(module: Module, there: str) -> None:
+    module.put(**_WISHES[there][0])
+    assert module.put()["warnings"] == []
+
+
 def test_the_order_of_locations_means_nothing(module: Module) -> None:
     locations = ["europe-west1", "europe-west4", "us-east1"]
     module.put(replication="user_managed", locations=locations)
@@ -66,9 +72,12 @@ def test_the_order_of_locations_means_nothing(module: Module) -> None:
 
 def test_it_is_told_once_and_in_a_batch_as_well(module: Module) -> None:
     module.put("old", replication="user_managed", locations=["europe-west1"])
+    automatic: dict[str, Any] = {"replication": "automatic"}
     # A conflict makes the run begin again.
     module.lab.faults.add("UpdateSecret", code="FAILED_PRECONDITION", times=1)
-    assert len(module.put("new")["warnings"]) == 1
+    assert len(module.put("new", **automatic)["warnings"]) == 1
     targets = [{"cluster_id": f"cls-{number}"} for number in (1, 2, 3)]
-    results = module.run(project=PROJECT, source={"inline": document("new")}, targets=targets)["targets"]
+    results = module.run(project=PROJECT, source={"inline": document("new")}, targets=targets, **automatic)[
+        "targets"
+    ]
     assert [len(result["warnings"]) for result in results] == [1, 0, 0]

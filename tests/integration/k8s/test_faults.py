@@ -106,6 +106,14 @@ def test_a_passing_fault_is_outlived_and_the_change_is_told(
     assert run(**params)["changed"] is False
 
 
+def test_a_server_is_not_asked_sooner_than_it_wants(api: Api, namespace: str, run: Run) -> None:
+    api.faults.add(path=f"*/{namespace}/*", status=429, headers={"Retry-After": "1"})
+    result = run(**desired(namespace, TWO), retry={"delay": 0.01, "max_delay": 5})
+    assert "failed" not in result, result["msg"]
+    (entry,) = [entry for entry in result["targets"][0]["operations"] if entry["operation"] == "retry"]
+    assert "next in 1.0 s" in entry["message"]
+
+
 @pytest.mark.parametrize("status", [429, 500, 503])
 @pytest.mark.parametrize(("story", "index"), CALLS)
 def test_a_lasting_fault_fails_after_five_tries(

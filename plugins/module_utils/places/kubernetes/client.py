@@ -203,7 +203,9 @@ class KubernetesClient:
                     redirect=False,
                 )
                 if response.status >= 300:
-                    raise translate(response.status, response.data, method, place)
+                    raise translate(
+                        response.status, response.data, method, place, response.headers.get("Retry-After")
+                    )
                 answer = json.loads(response.data)
             except self._transport_error as error:
                 # urllib3's text holds an object's address and at times the URL; its type is enough.

@@ -15,12 +15,14 @@ __all__ = ["replication_warning"]
 _Places = dict[str, str]
 
 
-def replication_warning(wanted: Mapping[str, Any], secret: Any) -> str | None:
+def replication_warning(wanted: Mapping[str, Any] | None, secret: Any) -> str | None:
     """What to say where an existing secret's replication is another one, or None where it is not.
 
-    :param wanted: the library's ``Replication`` as a mapping.
+    :param wanted: the library's ``Replication`` as a mapping, None where any will do.
     :param secret: the library's ``Secret``.
     """
+    if wanted is None:
+        return None
     # The plain message: the library's wrapper costs more than all the rest of the comparison.
     there = type(secret).pb(secret).replication
     kind = there.WhichOneof("replication")

@@ -27,7 +27,8 @@ class SecretManagerTarget:
     """The secret as it should be.
 
     :param labels: wanted beside those of ``naming``; others' labels are kept.
-    :param replication: the library's ``Replication`` as a mapping; used at creation only.
+    :param replication: the library's ``Replication`` as a mapping, used at creation only; None where the
+        user said nothing, which at creation means automatic.
     """
 
     id: str
@@ -37,7 +38,7 @@ class SecretManagerTarget:
     cluster_name: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
-    replication: Mapping[str, Any] = field(default_factory=lambda: {"automatic": {}})
+    replication: Mapping[str, Any] | None = None
     adopt: bool = False
     retention: Retention | None = None
     impersonate: str | None = None
@@ -55,7 +56,7 @@ class SecretManagerTarget:
 def new_secret(target: SecretManagerTarget, marks: Mapping[str, str]) -> dict[str, Any]:
     """The secret to be created; ``marks`` are annotations of our own."""
     return {
-        "replication": target.replication,
+        "replication": target.replication or {"automatic": {}},
         "labels": target.wanted_labels(),
         "annotations": {**target.annotations, **marks},
     }

@@ -11,13 +11,13 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quiet
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import counts, failure_text
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import summary_rows
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.table import table
 
 display = Display()
 
-_SHOWN = 5
 _NAMES = ("clusters", "secret_manager", "management")
 
 
@@ -51,19 +51,10 @@ class ActionModule(ActionBase):
             return {**result, "failed": True, "msg": str(error)}
         if arguments["show"]:
             display.display("\n".join(["", *table(rows, check_mode=self._task.check_mode)]))
-        failed = [row for row in rows if row["failed"]]
+        failed = [(row["cluster"], row["reason"]) for row in rows if row["failed"]]
+        changed = (row["changed"] and not row["failed"] for row in rows)
         # The two modules have reported the changes; counting them again would double them.
-        result.update(
-            changed=False,
-            clusters=rows,
-            summary={
-                "total": len(rows),
-                "changed": sum(1 for row in rows if row["changed"] and not row["failed"]),
-                "failed": len(failed),
-            },
-        )
+        result.update(changed=False, clusters=rows, summary=counts(len(rows), changed, len(failed)))
         if failed:
-            first = "; ".join(f"{row['cluster']}: {row['reason']}" for row in failed[:_SHOWN])
-            more = f"; and {len(failed) - _SHOWN} more" if len(failed) > _SHOWN else ""
-            result["msg"] = f"{len(failed)} of {len(rows)} clusters failed: {first}{more}"
+            result["msg"] = failure_text(failed, len(rows), "clusters")
         return result

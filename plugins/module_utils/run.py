@@ -36,11 +36,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
     Retrier,
     RetryPolicy,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import DocumentReader
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import whole
 
 __all__ = ["Run", "Work"]
-
-_SHOWN_FAILURES = 5
 
 
 class Work:
@@ -130,12 +130,11 @@ class Run:
             progress=Progress(self._progress_file, len(targets)),
             failed=lambda result: isinstance(result, Failure) or bool(result.get("failed")),
         )
-        return _result(
-            [
-                _not_begun(target, result, place) if isinstance(result, Failure) else result
-                for target, result in zip(targets, results)
-            ]
-        )
+        entries = [
+            _not_begun(target, result, place) if isinstance(result, Failure) else result
+            for target, result in zip(targets, results)
+        ]
+        return whole(entries, [entry.pop("diff") for entry in entries if "diff" in entry])
 
     def _failed(self, current: Work, failure: Failure) -> dict[str, Any]:
         outcome = current.outcome
@@ -147,7 +146,10 @@ class Run:
             "changed": outcome.written,
             "actions": outcome.actions if outcome.written else [],
             "kind": failure.kind,
-            "msg": masked(str(_sentence(failure)), current.seen),
+            # A net under errors that hold no value anyway.
+            "msg": Mask(form for read in current.seen for form in sensitive_forms(read)).text(
+                _sentence(failure)
+            ),
             "registries": {},
             "warnings": outcome.warnings,
         }
@@ -156,15 +158,6 @@ class Run:
             result["operations"] = outcome.journal.entries
             result["retries"] = outcome.journal.retries
         return result
-
-
-def masked(text: str, documents: Sequence[bytes]) -> str:
-    """The text without any form of the documents: a net under errors that hold no value anyway."""
-    for document in documents:
-        for form in sorted(sensitive_forms(document), key=len, reverse=True):
-            if form in text:
-                text = text.replace(form, "********")
-    return text
 
 
 def _key(text: str | None) -> bytes:
@@ -201,40 +194,3 @@ def _not_begun(
         "registries": {},
         "warnings": [],
     }
-
-
-def _result(results: list[dict[str, Any]]) -> dict[str, Any]:
-    failed = [
-        {"id": result["id"], "place": result["place"], "kind": result["kind"], "msg": result["msg"]}
-        for result in results
-        if result.get("failed")
-    ]
-    answer: dict[str, Any] = {
-        "changed": any(result["changed"] for result in results),
-        "targets": results,
-        "failed_targets": failed,
-        "summary": {
-            "total": len(results),
-            "changed": sum(1 for result in results if result["changed"]),
-            "failed": len(failed),
-        },
-    }
-    diffs = [result.pop("diff") for result in results if "diff" in result]
-    if diffs:
-        answer["diff"] = diffs
-    if failed:
-        answer["failed"] = True
-        answer["msg"] = _failure_text(failed, len(results))
-    return answer
-
-
-def _failure_text(failed: list[dict[str, Any]], total: int) -> str:
-    if total == 1:
-        return str(failed[0]["msg"])
-    shown = "; ".join(f"{entry['id']}: {entry['msg']}" for entry in failed[:_SHOWN_FAILURES])
-    more = (
-        f"; and {len(failed) - _SHOWN_FAILURES} more in failed_targets"
-        if len(failed) > _SHOWN_FAILURES
-        else ""
-    )
-    return f"{len(failed)} of {total} targets failed: {shown}{more}"

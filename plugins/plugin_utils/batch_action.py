@@ -39,6 +39,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     misplaced,
     quiet,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failures, whole
 
 __all__ = ["BatchAction"]
 
@@ -148,33 +149,21 @@ class BatchAction(ActionBase):
 
     def _run_chunks(self, arguments: dict[str, Any], targets: list[Any], task_vars: Any) -> dict[str, Any]:
         """Elsewhere than here the module's progress cannot be seen: it is sent some targets at a time."""
-        whole: dict[str, Any] = {"changed": False, "targets": [], "failed_targets": []}
+        results: list[dict[str, Any]] = []
+        diffs: list[Any] = []
+        failed = 0
         for start in range(0, len(targets), _CHUNK):
             part = self._execute({**arguments, "targets": targets[start : start + _CHUNK]}, task_vars)
             if "targets" not in part:
                 # The module itself failed (arguments, connection): what was done so far is told with it.
-                return {**whole, **part, "changed": whole["changed"]}
-            whole["changed"] |= bool(part.get("changed"))
-            for name in ("targets", "failed_targets"):
-                whole[name].extend(part.get(name, ()))
-            if part.get("diff"):
-                whole.setdefault("diff", []).extend(part["diff"])
-            _show(
-                self.MODULE.rsplit(".", 1)[-1],
-                len(whole["targets"]),
-                len(targets),
-                len(whole["failed_targets"]),
-            )
-        failed = len(whole["failed_targets"])
-        whole["summary"] = {
-            "total": len(targets),
-            "changed": sum(1 for target in whole["targets"] if target["changed"]),
-            "failed": failed,
-        }
-        if failed:
-            first = "; ".join(f"{target['id']}: {target['msg']}" for target in whole["failed_targets"][:5])
-            whole.update(failed=True, msg=f"{failed} of {len(targets)} targets failed: {first}")
-        return whole
+                done = whole(results, diffs)
+                del done["summary"]
+                return {**done, **part, "changed": done["changed"]}
+            results += part["targets"]
+            diffs += part.get("diff") or ()
+            failed += len(failures(part["targets"]))
+            _show(self.MODULE.rsplit(".", 1)[-1], len(results), len(targets), failed)
+        return whole(results, diffs)
 
 
 @contextmanager

@@ -1,0 +1,65 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Many results in one: counts, and a sentence that names the first failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = ["counts", "failure_text", "failures", "whole"]
+
+_SHOWN = 5
+
+
+def counts(total: int, changed: Iterable[Any], failed: int) -> dict[str, int]:
+    """A ``summary``.
+
+    :param changed: something true for each that was changed.
+    """
+    return {"total": total, "changed": sum(1 for one in changed if one), "failed": failed}
+
+
+def failure_text(failed: Sequence[tuple[str, str]], total: int, what: str, rest: str = "") -> str:
+    """``2 of 7 targets failed: a: why; b: why``.
+
+    :param failed: name and reason of each.
+    :param rest: where those are that are not named, as `` in failed_targets``.
+    """
+    shown = "; ".join(f"{name}: {reason}" for name, reason in failed[:_SHOWN])
+    more = f"; and {len(failed) - _SHOWN} more{rest}" if len(failed) > _SHOWN else ""
+    return f"{len(failed)} of {total} {what} failed: {shown}{more}"
+
+
+def failures(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The entries of ``failed_targets``."""
+    return [
+        {name: result[name] for name in ("id", "place", "kind", "msg")}
+        for result in results
+        if result.get("failed")
+    ]
+
+
+def whole(results: list[dict[str, Any]], diffs: Sequence[Any] = ()) -> dict[str, Any]:
+    """A batch module's result, of its targets' results."""
+    failed = failures(results)
+    answer: dict[str, Any] = {
+        "changed": any(result["changed"] for result in results),
+        "targets": results,
+        "failed_targets": failed,
+        "summary": counts(len(results), (result["changed"] for result in results), len(failed)),
+    }
+    if diffs:
+        answer["diff"] = list(diffs)
+    if failed:
+        named = [(str(entry["id"]), str(entry["msg"])) for entry in failed]
+        answer["failed"] = True
+        # One target's failure is the task's.
+        answer["msg"] = (
+            named[0][1]
+            if len(results) == 1
+            else failure_text(named, len(results), "targets", " in failed_targets")
+        )
+    return answer

@@ -1,0 +1,80 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A task on another machine sends its targets in chunks, and its result is that of one batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.action.k8s_pull_secret import ActionModule
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import whole
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils import batch_action
+
+
+def result(target: dict[str, Any]) -> dict[str, Any]:
+    number = target["number"]
+    failed = {"failed": True, "kind": "not_found", "msg": "is not there"} if number % 100 == 7 else {}
+    return {"id": f"cls-{number}", "place": f"place-{number}", "changed": number % 10 == 1, **failed}
+
+
+TARGETS = [{"number": number} for number in range(450)]
+
+
+class Chunked(ActionModule):
+    """An action whose module runs here and now; ``breaks_at``: the first target of the chunk that fails."""
+
+    def __init__(self, breaks_at: int | None = None) -> None:
+        self.sizes: list[int] = []
+        self._breaks_at = breaks_at
+
+    def _execute(self, arguments: dict[str, Any], task_vars: Any) -> dict[str, Any]:
+        targets = arguments["targets"]
+        self.sizes.append(len(targets))
+        if targets[0]["number"] == self._breaks_at:
+            return {"failed": True, "msg": "the connection is gone", "changed": False}
+        return whole([result(target) for target in targets], [f"diff from {targets[0]['number']}"])
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    lines: list[str] = []
+    monkeypatch.setattr(batch_action.display, "display", lines.append)
+    return lines
+
+
+def test_chunks_are_told_as_one_batch(shown: list[str]) -> None:
+    action = Chunked()
+    told = action._run_chunks({}, TARGETS, {})
+    assert action.sizes == [200, 200, 50]
+    assert told == whole(
+        [result(target) for target in TARGETS], ["diff from 0", "diff from 200", "diff from 400"]
+    )
+    assert told["summary"] == {"total": 450, "changed": 45, "failed": 5}
+    assert told["msg"] == (
+        "5 of 450 targets failed: cls-7: is not there; cls-107: is not there; cls-207: is not there; "
+        "cls-307: is not there; cls-407: is not there"
+    )
+    assert [line.partition(": ")[2] for line in shown] == [
+        "200/450 (2 failed)",
+        "400/450 (4 failed)",
+        "450/450 (5 failed)",
+    ]
+
+
+def test_what_was_done_before_a_chunk_broke_is_told(shown: list[str]) -> None:
+    told = Chunked(breaks_at=200)._run_chunks({}, TARGETS, {})
+    assert (told["failed"], told["msg"], told["changed"]) == (True, "the connection is gone", True)
+    assert [target["id"] for target in told["targets"]] == [f"cls-{number}" for number in range(200)]
+    assert [target["id"] for target in told["failed_targets"]] == ["cls-7", "cls-107"]
+    assert told["diff"] == ["diff from 0"]
+    assert "summary" not in told
+
+
+def test_more_failures_than_are_named_are_counted() -> None:
+    told = whole([result({"number": 100 * hundred + 7}) for hundred in range(7)])
+    assert told["msg"].endswith("cls-407: is not there; and 2 more in failed_targets")
+    assert len(told["failed_targets"]) == 7

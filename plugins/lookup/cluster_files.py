@@ -13,8 +13,10 @@ description:
     the clusters of the role
     P(hyperfleet.pull_secret.provision#role).
   - The pull secrets stay in the files. Each cluster refers to its own.
-  - A file that cannot be read, or holds no cluster with an C(id) of its own, is a cluster with the key
-    C(problem), which says so. The role reports it as this one cluster's failure and provisions the others.
+  - A file that cannot be read, or holds no cluster with an C(id) of its own, or one that is being deleted,
+    is a cluster with the key C(problem), which says so. The role reports it as this one cluster's failure
+    and provisions the others.
+  - The management namespace of a cluster that has been placed is C(status.adapters.placement.data.namespace).
 options:
   _terms:
     description:
@@ -149,6 +151,8 @@ def _read(file: _File) -> _Content:
         return _Content({}, f"{file.shown} does not hold a cluster")
     if not isinstance(document.get("id"), str) or not document["id"]:
         return _Content({}, f"{file.shown} holds no cluster with an id")
+    if document.get("deleted_time"):
+        return _Content({}, f"{file.shown}: the cluster is being deleted")
     return _Content(document)
 
 
@@ -166,7 +170,10 @@ def _cluster(path: str, document: dict[str, Any], namespace: str) -> dict[str, A
     spec = _mapping(document.get("spec"))
     gcp = _mapping(spec.get("gcp"))
     identity = document["id"]
-    placed = _mapping(_mapping(_mapping(document.get("status")).get("placement")).get("data"))
+    # Seed 003, "Namespace Selection Logic".
+    placed = document
+    for name in ("status", "adapters", "placement", "data"):
+        placed = _mapping(placed.get(name))
     field = "spec.pull_secret.data" if "pull_secret" in spec else "spec.pullSecret.data"
     cluster = {
         "cluster_id": identity,

@@ -65,7 +65,7 @@ def main() -> int:
         store.seed([FOREIGN])
         mgmt.kubeconfig(directory / "kubeconfig")
         for cluster in clusters(fleet):
-            mgmt.store.create_namespace(f"clusters-{cluster['id']}")
+            mgmt.store.create_namespace(namespace(cluster))
         environment = {
             **os.environ,
             "SECRET_MANAGER_EMULATOR_HOST": store.grpc,
@@ -116,9 +116,16 @@ def moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     return sorted(name for name in after if after[name] != before[name])
 
 
-def clusters(fleet: Path) -> list[dict[str, str]]:
+def clusters(fleet: Path) -> list[dict[str, Any]]:
     """The clusters' files, parsed."""
     return [json.loads(path.read_text()) for path in sorted(fleet.glob("*.json"))]
+
+
+def namespace(cluster: Mapping[str, Any]) -> str:
+    """Where its management secret belongs: one of the fleet has been placed by hand."""
+    placed = cluster.get("status")
+    name = placed["adapters"]["placement"]["data"]["namespace"] if placed else f"clusters-{cluster['id']}"
+    return str(name)
 
 
 def provision(fleet: Path, environment: dict[str, str], *options: str) -> int:
@@ -140,7 +147,7 @@ def versions(store: SecretManagerLab, fleet: Path) -> dict[str, int]:
     """How many versions each cluster has in the store, not counting what others put there."""
     counted = {}
     for cluster in clusters(fleet):
-        project = cluster["spec"]["gcp"]["projectId"]  # type: ignore[index]
+        project = cluster["spec"]["gcp"]["projectId"]
         name = f"projects/{project}/secrets/hyperfleet-{cluster['id']}-pull-secret"
         counted[cluster["id"]] = count_versions(store, name)
     return counted
@@ -151,7 +158,7 @@ def secrets(mgmt: KubernetesLab, fleet: Path) -> dict[str, Any]:
     found = {}
     for cluster in clusters(fleet):
         name = cluster["id"]
-        secret = mgmt.store.find("secrets", f"clusters-{name}", f"{name}-pull-secret")
+        secret = mgmt.store.find("secrets", namespace(cluster), f"{name}-pull-secret")
         found[name] = (secret["metadata"]["resourceVersion"], secret["data"]) if secret else None
     return found
 

@@ -78,8 +78,14 @@ def test_no_pull_secret_leaves_its_file(tmp_path: Path) -> None:
 
 
 def test_the_placement_decides_the_namespace(tmp_path: Path) -> None:
-    placed = {**DOCUMENT, "status": {"placement": {"data": {"namespace": "placed-here"}}}}
+    """Where seed 003 says that the placement adapter writes it."""
+    placed = {**DOCUMENT, "status": {"adapters": {"placement": {"data": {"namespace": "placed-here"}}}}}
     assert read(written(tmp_path / "a.json", placed))[0]["management_namespace"] == "placed-here"
+
+
+def test_one_that_is_being_deleted_is_a_problem(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.json", {**DOCUMENT, "deleted_time": "2026-11-20T10:00:00Z"})
+    assert read(path) == [{"cluster_id": "a.json", "problem": f"{shown(path)}: the cluster is being deleted"}]
 
 
 def test_the_namespace_of_one_that_is_not_placed_is_an_option(tmp_path: Path) -> None:

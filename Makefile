@@ -92,7 +92,8 @@ real: venv go ## the tests of real parts (needs root for some; Go is installed i
 	$(PART) "real parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(PYTEST) -n $(REAL_WORKERS) -m real tests
 
 # What starts Ansible; the tests that call our code in-process say nothing about ansible-core.
-MATRIX := $(addprefix tests/integration/,workflow merge job gcp/test_ansible.py gcp/test_login.py) tests/docs/test_examples.py
+MATRIX := $(addprefix tests/integration/,workflow merge job gcp/test_ansible.py gcp/test_login.py) \
+	tests/docs/test_examples.py tests/secrecy/test_vault.py
 
 matrix: venv ## the tests that start Ansible, on the oldest and the newest ansible-core
 	$(PART) "ansible-core matrix" $(MODULE) tests.tools.matrix $(PYTEST_ARGS) -n $(WORKERS) -m "not real" $(MATRIX)

@@ -67,7 +67,8 @@ class BatchAction(ActionBase):
         super().run(tmp, task_vars)
         # A retried task runs again with the same action plugin.
         self._given = self._given or dict(self._task.args)
-        arguments = dict(self._given)
+        # What ansible-core 2.18 makes of a vault is no string, and would be looked at by nobody.
+        arguments: dict[str, Any] = plain(self._given)
         # Callbacks are given the task's arguments with its result.
         self._task.args = quiet(arguments)
         wrong = misplaced(arguments)
@@ -122,7 +123,7 @@ class BatchAction(ActionBase):
             return run_here(
                 self.TASK.target_options,
                 self.TASK.run,
-                plain(given),
+                given,
                 check_mode=self._task.check_mode,
                 diff=self._task.diff,
                 stop=stop,

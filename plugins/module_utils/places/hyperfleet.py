@@ -15,6 +15,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     InvalidDocument,
     NotFound,
     PullSecretError,
+    TimedOut,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import (
     Cluster,
@@ -31,6 +32,8 @@ __all__ = ["HyperFleetSource", "pull_secret"]
 
 # The spec is the caller's own text: seed 003 writes the first, a snake_case fleet the second.
 _FIELDS = ("pullSecret", "pull_secret")
+# So many searches in a row that failed mean that the API is out of reach, and the next would wait in vain.
+_GIVE_UP = 2
 
 
 def pull_secret(cluster: Mapping[str, Any]) -> bytes:
@@ -89,18 +92,22 @@ class HyperFleetSource(Source):
         wanted = sorted(set(wanted))
         if len(wanted) < 2:
             return
-        deadline = self.settings.deadline()
+        in_a_row, error = 0, None
         for batch in HyperFleetClient.batches(wanted):
-            try:
-                found = self._connected().find_clusters(batch, deadline)
-            except RequestRefused:
-                return  # each cluster is read by itself
-            except PullSecretError as error:
-                # Tried as often as the policy says: the single reads would fail as well, slowly.
+            if in_a_row < _GIVE_UP:
+                try:
+                    found = self._connected().find_clusters(batch, self.settings.deadline())
+                except RequestRefused:
+                    return  # each cluster is read by itself
+                except PullSecretError as caught:
+                    in_a_row, error = in_a_row + 1, caught
+                else:
+                    in_a_row, error = 0, None
+                    self._ahead.update((name, _reading(cluster)) for name, cluster in found.items())
+            # Tried as often as the policy says: the single reads would fail as well, slowly. But the time
+            # that ran out was not theirs.
+            if error is not None and not isinstance(error, TimedOut):
                 self._ahead.update((cluster_id, error) for cluster_id in batch)
-                continue
-            for cluster_id, cluster in found.items():
-                self._ahead[cluster_id] = _reading(cluster)
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The document: once from what was read ahead, then from the API.

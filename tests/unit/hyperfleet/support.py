@@ -38,9 +38,9 @@ class World:
         connection = connect({"url": self.lab.url, **options})
         return HyperFleetClient(connection, retrier=quick_retrier(), api_timeout=api_timeout, connections=4)
 
-    def source(self, api_timeout: float = 10.0, **options: Any) -> HyperFleetSource:
+    def source(self, api_timeout: float = 10.0, timeout: float = 10.0, **options: Any) -> HyperFleetSource:
         connections: Mapping[str, Mapping[str, Any]] = {"hyperfleet": {"url": self.lab.url, **options}}
         settings = Settings(
-            api_timeout=api_timeout, timeout=10.0, retrier=quick_retrier(), connections=connections
+            api_timeout=api_timeout, timeout=timeout, retrier=quick_retrier(), connections=connections
         )
         return HyperFleetSource(settings)

@@ -179,6 +179,36 @@ def test_trouble_with_one_batch_leaves_the_others(world: World, deadline: Deadli
     assert world.lab.calls.count() == TRIES + 1, "both were decided by reading ahead"
 
 
+def test_an_api_that_is_down_is_not_asked_for_every_batch(world: World, deadline: Deadline) -> None:
+    ids = sorted(world.lab.store.seed(cluster(f"cls-{number:03}") for number in range(450)))
+    fault = world.lab.faults.add(path=CLUSTERS, status=500)
+    source = world.source()
+    source.prepare([reference(cluster_id) for cluster_id in ids])
+    assert fault.hits == 2 * TRIES
+    for cluster_id in (ids[0], ids[449]):
+        with pytest.raises(Unavailable):
+            source.read(reference(cluster_id), deadline)
+    assert fault.hits == 2 * TRIES
+
+
+def test_the_time_that_reading_ahead_took_is_no_target_s(world: World, deadline: Deadline) -> None:
+    """A fleet takes longer to read than one target may: each search has as much time as a target."""
+    ids = sorted(world.lab.store.seed(cluster(f"cls-{number:03}") for number in range(450)))
+    world.lab.faults.add(path=CLUSTERS, delay=0.3)
+    source = world.source(timeout=1.0)
+    source.prepare([reference(cluster_id) for cluster_id in ids])
+    assert [source.read(reference(cluster_id), deadline) for cluster_id in ids] == [TEXT.encode()] * 450
+    assert world.lab.calls.count() == 5, "all were read ahead"
+
+
+def test_a_search_that_ran_out_of_time_is_no_answer(world: World, deadline: Deadline) -> None:
+    world.lab.store.seed([cluster("cls-1"), cluster("cls-2")])
+    world.lab.faults.add(path=CLUSTERS, delay=5.0)
+    source = world.source(timeout=0.2)
+    source.prepare([reference("cls-1"), reference("cls-2")])
+    assert source.read(reference("cls-1"), deadline) == TEXT.encode()
+
+
 @pytest.mark.parametrize("fault", [{"drop": True}, {"status": 502}, {"body": "{"}, {"delay": 1.0}])
 def test_a_passing_fault_costs_a_retry_only(world: World, deadline: Deadline, fault: dict[str, Any]) -> None:
     world.lab.store.seed([cluster("cls-1")])

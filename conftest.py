@@ -38,6 +38,8 @@ def _collections_path() -> Path:
 
 COLLECTIONS_PATH = _collections_path()
 sys.path[:0] = [str(COLLECTIONS_PATH), str(ROOT)]
+# Set on some machines, and not on a user's: what is written too late would not be noticed.
+os.environ.pop("PYTHONUNBUFFERED", None)
 # For the ansible-playbook processes that tests start.
 os.environ.setdefault("ANSIBLE_COLLECTIONS_PATH", str(COLLECTIONS_PATH))
 

@@ -12,12 +12,13 @@ version_added: 0.1.0
 description:
   - For the playbook C(hyperfleet.pull_secret.job) in a container.
     M(hyperfleet.pull_secret.pull_secret_job) prints its log by
-    itself; this keeps Ansible's own lines away from it.
+    itself; this keeps Ansible's own lines away from it, and has each line written when it is logged.
   - What fails outside of that log, such as a template, is printed as an entry of it.
 author:
   - HyperFleet contributors (@openshift-hyperfleet)
 """
 
+import sys
 from typing import Any
 
 from ansible.plugins.callback import CallbackBase
@@ -31,6 +32,13 @@ class CallbackModule(CallbackBase):
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "stdout"
     CALLBACK_NAME = "hyperfleet.pull_secret.job_log"
+
+    def __init__(self) -> None:
+        """Have each line written at once: into a container's pipe Python would keep them until the end."""
+        super().__init__()
+        reconfigure = getattr(sys.stdout, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(line_buffering=True)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         """What the job has logged by itself it marks as logged."""

@@ -39,13 +39,11 @@ def gcp_targets(clusters: Any) -> list[dict[str, Any]]:
     return targets
 
 
-def kubernetes_targets(
-    clusters: Any, stored: Mapping[str, Any], check_mode: bool = False
-) -> list[dict[str, Any]]:
+def kubernetes_targets(clusters: Any, stored: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The targets of ``k8s_pull_secret``: workflow 2, for the clusters whose workflow 1 went well.
 
-    Each reads the version that workflow 1 left in Secret Manager.  In check mode that version may
-    not be there yet; then the original source stands in for it.
+    Each reads the version that workflow 1 left in Secret Manager.  After a check mode that version may
+    not be there yet, and has no number; then the original source stands in for it.
 
     :param stored: the result of ``gcp_pull_secret``; it has no cluster with a problem.
     :raises ClusterError: there is no list of clusters.
@@ -59,19 +57,18 @@ def kubernetes_targets(
         target = picked(cluster, KUBERNETES)
         if target.get("state") != "absent":
             target["gcp_secret_path"] = f"{result['place']}/versions/latest"
-            unwritten = check_mode and bool(result.get("changed"))
-            if unwritten and not cluster.get("restore_version"):
-                target.update(document(cluster))
+            version = result.get("version") or cluster.get("restore_version")
+            if is_given(version):
+                target["source"] = _stored_version(cluster, result["place"], str(version))
             else:
-                target["source"] = _stored_version(cluster, result, unwritten)
+                target.update(document(cluster))
         targets.append(target)
     return targets
 
 
-def _stored_version(cluster: Mapping[str, Any], result: Mapping[str, Any], unwritten: bool) -> dict[str, Any]:
-    dummy, project, dummy, secret = result["place"].split("/")
-    version = cluster["restore_version"] if unwritten else result["version"]
-    reference = {"project": project, "secret": secret, "version": str(version)}
+def _stored_version(cluster: Mapping[str, Any], place: str, version: str) -> dict[str, Any]:
+    dummy, project, dummy, secret = place.split("/")
+    reference = {"project": project, "secret": secret, "version": version}
     if is_given(cluster.get("impersonate_service_account")):
         reference["impersonate_service_account"] = cluster["impersonate_service_account"]
     return {"gcp": reference}

@@ -54,6 +54,31 @@ def test_one_cluster_can_be_removed_by_variables(world: World) -> None:
     assert recap(world.provision({**cluster, "state": "absent"}))["changed"] == 0
 
 
+def test_a_play_can_ask_for_check_mode_itself(world: World) -> None:
+    """``ansible_check_mode`` says nothing of the keyword, only of the command line."""
+    cluster = world.cluster()
+    play = {
+        "hosts": "localhost",
+        "gather_facts": False,
+        "check_mode": True,
+        "tasks": [
+            {
+                "ansible.builtin.import_role": {"name": "hyperfleet.pull_secret.provision"},
+                "vars": {
+                    "provision_clusters": [cluster],
+                    "provision_kubernetes": "{{ kubernetes | default({}) }}",
+                },
+            }
+        ],
+    }
+    finished = world.provision({}, playbook=[play])
+    assert finished.code == 0, finished.output
+    row = rows(finished)[cluster["cluster_id"]]
+    assert (row["secret_manager"], row["management_secret"]) == ("created, version added", "created")
+    assert "1 cluster: 1 would change, 0 failed" in finished.stdout
+    assert (world.versions(cluster), world.placed(cluster)) == (0, None)
+
+
 def test_a_fleet_from_check_to_rotation(world: World) -> None:
     """--check --diff, the real run, the no-op, one rotated, one drifted, one deleted."""
     clusters = [world.cluster() for _number in range(5)]

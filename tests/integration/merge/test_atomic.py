@@ -66,20 +66,29 @@ def read_until(dest: Path, end: float) -> int:
     return count
 
 
+def read_until_written(dest: Path, before: int) -> int:
+    """Read until a writer has written once: on a busy machine that takes as long as it takes."""
+    count, end = 0, time.monotonic() + 30
+    while dest.stat().st_mtime_ns == before:
+        assert time.monotonic() < end, "the writer does not write"
+        count += read_until(dest, time.monotonic() + 0.01)
+    return count
+
+
 def test_killed_at_any_moment_the_file_is_whole(tmp_path: Path) -> None:
     dest = tmp_path / "config.json"
     write(dest, CONFIGS[0])
     chance = random.Random(7)
-    reads, seen = 0, set()
+    reads = 0
     for _number in range(KILLS):
+        before = dest.stat().st_mtime_ns
         writer = start(write_for_ever, str(dest))
-        reads += read_until(dest, time.monotonic() + chance.uniform(0.02, 0.12))
+        reads += read_until_written(dest, before)
+        reads += read_until(dest, time.monotonic() + chance.uniform(0.0, 0.1))
         kill(writer)
-        seen.add(dest.stat().st_ino)
         assert json.loads(dest.read_bytes()) in CONFIGS
         assert len(leftovers(dest)) <= 1, "one name, used again"
     assert reads > KILLS
-    assert len(seen) > 1, "the writers did write"
     assert "failed" not in write(dest, SMALL)
     assert json.loads(dest.read_bytes()) == SMALL
     assert leftovers(dest) == []

@@ -19,6 +19,7 @@ __all__ = ["read_regular", "remove_leftover", "replace_file"]
 
 # Far more than any docker config, or the document around one, can be.
 _LARGEST = 16 * 1024 * 1024
+_AT_ONCE = 64 * 1024
 
 
 def replace_file(path: str, payload: bytes, mode: int) -> None:
@@ -138,10 +139,20 @@ def read_regular(path: str) -> tuple[bytes, int]:
 
     :raises OSError: also for a pipe, a device, a directory, and a file of more than 16 MiB.
     """
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
-        status = os.fstat(stream.fileno())
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        status = os.fstat(handle)
+        if stat.S_ISDIR(status.st_mode):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "not a regular file")
-        if status.st_size > _LARGEST:
-            raise OSError(errno.EFBIG, "larger than 16 MiB")
-        return stream.read(_LARGEST), stat.S_IMODE(status.st_mode)
+        content = bytearray()
+        # One read for what there is, and one that finds the end; meanwhile the file may have grown.
+        while status.st_size <= _LARGEST and len(content) <= _LARGEST:
+            part = os.read(handle, max(status.st_size, _AT_ONCE))
+            if not part:
+                return bytes(content), stat.S_IMODE(status.st_mode)
+            content += part
+        raise OSError(errno.EFBIG, "larger than 16 MiB")
+    finally:
+        os.close(handle)

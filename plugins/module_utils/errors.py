@@ -27,6 +27,7 @@ __all__ = [
     "TimedOut",
     "Unavailable",
     "VerificationFailed",
+    "missing_package",
 ]
 
 
@@ -125,3 +126,20 @@ class Conflict(PullSecretError):
     """Somebody else changed the object between our read and our write: read again."""
 
     kind = "conflict"
+
+
+def missing_package(error: ImportError, install: str) -> ConfigurationError:
+    """What to say of a package that cannot be imported.
+
+    :param install: the packages' names for pip.
+    """
+    if isinstance(error, ModuleNotFoundError):
+        return ConfigurationError(
+            f"the Python package {error.name} is missing on the machine that runs the task",
+            f"pip install {install}",
+        )
+    return ConfigurationError(
+        f"the Python package {error.name or '?'} on the machine that runs the task is broken "
+        f"or does not fit the others: it cannot be imported",
+        f"pip install --upgrade {install}",
+    )

@@ -15,11 +15,9 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     PermissionDenied,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import (
-    ClientPool,
     missing_package,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import ClientPool
 
 # Each of the two libraries imports requests. Without the lock one of the threads gets half of it.
 _TWO_THREADS = """

@@ -21,6 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     PullSecretError,
     Unavailable,
+    missing_package,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import (
     Connection,
@@ -32,14 +33,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     translate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline, Retrier
-
-try:
-    from urllib3 import PoolManager, Timeout
-    from urllib3.exceptions import HTTPError, LocationParseError, SSLError
-
-    HAS_URLLIB3 = True
-except ImportError:
-    HAS_URLLIB3 = False
 
 __all__ = ["HyperFleetClient", "check_alive", "check_cluster_id"]
 
@@ -80,8 +73,12 @@ class HyperFleetClient:
     def __init__(
         self, connection: Connection, *, retrier: Retrier, api_timeout: float = 30.0, connections: int = 16
     ) -> None:
-        if not HAS_URLLIB3:
-            raise ConfigurationError("reading from the HyperFleet API needs the Python package urllib3")
+        # Imported here: most modules never meet this API, and each would pay 35 ms for it.
+        try:
+            import urllib3
+        except ImportError as error:
+            raise missing_package(error, "urllib3") from None
+        self._urllib3 = urllib3
         self._connection = connection
         self._retrier = retrier
         self._api_timeout = api_timeout
@@ -91,7 +88,7 @@ class HyperFleetClient:
         if connection.base.startswith("https:"):
             options["cert_reqs"] = "CERT_REQUIRED" if connection.validate_certs else "CERT_NONE"
             options["ca_certs"] = connection.ca_cert
-        self._pool = PoolManager(**options)
+        self._pool = urllib3.PoolManager(**options)
 
     def get_cluster(self, cluster_id: str, deadline: Deadline) -> Cluster:
         """One cluster, also one that is being deleted.
@@ -185,12 +182,12 @@ class HyperFleetClient:
                 "GET",
                 self._connection.base + path,
                 headers=headers,
-                timeout=Timeout(total=timeout),
+                timeout=self._urllib3.Timeout(total=timeout),
                 retries=False,
                 redirect=False,
             )
-        except HTTPError as error:
-            raise _no_answer(error, where) from None
+        except self._urllib3.exceptions.HTTPError as error:
+            raise self._no_answer(error, where) from None
         if response.status != 200:
             content_type = response.headers.get("Content-Type") or ""
             raise translate(
@@ -210,14 +207,13 @@ class HyperFleetClient:
             raise Unavailable(f"{where}: the answer is not an object")
         return answer
 
-
-def _no_answer(error: Exception, where: str) -> PullSecretError:
-    """urllib3's text holds addresses and at times the URL, search and all: its type is enough."""
-    name = type(error).__name__
-    if isinstance(error, SSLError):
-        return ConfigurationError(
-            f"{where}: no trusted connection ({name})", "check hyperfleet.url and ca_cert"
-        )
-    if isinstance(error, LocationParseError):
-        return ConfigurationError(f"{where}: hyperfleet.url cannot be used ({name})")
-    return Unavailable(f"{where}: no answer ({name})")
+    def _no_answer(self, error: Exception, where: str) -> PullSecretError:
+        """urllib3's text holds addresses and at times the URL, search and all: its type is enough."""
+        name = type(error).__name__
+        if isinstance(error, self._urllib3.exceptions.SSLError):
+            return ConfigurationError(
+                f"{where}: no trusted connection ({name})", "check hyperfleet.url and ca_cert"
+            )
+        if isinstance(error, self._urllib3.exceptions.LocationParseError):
+            return ConfigurationError(f"{where}: hyperfleet.url cannot be used ({name})")
+        return Unavailable(f"{where}: no answer ({name})")

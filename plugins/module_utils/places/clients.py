@@ -10,12 +10,9 @@ import threading
 from collections.abc import Hashable
 from typing import Callable, Generic, TypeVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    PullSecretError,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 
-__all__ = ["IMPORTING", "ClientPool", "missing_package"]
+__all__ = ["IMPORTING", "ClientPool"]
 
 K = TypeVar("K", bound=Hashable)
 C = TypeVar("C")
@@ -53,20 +50,3 @@ class ClientPool(Generic[K, C]):
                     self._failed[connection] = error
                     raise
             return self._clients[connection]
-
-
-def missing_package(error: ImportError, install: str) -> ConfigurationError:
-    """What to say of a package that cannot be imported.
-
-    :param install: the packages' names for pip.
-    """
-    if isinstance(error, ModuleNotFoundError):
-        return ConfigurationError(
-            f"the Python package {error.name} is missing on the machine that runs the task",
-            f"pip install {install}",
-        )
-    return ConfigurationError(
-        f"the Python package {error.name or '?'} on the machine that runs the task is broken "
-        f"or does not fit the others: it cannot be imported",
-        f"pip install --upgrade {install}",
-    )

@@ -26,6 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import connect
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import RequestRefused
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import IMPORTING
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["HyperFleetSource", "pull_secret"]
@@ -129,7 +130,7 @@ class HyperFleetSource(Source):
         return f"hyperfleet:{reference['cluster_id']}"
 
     def _connected(self) -> HyperFleetClient:
-        with self._lock:
+        with IMPORTING:
             if self._client is None:
                 self._client = HyperFleetClient(
                     connect(self.settings.connection(self.NAME)),

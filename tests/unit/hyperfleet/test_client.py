@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     TimedOut,
     Unavailable,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet import client as client_module
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import (
     RequestRefused,
@@ -177,7 +177,7 @@ def test_what_the_api_does_not_write_is_not_quoted(content_type: str, problem: o
 
 
 def test_without_urllib3_the_message_names_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "HAS_URLLIB3", False)
+    monkeypatch.setitem(sys.modules, "urllib3", None)
     with pytest.raises(ConfigurationError, match="the Python package urllib3"):
         world.client()
 

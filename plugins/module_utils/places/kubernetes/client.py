@@ -23,12 +23,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     NotFound,
     PermissionDenied,
     Unavailable,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import (
-    ClientPool,
     missing_package,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import ClientPool
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
     Overtaken,
     translate,

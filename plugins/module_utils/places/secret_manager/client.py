@@ -19,12 +19,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     NotFound,
     PullSecretError,
     Unavailable,
+    missing_package,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import (
     IMPORTING,
     ClientPool,
-    missing_package,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.auth import (
     Connection,

@@ -20,7 +20,10 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure, stop_on_signals
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PullSecretError,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
     EXCLUSIVE,
     with_targets,
@@ -28,7 +31,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options imp
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask, forms_in, unquoted
 
-__all__ = ["run_here", "run_module", "safely"]
+__all__ = ["run_here", "run_module", "safely", "validated"]
 
 _TargetOptions = Callable[[], dict[str, Any]]
 
@@ -98,21 +101,31 @@ def run_here(
     diff: bool,
     stop: threading.Event,
 ) -> dict[str, Any]:
-    """Do a batch module's work in the calling process; its result, or a failed one for wrong arguments.
+    """Do a batch module's work in the calling process; its result.
 
     :param arguments: as a module would be given them: plain dictionaries, lists and scalars.
+    :raises ConfigurationError: they are wrong.
+    """
+    params = validated(target_options, arguments)
+    # Libraries warn on stderr, which here is not the module's own.
+    with contextlib.redirect_stderr(io.StringIO()):
+        result = task(params, check_mode=check_mode, diff=diff, stop=stop)
+    hidden: dict[str, Any] = Mask(_connection_secrets(arguments)).value(result)
+    return hidden
+
+
+def validated(target_options: _TargetOptions, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """A batch module's parameters.
+
+    :raises ConfigurationError: in the words of AnsibleModule, but without quoting what was given.
     """
     spec = with_targets(target_options())
     checked = ArgumentSpecValidator(spec, mutually_exclusive=EXCLUSIVE).validate(arguments)
     if checked.error_messages:
-        # As AnsibleModule says it.
         kind = "Unsupported parameters: " if isinstance(checked.errors[0], UnsupportedError) else ""
-        return {"failed": True, "msg": _argument_error(kind + checked.errors.msg, arguments, spec)}
-    # Libraries warn on stderr, which here is not the module's own.
-    with contextlib.redirect_stderr(io.StringIO()):
-        result = task(checked.validated_parameters, check_mode=check_mode, diff=diff, stop=stop)
-    hidden: dict[str, Any] = Mask(_connection_secrets(arguments)).value(result)
-    return hidden
+        raise ConfigurationError(_argument_error(kind + checked.errors.msg, arguments, spec))
+    params: dict[str, Any] = checked.validated_parameters
+    return params
 
 
 def safely(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:

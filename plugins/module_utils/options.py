@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Callable, TypeVar
+from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
@@ -23,16 +23,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources imp
 __all__ = [
     "EXCLUSIVE",
     "check_limits",
-    "check_places",
     "document_options",
     "resolve_targets",
     "run_options",
-    "usable",
     "with_targets",
     "wrong_targets",
 ]
-
-T = TypeVar("T")
 
 _SHOWN = 5
 
@@ -186,34 +182,6 @@ def resolve_targets(params: Mapping[str, Any], names: Sequence[str]) -> list[dic
                 f"targets {seen[identity] + 1} and {index + 1} have the same id {identity}"
             )
     return resolved
-
-
-def check_places(targets: Sequence[Mapping[str, Any]], place: Callable[[Mapping[str, Any]], str]) -> None:
-    """Two targets that write one secret would undo each other's work.
-
-    :param place: the full name of a target's secret; raises ``ConfigurationError`` for a wrong target.
-    :raises ConfigurationError: two targets have one place.
-    """
-    seen: dict[str, int] = {}
-    for index, target in enumerate(targets):
-        try:
-            name = place(target)
-        except ConfigurationError:
-            # It fails alone, when its turn comes.
-            continue
-        if seen.setdefault(name, index) != index:
-            raise ConfigurationError(f"targets {seen[name] + 1} and {index + 1} are both {name}")
-
-
-def usable(targets: Sequence[Mapping[str, Any]], build: Callable[[Mapping[str, Any]], T]) -> list[T]:
-    """What ``build`` makes of each target; a wrong one is left out, and fails alone when its turn comes."""
-    built = []
-    for target in targets:
-        try:
-            built.append(build(target))
-        except ConfigurationError:
-            continue
-    return built
 
 
 def _over(top: Mapping[str, Any], target: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

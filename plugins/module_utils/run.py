@@ -14,14 +14,17 @@ import base64
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, Callable
+from typing import Any, Callable, TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import (
     Failure,
     Progress,
     run_batch,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfig,
+    sensitive_forms,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import check_limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Journal, Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
@@ -39,18 +42,22 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import DocumentReader
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import whole
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted
 
 __all__ = ["Run", "Work"]
+
+T = TypeVar("T")
 
 
 class Work:
     """One target being worked on: what ``work`` is given.
 
+    :param options: the target's.
     :param seen: the raw documents that were read; their forms are kept out of a failure's message.
     """
 
-    def __init__(self, target: Mapping[str, Any], outcome: Outcome, deadline: Deadline) -> None:
-        self.target = target
+    def __init__(self, options: Mapping[str, Any], outcome: Outcome, deadline: Deadline) -> None:
+        self.options = options
         self.outcome = outcome
         self.deadline = deadline
         self.seen: list[bytes] = []
@@ -98,23 +105,37 @@ class Run:
         # Without a key digests are comparable within this process only, which is safe.
         self._digest_key = _key(params.get("digest_key"))
 
+    def prepare(self, targets: Sequence[Wanted[T]]) -> list[T]:
+        """Read ahead what can be; what the targets describe, but for wrong ones, which fail in their turn."""
+        self.documents.prepare([wanted.options for wanted in targets if wanted.built and wanted.present])
+        return [wanted.built for wanted in targets if wanted.built is not None]
+
+    def read(self, current: Work) -> DockerConfig:
+        """The docker config that a target is to hold; what there is to say of it goes into its outcome."""
+        document = self.documents.read(current.options, current.deadline, current.seen)
+        current.outcome.provenance = document.provenance
+        current.outcome.warnings.extend(document.warnings)
+        if document.conflicts:
+            current.outcome.extra["conflicts"] = list(document.conflicts)
+        return document.config
+
     def over(
         self,
-        targets: Sequence[Mapping[str, Any]],
+        targets: Sequence[Wanted[T]],
         place: Callable[[Mapping[str, Any]], str],
-        work: Callable[[Work], None],
+        work: Callable[[T, Work], None],
     ) -> dict[str, Any]:
         """Handle every target and say what happened.
 
-        :param place: the printable name of what a target is about.
+        :param place: the printable name of what a target's options, right or wrong, are about.
         """
 
-        def one(target: Mapping[str, Any]) -> dict[str, Any]:
+        def one(wanted: Wanted[T]) -> dict[str, Any]:
             journal = Journal(self._phase)
-            outcome = Outcome(_identity(target), place(target), journal=journal)
-            current = Work(target, outcome, self.settings.deadline(journal.retry))
+            outcome = Outcome(wanted.id, place(wanted.options), journal=journal)
+            current = Work(wanted.options, outcome, self.settings.deadline(journal.retry))
             try:
-                work(current)
+                work(wanted.target(), current)
                 result = outcome.result(self._digest_key)
                 if self._diff and outcome.changed:
                     result["diff"] = outcome.diff(self._digest_key)
@@ -131,8 +152,8 @@ class Run:
             failed=lambda result: isinstance(result, Failure) or bool(result.get("failed")),
         )
         entries = [
-            _not_begun(target, result, place) if isinstance(result, Failure) else result
-            for target, result in zip(targets, results)
+            _not_begun(wanted, result, place) if isinstance(result, Failure) else result
+            for wanted, result in zip(targets, results)
         ]
         return whole(entries, [entry.pop("diff") for entry in entries if "diff" in entry])
 
@@ -169,23 +190,16 @@ def _key(text: str | None) -> bytes:
         return text.encode("utf-8")
 
 
-def _identity(target: Mapping[str, Any]) -> str:
-    for name in ("id", "cluster_id", "secret", "name"):
-        if target.get(name):
-            return str(target[name])
-    return "target"
-
-
 def _sentence(failure: Failure) -> str:
     return f"{failure.message}; {failure.hint}" if failure.hint else failure.message
 
 
 def _not_begun(
-    target: Mapping[str, Any], failure: Failure, place: Callable[[Mapping[str, Any]], str]
+    wanted: Wanted[Any], failure: Failure, place: Callable[[Mapping[str, Any]], str]
 ) -> dict[str, Any]:
     return {
-        "id": _identity(target),
-        "place": place(target),
+        "id": wanted.id,
+        "place": place(wanted.options),
         "failed": True,
         "changed": False,
         "actions": [],

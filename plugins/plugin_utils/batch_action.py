@@ -32,7 +32,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import stop_on_signals
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_here, safely
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_here, safely, validated
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     Mask,
     forms_in,
@@ -150,6 +150,10 @@ class BatchAction(ActionBase):
 
     def _run_chunks(self, arguments: dict[str, Any], targets: list[Any], task_vars: Any) -> dict[str, Any]:
         """Elsewhere than here the module's progress cannot be seen: it is sent some targets at a time."""
+        # A chunk does not see what another one writes.
+        wrong = safely(lambda: self._checked(arguments))
+        if wrong:
+            return wrong
         results: list[dict[str, Any]] = []
         diffs: list[Any] = []
         failed = 0
@@ -165,6 +169,14 @@ class BatchAction(ActionBase):
             failed += len(failures(part["targets"]))
             _show(self.MODULE.rsplit(".", 1)[-1], len(results), len(targets), failed)
         return whole(results, diffs)
+
+    def _checked(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Nothing.
+
+        :raises ConfigurationError: the arguments are wrong, or two targets are one.
+        """
+        self.TASK.targets_of(validated(self.TASK.target_options, arguments))
+        return {}
 
 
 @contextmanager

@@ -155,7 +155,7 @@ def _rules() -> _Rules:
     strings = [
         key for key, spec in specs.items() if spec["type"] in ("str", "path") and "choices" not in spec
     ]
-    return _Rules(specs, frozenset(strings), gcp_pull_secret._target, k8s_pull_secret._target)
+    return _Rules(specs, frozenset(strings), gcp_pull_secret.build_target, k8s_pull_secret.build_target)
 
 
 def _stored(fit: Mapping[str, Any], rules: _Rules) -> str:

@@ -16,12 +16,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils import batc
 
 
 def result(target: dict[str, Any]) -> dict[str, Any]:
-    number = target["number"]
+    number = int(target["id"].partition("-")[2])
     failed = {"failed": True, "kind": "not_found", "msg": "is not there"} if number % 100 == 7 else {}
     return {"id": f"cls-{number}", "place": f"place-{number}", "changed": number % 10 == 1, **failed}
 
 
-TARGETS = [{"number": number} for number in range(450)]
+def target(number: int) -> dict[str, Any]:
+    return {"id": f"cls-{number}", "namespace": "ns", "name": f"secret-{number}", "source": {"env": "A"}}
+
+
+TARGETS = [target(number) for number in range(450)]
 
 
 class Chunked(ActionModule):
@@ -34,9 +38,9 @@ class Chunked(ActionModule):
     def _execute(self, arguments: dict[str, Any], task_vars: Any) -> dict[str, Any]:
         targets = arguments["targets"]
         self.sizes.append(len(targets))
-        if targets[0]["number"] == self._breaks_at:
+        if targets[0] == TARGETS[self._breaks_at or 0] and self._breaks_at:
             return {"failed": True, "msg": "the connection is gone", "changed": False}
-        return whole([result(target) for target in targets], [f"diff from {targets[0]['number']}"])
+        return whole([result(target) for target in targets], [f"diff from {targets[0]['id']}"])
 
 
 @pytest.fixture
@@ -48,10 +52,10 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_chunks_are_told_as_one_batch(shown: list[str]) -> None:
     action = Chunked()
-    told = action._run_chunks({}, TARGETS, {})
+    told = action._run_chunks({"targets": TARGETS}, TARGETS, {})
     assert action.sizes == [200, 200, 50]
     assert told == whole(
-        [result(target) for target in TARGETS], ["diff from 0", "diff from 200", "diff from 400"]
+        [result(target) for target in TARGETS], ["diff from cls-0", "diff from cls-200", "diff from cls-400"]
     )
     assert told["summary"] == {"total": 450, "changed": 45, "failed": 5}
     assert told["msg"] == (
@@ -66,15 +70,30 @@ def test_chunks_are_told_as_one_batch(shown: list[str]) -> None:
 
 
 def test_what_was_done_before_a_chunk_broke_is_told(shown: list[str]) -> None:
-    told = Chunked(breaks_at=200)._run_chunks({}, TARGETS, {})
+    told = Chunked(breaks_at=200)._run_chunks({"targets": TARGETS}, TARGETS, {})
     assert (told["failed"], told["msg"], told["changed"]) == (True, "the connection is gone", True)
     assert [target["id"] for target in told["targets"]] == [f"cls-{number}" for number in range(200)]
     assert [target["id"] for target in told["failed_targets"]] == ["cls-7", "cls-107"]
-    assert told["diff"] == ["diff from 0"]
+    assert told["diff"] == ["diff from cls-0"]
     assert "summary" not in told
 
 
 def test_more_failures_than_are_named_are_counted() -> None:
-    told = whole([result({"number": 100 * hundred + 7}) for hundred in range(7)])
+    told = whole([result(target(100 * hundred + 7)) for hundred in range(7)])
     assert told["msg"].endswith("cls-407: is not there; and 2 more in failed_targets")
     assert len(told["failed_targets"]) == 7
+
+
+@pytest.mark.parametrize(
+    ("again", "said"),
+    [
+        ({"id": "cls-3"}, "targets 4 and 450 have the same id cls-3"),
+        ({"name": "secret-3"}, "targets 4 and 450 are both namespaces/ns/secrets/secret-3"),
+    ],
+)
+def test_two_chunks_do_not_write_one_secret(again: dict[str, str], said: str) -> None:
+    targets = [*TARGETS[:-1], {**TARGETS[-1], **again}]
+    action = Chunked()
+    told = action._run_chunks({"targets": targets}, targets, {})
+    assert (told["failed"], told["msg"]) == (True, said)
+    assert action.sizes == [], "nothing was begun"

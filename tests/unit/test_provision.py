@@ -77,6 +77,7 @@ FULL: dict[str, Any] = {
     "replication_locations": ["value-of-replication-locations"],
     "location_kms_keys": {"value-of-replication-locations": "value-of-location-kms-keys"},
     "retention": {"keep": 7},
+    "restore_version": "12",
     "adopt": True,
     "k8s_immutable": False,
     "service_accounts": ["value-of-service-accounts"],

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import (
@@ -29,12 +30,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
     document_options,
-    resolve_targets,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
-__all__ = ["run", "target_options"]
+__all__ = ["FileTarget", "build_target", "run", "target_options", "targets_of"]
 
 
 def target_options() -> dict[str, Any]:
@@ -48,38 +49,62 @@ def target_options() -> dict[str, Any]:
     )
 
 
+@dataclass(frozen=True)
+class FileTarget:
+    """:param dest: None where nothing is written; :param mode: None where it is not given."""
+
+    dest: str | None
+    mode: int | None
+
+
+def build_target(wanted: Mapping[str, Any]) -> FileTarget:
+    """What a target's options describe.
+
+    :raises ConfigurationError: naming the option that is wrong.
+    """
+    if wanted["state"] == "absent":
+        if not wanted.get("dest"):
+            raise ConfigurationError("state: absent needs dest")
+    elif not (wanted.get("source") or wanted.get("layers")):
+        raise ConfigurationError("one of source and layers has to say what is merged")
+    return FileTarget(wanted.get("dest") or None, _mode(wanted.get("mode")))
+
+
+def targets_of(params: Mapping[str, Any]) -> list[Wanted[FileTarget]]:
+    """The task's targets.
+
+    :raises ConfigurationError: two have one id, or are one file.
+    """
+    return build_targets(params, list(target_options()), build_target, _full_place)
+
+
 def run(
     params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
 ) -> dict[str, Any]:
     """Handle all targets; the module's result."""
     shared = Run(params, "dockerconfig", check_mode=check_mode, diff=diff, stop=stop)
-    targets = resolve_targets(params, list(target_options()))
+    targets = targets_of(params)
 
-    def work(current: Work) -> None:
-        wanted, outcome = current.target, current.outcome
-        if wanted["state"] == "absent":
-            _remove(_dest(wanted), outcome, check_mode)
+    def work(target: FileTarget, current: Work) -> None:
+        outcome = current.outcome
+        if current.options["state"] == "absent":
+            _remove(str(target.dest), outcome, check_mode)
             return
-        if not (wanted.get("source") or wanted.get("layers")):
-            raise ConfigurationError("one of source and layers has to say what is merged")
-        document = shared.documents.read(wanted, current.deadline, current.seen)
-        outcome.provenance = document.provenance
-        outcome.warnings.extend(document.warnings)
-        outcome.extra["conflicts"] = list(document.conflicts)
-        outcome.after = document.config
-        if wanted.get("dest"):
-            _write(_dest(wanted), document.config, _mode(wanted.get("mode")), outcome, check_mode)
+        outcome.after = shared.read(current)
+        outcome.extra.setdefault("conflicts", [])
+        if target.dest:
+            _write(target.dest, outcome.after, target.mode, outcome, check_mode)
 
-    shared.documents.prepare([target for target in targets if target["state"] == "present"])
-    return shared.over(
-        targets, lambda target: f"file:{target['dest']}" if target.get("dest") else "nowhere", work
-    )
+    shared.prepare(targets)
+    return shared.over(targets, _place, work)
 
 
-def _dest(wanted: Mapping[str, Any]) -> str:
-    if not wanted.get("dest"):
-        raise ConfigurationError("state: absent needs dest")
-    return str(wanted["dest"])
+def _place(wanted: Mapping[str, Any]) -> str:
+    return f"file:{wanted['dest']}" if wanted.get("dest") else "nowhere"
+
+
+def _full_place(target: FileTarget) -> str | None:
+    return f"file:{os.path.realpath(target.dest)}" if target.dest else None
 
 
 def _mode(value: Any) -> int | None:

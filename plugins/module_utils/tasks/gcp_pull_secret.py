@@ -14,10 +14,7 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import gcp_labels, gcp_secret_id
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
-    check_places,
     document_options,
-    resolve_targets,
-    usable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.retention import (
     Retention,
@@ -30,11 +27,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
-__all__ = ["run", "target_options"]
+__all__ = ["build_target", "run", "target_options", "targets_of"]
 
 _SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
 _PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
+_VERSION = re.compile(r"[1-9][0-9]*\Z")
 _LABEL = re.compile(r"[a-z0-9_-]{0,63}\Z")
 
 
@@ -68,51 +67,47 @@ def target_options() -> dict[str, Any]:
     )
 
 
+def targets_of(params: Mapping[str, Any]) -> list[Wanted[SecretManagerTarget]]:
+    """The task's targets.
+
+    :raises ConfigurationError: two have one id, or are one secret.
+    """
+    return build_targets(params, list(target_options()), build_target, lambda target: target.name)
+
+
 def run(
     params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
 ) -> dict[str, Any]:
     """Handle all targets; the module's result."""
     shared = Run(params, "gcp-secret-manager", check_mode=check_mode, diff=diff, stop=stop)
-    targets = resolve_targets(params, list(target_options()))
-    check_places(targets, lambda target: _target(target).name)
+    targets = targets_of(params)
     writer = SecretManagerWriter(shared.settings, shared.gcp, dry_run=check_mode)
 
-    def work(current: Work) -> None:
-        wanted = current.target
-        target = _target(wanted)
-        if wanted["state"] == "absent":
+    def work(target: SecretManagerTarget, current: Work) -> None:
+        if current.options["state"] == "absent":
             writer.remove(target, current.outcome, current.deadline)
-        elif wanted.get("restore_version"):
-            writer.restore(
-                target, _version(wanted["restore_version"]), current.outcome, current.deadline, current.seen
-            )
+        elif current.options.get("restore_version"):
+            version = current.options["restore_version"]
+            writer.restore(target, version, current.outcome, current.deadline, current.seen)
         else:
-            document = shared.documents.read(wanted, current.deadline, current.seen)
-            current.outcome.provenance = document.provenance
-            current.outcome.warnings.extend(document.warnings)
-            if document.conflicts:
-                current.outcome.extra["conflicts"] = list(document.conflicts)
-            writer.ensure(target, document.config, current.outcome, current.deadline)
+            writer.ensure(target, shared.read(current), current.outcome, current.deadline)
 
-    shared.documents.prepare([target for target in targets if target["state"] == "present"])
-    writer.prepare(usable(targets, _target))
+    writer.prepare(shared.prepare(targets))
     return shared.over(targets, _place, work)
 
 
 def _place(target: Mapping[str, Any]) -> str:
     try:
-        return _target(target).name
+        return build_target(target).name
     except ConfigurationError:
         return f"projects/{target.get('project') or '?'}/secrets/{target.get('secret') or '?'}"
 
 
-def _version(text: str) -> str:
-    if not re.match(r"[1-9][0-9]*\Z", text):
-        raise ConfigurationError("restore_version is the number of a version, such as 3")
-    return text
+def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
+    """What a target's options describe.
 
-
-def _target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
+    :raises ConfigurationError: naming the option that is wrong.
+    """
     project, cluster_id = wanted.get("project"), wanted.get("cluster_id")
     if not project:
         raise ConfigurationError("project is missing")
@@ -133,6 +128,8 @@ def _target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
         raise ConfigurationError(
             "one of source, layers and restore_version has to say what the secret is to hold"
         )
+    if not _VERSION.match(wanted.get("restore_version") or "1"):
+        raise ConfigurationError("restore_version is the number of a version, such as 3")
     labels = {str(key): str(value) for key, value in (wanted.get("labels") or {}).items()}
     for key, value in {**labels, **gcp_labels(cluster_id, wanted.get("cluster_name"))}.items():
         if not (_LABEL.match(key) and _LABEL.match(value)):

@@ -14,10 +14,7 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import kubernetes_secret_name
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
-    check_places,
     document_options,
-    resolve_targets,
-    usable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.target import (
     KubernetesTarget,
@@ -27,11 +24,14 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
-__all__ = ["run", "target_options"]
+__all__ = ["build_target", "run", "target_options", "targets_of"]
 
-_SUBDOMAIN = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
-_LABEL_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+# The API server's own rules: what it refuses would be found after Secret Manager has been written.
+_SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\Z")
+_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+_WORD = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 
 
 def target_options() -> dict[str, Any]:
@@ -55,34 +55,33 @@ def target_options() -> dict[str, Any]:
     )
 
 
+def targets_of(params: Mapping[str, Any]) -> list[Wanted[KubernetesTarget]]:
+    """The task's targets.
+
+    :raises ConfigurationError: two have one id, or are one Secret.
+    """
+    return build_targets(params, list(target_options()), build_target, _full_place)
+
+
 def run(
     params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
 ) -> dict[str, Any]:
     """Handle all targets; the module's result."""
     shared = Run(params, "k8s-secret", check_mode=check_mode, diff=diff, stop=stop)
-    targets = resolve_targets(params, list(target_options()))
-    check_places(targets, _full_place)
+    targets = targets_of(params)
     writer = KubernetesWriter(shared.settings, shared.kubernetes, dry_run=check_mode)
 
-    def work(current: Work) -> None:
-        target = _target(current.target)
-        if current.target["state"] == "absent":
+    def work(target: KubernetesTarget, current: Work) -> None:
+        if current.options["state"] == "absent":
             writer.remove(target, current.outcome, current.deadline)
-            return
-        document = shared.documents.read(current.target, current.deadline, current.seen)
-        current.outcome.provenance = document.provenance
-        current.outcome.warnings.extend(document.warnings)
-        if document.conflicts:
-            current.outcome.extra["conflicts"] = list(document.conflicts)
-        writer.ensure(target, document.config, current.outcome, current.deadline)
+        else:
+            writer.ensure(target, shared.read(current), current.outcome, current.deadline)
 
-    shared.documents.prepare([target for target in targets if target["state"] == "present"])
-    writer.prepare(usable(targets, _target))
+    writer.prepare(shared.prepare(targets))
     return shared.over(targets, _place, work)
 
 
-def _full_place(wanted: Mapping[str, Any]) -> str:
-    target = _target(wanted)
+def _full_place(target: KubernetesTarget) -> str:
     cluster = ":".join(part for part in (target.kubeconfig, target.context) if part)
     return f"{cluster}{':' if cluster else ''}namespaces/{target.namespace}/secrets/{target.name}"
 
@@ -107,11 +106,15 @@ def _name(wanted: Mapping[str, Any]) -> str:
     return str(name)
 
 
-def _target(wanted: Mapping[str, Any]) -> KubernetesTarget:
+def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
+    """What a target's options describe.
+
+    :raises ConfigurationError: naming the option that is wrong.
+    """
     namespace = wanted.get("namespace")
     if not namespace:
         raise ConfigurationError("namespace is missing")
-    if not _LABEL_NAME.match(namespace):
+    if not _NAMESPACE.match(namespace):
         raise ConfigurationError(
             f"namespace {quoted(namespace)} is not lower case letters, digits and dashes"
         )
@@ -123,6 +126,19 @@ def _target(wanted: Mapping[str, Any]) -> KubernetesTarget:
             )
     if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
         raise ConfigurationError("one of source and layers has to say what the secret is to hold")
+    labels, annotations = _texts(wanted.get("labels")), _texts(wanted.get("annotations"))
+    for kind, key in [*(("label", key) for key in labels), *(("annotation", key) for key in annotations)]:
+        if not _is_key(key.lower() if kind == "annotation" else key):
+            raise ConfigurationError(
+                f"{kind} {quoted(key)}: a key is 63 letters, digits and - _ . at most, with or without a "
+                "domain and a slash before it"
+            )
+    for key, value in labels.items():
+        if value and not _WORD.match(value):
+            raise ConfigurationError(
+                f"label {quoted(key)}: its value is not 63 letters, digits and - _ . at most, "
+                "with a letter or digit at both ends"
+            )
     return KubernetesTarget(
         id=str(wanted.get("id") or wanted.get("cluster_id") or name),
         namespace=namespace,
@@ -130,14 +146,23 @@ def _target(wanted: Mapping[str, Any]) -> KubernetesTarget:
         cluster_id=wanted.get("cluster_id"),
         cluster_name=wanted.get("cluster_name"),
         gcp_secret_path=wanted.get("gcp_secret_path") or _path_of(wanted.get("source")),
-        labels={str(key): str(value) for key, value in (wanted.get("labels") or {}).items()},
-        annotations={str(key): str(value) for key, value in (wanted.get("annotations") or {}).items()},
+        labels=labels,
+        annotations=annotations,
         adopt=bool(wanted.get("adopt")),
         immutable=wanted.get("immutable"),
         service_accounts=tuple(wanted.get("service_accounts") or ()),
         context=wanted.get("context"),
         kubeconfig=wanted.get("kubeconfig"),
     )
+
+
+def _texts(given: Mapping[Any, Any] | None) -> dict[str, str]:
+    return {str(key): str(value) for key, value in (given or {}).items()}
+
+
+def _is_key(key: str) -> bool:
+    prefix, slash, name = key.rpartition("/")
+    return bool(_WORD.match(name)) and (not slash or bool(_SUBDOMAIN.match(prefix)))
 
 
 def _path_of(source: Mapping[str, Any] | None) -> str | None:

@@ -136,9 +136,9 @@ def test_immutable_true_seals_an_existing_secret(api: Api, namespace: str, run: 
 
 def test_a_replacement_that_the_server_would_refuse_loses_nothing(api: Api, namespace: str, run: Run) -> None:
     old = opaque(api, namespace)
-    result = run(**desired(namespace, labels={"team": "not a label!"}))
+    result = run(**desired(namespace, annotations={"note": "too long " * 40_000}))
     assert result["failed_targets"][0]["kind"] == "configuration"
-    assert "metadata.labels" in result["msg"]
+    assert "metadata.annotations" in result["msg"]
     assert api.secret(namespace, NAME) == old
     assert api.writes() == []
     assert result["targets"][0]["changed"] is False

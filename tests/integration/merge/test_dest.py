@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from tests.integration.k8s.world import docker_config
 from tests.integration.merge.conftest import Run
 
@@ -179,3 +180,13 @@ def test_a_file_that_everybody_could_read_is_closed(run: Run, dest: Path) -> Non
     dest.chmod(0o644)
     assert run(source={"inline": ONE}, dest=str(dest))["changed"]
     assert mode(dest) == 0o640
+
+
+def test_two_targets_do_not_write_one_file(run: Run, dest: Path, tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to(dest)
+    targets = [{"id": name, "dest": str(tmp_path / name)} for name in ("config.json", "link.json")]
+    with pytest.raises(ConfigurationError, match=r"targets 1 and 2 are both file:.*config\.json"):
+        run(source={"inline": ONE}, targets=targets)
+    assert not dest.exists()
+    nowhere = run(source={"inline": ONE}, targets=[{"id": "a"}, {"id": "b"}])
+    assert nowhere["summary"] == {"total": 2, "changed": 0, "failed": 0}

@@ -1,0 +1,93 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Names and labels that the API server would refuse are refused before anything is asked or written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.integration.k8s.conftest import Run
+from tests.integration.k8s.test_secret import desired
+from tests.integration.k8s.world import Api
+
+_LONG = "a" * 63
+CASES: list[tuple[str, str, bool]] = [
+    *(
+        (kind, text, right)
+        for kind in ("label", "annotation")
+        for text, right in [
+            ("team", True),
+            ("Team_a.b-c", True),
+            ("example.com/team", True),
+            (f"{'b.' * 100}example/{_LONG}", True),
+            ("_team", False),
+            ("team-", False),
+            ("", False),
+            ("a b", False),
+            (_LONG + "a", False),
+            ("/team", False),
+            ("example.com/", False),
+            ("a/b/c", False),
+            # An annotation's key is looked at in lower case.
+            ("Example.com/team", kind == "annotation"),
+            ("example..com/team", False),
+            (f"{'b.' * 126}bb/team", False),
+        ]
+    ),
+    *(
+        ("value", text, right)
+        for text, right in [
+            ("", True),
+            ("A_b.c-9", True),
+            (_LONG, True),
+            ("-a", False),
+            ("a.", False),
+            ("a b", False),
+            ("é", False),
+            (_LONG + "a", False),
+        ]
+    ),
+    *(
+        ("name", text, right)
+        for text, right in [
+            ("a", True),
+            ("a.b-c.9", True),
+            ("n" * 253, True),
+            ("a..b", False),
+            ("a-.b", False),
+            (".a", False),
+            ("A", False),
+            ("n" * 254, False),
+        ]
+    ),
+]
+
+
+def _options(kind: str, text: str) -> dict[str, Any]:
+    options: dict[str, dict[str, Any]] = {
+        "label": {"labels": {text: "x"}},
+        "annotation": {"annotations": {text: "x"}},
+        "value": {"labels": {"team": text}},
+        "name": {"name": text},
+    }
+    return options[kind]
+
+
+@pytest.mark.parametrize(("kind", "text", "right"), CASES)
+def test_ours_are_the_servers_rules(
+    api: Api, namespace: str, run: Run, kind: str, text: str, right: bool
+) -> None:
+    """Asked of the server itself, and of the module."""
+    metadata = {"name": "another", **_options(kind, text)}
+    path = f"/api/v1/namespaces/{namespace}/secrets?dryRun=All"
+    status, answer = api.request("POST", path, {"metadata": metadata})
+    assert (status == 201) is right, answer
+    result = run(**desired(namespace, **_options(kind, text)))
+    assert bool(result.get("failed")) is not right, result
+    if not right:
+        assert result["failed_targets"][0]["kind"] == "configuration"
+        assert api.calls.matching() == []

@@ -7,7 +7,7 @@
 The library retries some calls by itself and others never (``facts``), so its own
 retry is switched off: one policy for all.  ``AddSecretVersion`` is the one call that
 must not be repeated blindly, since a failed one may have happened: it is made once
-here, and ``target.py`` decides.
+here, and ``adding.py`` decides.
 """
 
 from __future__ import annotations

@@ -31,6 +31,11 @@ def tokens(monkeypatch: pytest.MonkeyPatch) -> Iterator[TokenService]:
         "_IAM_ENDPOINT",
         service.url + "/v1/projects/-/serviceAccounts/{}:generateAccessToken",
     )
+    # google-auth asks Google itself, in a thread beside the call, in which regions an account may be used.
+    monkeypatch.setattr(
+        "google.auth._regional_access_boundary_utils._RegionalAccessBoundaryManager.maybe_start_refresh",
+        lambda *dummy: None,
+    )
     monkeypatch.delenv("SECRET_MANAGER_EMULATOR_HOST", raising=False)
     yield service
     service.stop()

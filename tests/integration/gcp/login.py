@@ -97,6 +97,47 @@ class TokenService:
         self._server.server_close()
 
 
+class MetadataServer:
+    """What a pod of GKE asks for its service account and for tokens; everything else it does not know."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        answers: dict[str, Any] = {
+            "/": {},
+            "/computeMetadata/v1/instance/service-accounts/default/": {"email": ACCOUNT, "scopes": []},
+            "/computeMetadata/v1/instance/service-accounts/default/token": {
+                "access_token": ACCESS,
+                "expires_in": 3600,
+                "token_type": "Bearer",
+            },
+        }
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                path = self.path.partition("?")[0]
+                server.asked.append(path)
+                data = json.dumps(answers.get(path, {})).encode()
+                self.send_response(200 if path in answers else 404)
+                self.send_header("Metadata-Flavor", "Google")
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.address = f"127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
 class TlsFront:
     """TLS on localhost before a plain-text address; ``authority`` is the certificate to trust."""
 

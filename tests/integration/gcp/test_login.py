@@ -17,7 +17,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.auth import connect
 
-from .login import ACCESS, ACCOUNT, FEDERATED, LEAK, TlsFront, TokenService
+from .login import ACCESS, ACCOUNT, FEDERATED, LEAK, MetadataServer, TlsFront, TokenService
 from .support import PROJECT, Module
 
 _OTHER = "pullsecret-other@customer-dev-67890.iam.gserviceaccount.com"
@@ -130,6 +130,34 @@ def test_a_denied_call_names_the_service_account(secured: Module) -> None:
     assert f"as service account {ACCOUNT}" in result["msg"]
     assert "has secretmanager.versions.add in project" in result["msg"]
     assert fault.hits == 1
+
+
+@pytest.fixture
+def metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MetadataServer]:
+    """The metadata server, and nothing else that could log in."""
+    server = MetadataServer()
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
+    monkeypatch.delenv("NO_GCE_CHECK", raising=False)
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path / "gcloud"))
+    monkeypatch.setenv("GCE_METADATA_IP", server.address)
+    # google-auth reads GCE_METADATA_HOST and NO_GCE_CHECK when it is imported.
+    monkeypatch.setattr("google.auth.compute_engine._metadata._GCE_METADATA_HOST", server.address)
+    monkeypatch.setattr("google.auth.compute_engine._metadata._NO_GCE_CHECK", False)
+    yield server
+    server.stop()
+
+
+def test_a_denied_call_names_the_service_account_of_a_pod_on_gke(
+    secured: Module, metadata: MetadataServer, tokens: TokenService
+) -> None:
+    """The metadata server tells its address with the first token, after the client was made."""
+    secured.lab.faults.add("GetSecret", code="PERMISSION_DENIED")
+    result = secured.put()
+    assert f"as service account {ACCOUNT}" in result["msg"]
+    assert f"check that service account {ACCOUNT} has secretmanager.secrets.get" in result["msg"]
+    assert ACCESS not in json.dumps(result)
+    assert any(path.endswith("/token") for path in metadata.asked)
+    assert tokens.asked == []
 
 
 @pytest.mark.usefixtures("tokens")

@@ -66,14 +66,14 @@ def connect(options: Mapping[str, Any], impersonate: str | None = None) -> Conne
     )
 
 
-def credentials_for(connection: Connection) -> tuple[Any, str]:
-    """google-auth credentials and a printable name for whom they stand."""
+def credentials_for(connection: Connection) -> Any:
+    """The google-auth credentials of a connection; ``identity_of`` says for whom they stand."""
     import google.auth
     import google.auth.credentials
     import google.auth.exceptions
 
     if connection.plaintext:
-        return google.auth.credentials.AnonymousCredentials(), "nobody (a connection without TLS)"
+        return google.auth.credentials.AnonymousCredentials()
     try:
         # Scopes are added afterwards: given here, google-auth logs in at once and asks Resource Manager
         # for a project id that nobody needs, an address that may not even be reachable.
@@ -97,11 +97,16 @@ def credentials_for(connection: Connection) -> tuple[Any, str]:
             target_principal=connection.impersonate,
             target_scopes=list(_SCOPES),
         )
-    return credentials, identity_of(credentials, connection)
+    return credentials
 
 
 def identity_of(credentials: Any, connection: Connection) -> str:
-    """The service account's address where it is known, in the words of an error message."""
+    """The service account's address where it is known, in the words of an error message.
+
+    The metadata server's (GKE Workload Identity) is known from the first token on, so ask when it is needed.
+    """
+    if connection.plaintext:
+        return "nobody (a connection without TLS)"
     if connection.impersonate:
         return f"service account {connection.impersonate}"
     address = getattr(credentials, "service_account_email", None)

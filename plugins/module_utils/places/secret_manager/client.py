@@ -30,6 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     Connection,
     connect,
     credentials_for,
+    identity_of,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
@@ -70,8 +71,14 @@ class SecretManagerClient:
         self._types = secretmanager_v1
         self._mask = field_mask_pb2.FieldMask
         self._settings = settings
-        self._credentials, self.identity = credentials_for(connection)
+        self._connection = connection
+        self._credentials = credentials_for(connection)
         self._api = _library_client(secretmanager_v1, connection, self._credentials, settings.concurrency)
+
+    @property
+    def identity(self) -> str:
+        """Whom the service sees, as far as it is known by now."""
+        return identity_of(self._credentials, self._connection)
 
     def _call(
         self,

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -193,6 +194,89 @@ def test_somebody_elses_creation_in_the_middle_of_a_replacement_is_respected(
     secret = api.secret(namespace, NAME)
     assert secret is not None
     assert secret["metadata"]["labels"] == {"managed-by": "someone"}
+
+
+HOLD = "example.com/hold"
+
+
+@pytest.fixture
+def held_back(api: Api, namespace: str) -> Iterator[dict[str, Any]]:
+    """A Secret with much of others' that has to be replaced, and a finalizer; the references of its owner."""
+    owner = api.create(namespace, "configmaps", {"metadata": {"name": "owner"}})
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
+    old = opaque(api, namespace)
+    patch = {"metadata": {"finalizers": [HOLD], "ownerReferences": [reference]}}
+    yield {**old, **api.merge(namespace, "secrets", NAME, patch)}
+    if api.secret(namespace, NAME) is not None:
+        api.merge(namespace, "secrets", NAME, {"metadata": {"finalizers": None}})
+
+
+def let_go(api: Api, namespace: str, *, after: int) -> None:
+    """Have the finalizer's owner finish when the Secret that is being deleted is read once more than this."""
+    seen = 0
+
+    def act() -> None:
+        nonlocal seen
+        secret = api.secret(namespace, NAME)
+        if secret is None or not secret["metadata"].get("deletionTimestamp"):
+            return
+        seen += 1
+        if seen > after:
+            api.merge(namespace, "secrets", NAME, {"metadata": {"finalizers": None}})
+
+    api.proxy.before("get", f"*/{namespace}/secrets/{NAME}", act, times=20)
+
+
+@pytest.mark.parametrize("after", [0, 2], ids=["gone at once", "gone after a while"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(None, id="no fault"),
+        pytest.param({"verb": "delete", "drop": True, "phase": "after"}, id="delete unanswered"),
+        pytest.param({"verb": "create", "skip": 1, "drop": True}, id="create unanswered"),
+    ],
+)
+def test_others_parts_outlive_the_wait_for_a_finalizer(
+    api: Api, namespace: str, run: Run, held_back: dict[str, Any], after: int, fault: dict[str, Any] | None
+) -> None:
+    let_go(api, namespace, after=after)
+    if fault is not None:
+        api.faults.add(path=f"*/{namespace}/*", **fault)
+    result = run(**desired(namespace))
+    assert "failed" not in result, result["msg"]
+    assert result["targets"][0]["actions"] == ["replaced"]
+    secret = api.secret(namespace, NAME)
+    assert (secret["type"], held(secret)) == (TYPE, ONE)
+    old, new = held_back["metadata"], secret["metadata"]
+    assert new["uid"] != old["uid"]
+    assert (new["labels"]["team"], new["annotations"]["note"]) == ("a", "b")
+    assert secret["data"]["extra"] == encoded("kept")
+    assert (new["ownerReferences"], new["finalizers"]) == (old["ownerReferences"], [HOLD])
+    assert run(**desired(namespace))["changed"] is False
+
+
+def test_a_replacement_does_not_come_back_after_somebody_elses_secret(
+    api: Api, namespace: str, run: Run, held_back: dict[str, Any]
+) -> None:
+    """Another run made a new one as soon as the old one was gone, and somebody deleted that one."""
+    let_go(api, namespace, after=0)
+    body = {"metadata": {"name": NAME, "labels": OURS}, "type": TYPE, "data": {KEY: encoded(json.dumps(TWO))}}
+    # The dry run, the try while the old one is there, and the one once it is gone.
+    is_the_turn = iter([False, False, True])
+
+    def foreign() -> None:
+        if next(is_the_turn):
+            api.create(namespace, "secrets", body)
+
+    api.proxy.before("create", f"*/{namespace}/secrets", foreign, times=3)
+    api.proxy.before("patch", f"*/secrets/{NAME}", lambda: api.delete(namespace, "secrets", NAME))
+    result = run(**desired(namespace))
+    assert "failed" not in result, result["msg"]
+    assert result["targets"][0]["actions"] == ["deleted", "created"]
+    secret = api.secret(namespace, NAME)
+    assert held(secret) == ONE
+    assert "team" not in secret["metadata"]["labels"]
+    assert list(secret["data"]) == [KEY]
 
 
 @pytest.mark.parametrize("check_mode", [True, False])

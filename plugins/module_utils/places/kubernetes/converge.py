@@ -29,7 +29,8 @@ def converge(settings: Settings, outcome: Outcome, deadline: Deadline, once: Cal
     :param once: told whether the secret has to be read again, and not taken from the batch's LIST.
     :raises TimedOut: it met conflicts until the target's time was over.
     """
-    fresh, pause, done = False, 0.05, 0
+    fresh, pause = False, 0.05
+    done: list[str] = []
     unanswered: _Intent | None = None
     while True:
         try:
@@ -37,7 +38,7 @@ def converge(settings: Settings, outcome: Outcome, deadline: Deadline, once: Cal
         except Overtaken as error:
             intent = _Intent.of(outcome)
             outcome.restart()
-            done = len(outcome.actions)
+            done = list(outcome.actions)
             if error.unsure:
                 unanswered = intent
             fresh = True
@@ -46,7 +47,7 @@ def converge(settings: Settings, outcome: Outcome, deadline: Deadline, once: Cal
             settings.retrier.stop.wait(pause)
             pause = min(2.0, pause * 2)
             continue
-        if unanswered is not None and len(outcome.actions) == done:
+        if unanswered is not None and outcome.actions == done:
             # Nothing is left to do: it was our own write that was met, and it has to be told.
             unanswered.restore(outcome)
         return

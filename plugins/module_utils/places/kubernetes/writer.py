@@ -10,7 +10,6 @@ resourceVersion (or the uid) that was read.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,7 +18,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     DependencyMissing,
-    PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     owner_problem,
@@ -33,11 +31,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.converge import (
     converge,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
-    Overtaken,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.listing import (
     Listing,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.replacing import (
+    Replacing,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.service_accounts import (  # noqa: E501
     link_service_account,
@@ -88,11 +86,12 @@ class KubernetesWriter:
         """Make the Secret hold ``config``; what was done is written to ``outcome``."""
         outcome.after = config
         client = self._clients.get(target.context, target.kubeconfig)
+        replacing = Replacing(client, target, config, outcome, deadline)
         converge(
             self._settings,
             outcome,
             deadline,
-            lambda fresh: self._ensure_once(client, target, config, outcome, deadline, fresh),
+            lambda fresh: self._ensure_once(client, target, config, outcome, deadline, fresh, replacing),
         )
         outcome.settle()
         for account in target.service_accounts:
@@ -190,16 +189,21 @@ class KubernetesWriter:
         outcome: Outcome,
         deadline: Deadline,
         fresh: bool,
+        replacing: Replacing,
     ) -> None:
         outcome.restart()
         secret = self._lasting(client, target, deadline, fresh)
         if secret is None:
+            if replacing.finish():
+                return
             outcome.did("created")
             if not self._dry_run:
-                self._create(client, target, new_secret(target, config), config, deadline)
+                answer = client.create(target.namespace, "secrets", new_secret(target, config), deadline)
+                verify(answer, config, outcome.place)
                 self._note(outcome, target, "create-secret", "Created Kubernetes secret")
             return
 
+        replacing.forget()
         adopted = self._guard(target, secret, outcome)
         outcome.before = parse_held(value_of(secret), config)
         same = same_meaning(outcome.before, config)
@@ -213,9 +217,7 @@ class KubernetesWriter:
                 outcome.did("adopted")
             outcome.did("replaced")
             if not self._dry_run:
-                new = replacement(target, secret, config, wanted_immutable)
-                self._replace(client, target, secret, new, config, outcome, deadline)
-                self._note(outcome, target, "replace-secret", "Replaced Kubernetes secret")
+                replacing.replace(secret, replacement(target, secret, config, wanted_immutable))
             return
 
         patch: dict[str, Any] = {}
@@ -235,48 +237,6 @@ class KubernetesWriter:
             if not same:
                 verify(answer, config, outcome.place)
             self._note(outcome, target, "update-secret", "Updated Kubernetes secret")
-
-    def _create(
-        self,
-        client: KubernetesClient,
-        target: KubernetesTarget,
-        body: Mapping[str, Any],
-        config: DockerConfig,
-        deadline: Deadline,
-    ) -> None:
-        answer = client.create(target.namespace, "secrets", body, deadline)
-        verify(answer, config, client.place(target.namespace, "secrets", target.name))
-
-    def _replace(
-        self,
-        client: KubernetesClient,
-        target: KubernetesTarget,
-        old: Mapping[str, Any],
-        new: Mapping[str, Any],
-        config: DockerConfig,
-        outcome: Outcome,
-        deadline: Deadline,
-    ) -> None:
-        # The server says now whether the new one is valid: between the two calls it would be too late.
-        # It is asked under a name that is free; the target's own is taken until the delete.
-        trial = {**new, "metadata": {**new["metadata"], "name": f"pull-secret-check-{uuid.uuid4()}"}}
-        client.create(target.namespace, "secrets", trial, deadline, dry_run=True)
-        intended = list(outcome.actions)
-        client.delete(target.namespace, "secrets", target.name, identity(old), deadline)
-        outcome.restart()
-        outcome.did("deleted")
-        outcome.settle()
-        outcome.did("created")
-        try:
-            self._create(client, target, new, config, deadline)
-        except Overtaken:
-            raise
-        except PullSecretError as error:
-            outcome.restart()
-            error.message = f"{error.message} (the old secret is deleted; the next run creates the new one)"
-            raise
-        outcome.actions[:] = intended
-        outcome.settle()
 
     @staticmethod
     def _note(outcome: Outcome, target: KubernetesTarget, operation: str, message: str) -> None:

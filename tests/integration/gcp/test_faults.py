@@ -76,6 +76,8 @@ _CALLS = {
         permission="versions.disable",
     ),
 }
+# What becomes of old versions once the secret is right: to be denied that is a warning.
+_RETAINING = ("list for retention", "disable", "destroy")
 _WRITING = [name for name, call in _CALLS.items() if call.method[:3] not in ("Get", "Lis", "Acc")]
 _TRANSIENT = {
     "RESOURCE_EXHAUSTED": "quota",
@@ -134,6 +136,7 @@ def flow(request: pytest.FixtureRequest, module: Module) -> Flow:
     return found
 
 
+@pytest.mark.parametrize("flow", [name for name in _CALLS if name not in _RETAINING], indirect=True)
 @pytest.mark.parametrize("code", ["PERMISSION_DENIED", "UNAUTHENTICATED"])
 def test_a_denied_call_is_made_once_and_says_who_needs_what(flow: Flow, code: str) -> None:
     fault = flow.fault(code=code)
@@ -147,6 +150,25 @@ def test_a_denied_call_is_made_once_and_says_who_needs_what(flow: Flow, code: st
     assert "nobody (a connection without TLS)" in result["msg"]
     assert f"has secretmanager.{flow.call.permission} in project {PROJECT}" in result["msg"]
     assert "roles/iam.workloadIdentityUser" in result["msg"]
+
+
+@pytest.mark.parametrize("flow", _RETAINING, indirect=True)
+@pytest.mark.parametrize("code", ["PERMISSION_DENIED", "UNAUTHENTICATED"])
+def test_a_denied_retention_is_a_warning_that_says_who_needs_what(flow: Flow, code: str) -> None:
+    """The secret holds what it should, and whoever copies it further need not wait for old versions."""
+    fault = flow.fault(code=code)
+    result = flow.run()
+
+    assert not result.get("failed"), result.get("msg")
+    assert flow.module.holds("two")
+    assert result["version"] == str(len(flow.module.states()))
+    assert fault.hits == 1
+    assert result["retries"] == 0
+    (warning,) = result["warnings"]
+    assert f"{flow.call.method} on projects/{PROJECT}/secrets/{secret_id('cls-1')}" in warning
+    assert "nobody (a connection without TLS)" in warning
+    assert f"has secretmanager.{flow.call.permission} in project {PROJECT}" in warning
+    assert "roles/iam.workloadIdentityUser" in warning
 
 
 @pytest.mark.parametrize("code", list(_TRANSIENT))
@@ -223,7 +245,7 @@ def test_what_was_done_before_a_failure_is_told(module: Module) -> None:
     assert result["actions"] == ["labels updated"]
 
     module.lab.faults.clear()
-    module.lab.faults.add("DisableSecretVersion", code="PERMISSION_DENIED")
+    module.lab.faults.add("DisableSecretVersion", code="UNAVAILABLE")
     result = module.put("two", retention={"keep": 1})
     assert result["failed"]
     assert result["changed"]

@@ -108,6 +108,23 @@ def test_an_enabled_version_is_never_destroyed_at_once(module: Module) -> None:
     assert not module.put("2", retention=retention)["changed"]
 
 
+def test_who_may_not_disable_is_warned_and_does_what_is_left(module: Module) -> None:
+    """One call and one warning, however many versions there are; another verb may still be allowed."""
+    states = ["DISABLED", "ENABLED", "ENABLED", "ENABLED"]
+    versions = [{"data": word, "state": state} for word, state in zip(_words(4), states, strict=True)]
+    module.lab.seed([owned("cls-1", versions=versions)])
+    module.lab.faults.add("DisableSecretVersion", code="PERMISSION_DENIED")
+    for actions in (["version added", "version 1 destroyed"], []):
+        module.lab.calls.reset()
+        result = module.put("new", retention={"keep": 1, "destroy_after": 0})
+        assert result["actions"] == actions
+        assert module.count("DisableSecretVersion") == 1
+        (warning,) = result["warnings"]
+        assert warning.startswith("this run could not disable versions 4, 3, 2: PERMISSION_DENIED: ")
+        assert "secretmanager.versions.disable" in warning
+    assert module.states() == ["DESTROYED", "ENABLED", "ENABLED", "ENABLED", "ENABLED"]
+
+
 # Going back.
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PermissionDenied
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     SecretManagerClient,
@@ -89,19 +90,30 @@ def apply_retention(
 ) -> None:
     """Disable and destroy what the rule says, after the secret holds what it should.
 
+    What this run may not do is a warning: the secret is right, and nobody has to wait for its old versions.
+
     :param name: the secret's full resource name.
     :param dry_run: check mode; what ``outcome`` foresees is taken into account.
     """
     if dry_run and "created" in outcome.actions:
         return
-    versions = {int(number(version.name)): version for version in client.versions(name, deadline)}
+    try:
+        versions = {int(number(version.name)): version for version in client.versions(name, deadline)}
+    except PermissionDenied as error:
+        outcome.warnings.append(f"old versions were left as they are: {error}")
+        return
     facts = [
         Version(key, version.state.name, version.create_time.timestamp()) for key, version in versions.items()
     ]
     now = time.time()
     if dry_run and "version added" in outcome.actions:
         facts.append(Version(max(versions, default=0) + 1, "ENABLED", now))
+    denied: dict[str, tuple[PermissionDenied, list[int]]] = {}
     for key, verb in plan_retention(facts, rule, now):
+        if verb in denied:
+            # Who may not do it to one version may not do it to the others.
+            denied[verb][1].append(key)
+            continue
         done = f"version {key} {verb}{'d' if verb.endswith('e') else 'ed'}"
         if dry_run:
             outcome.did(done)
@@ -112,6 +124,12 @@ def apply_retention(
             # Somebody changed that version since: the next run will look again.
             outcome.warnings.append(f"version {key} changed meanwhile and was left alone")
             continue
+        except PermissionDenied as error:
+            denied[verb] = (error, [key])
+            continue
         outcome.did(done)
         outcome.settle()
         note(outcome, f"{verb}-secret-version", f"Old version: {verb}", version=str(key))
+    for verb, (refusal, keys) in denied.items():
+        which = f"version{'s' if len(keys) > 1 else ''} {', '.join(map(str, keys))}"
+        outcome.warnings.append(f"this run could not {verb} {which}: {refusal}")

@@ -38,6 +38,7 @@ __all__ = ["Connection", "KubernetesClient", "KubernetesClients", "connect"]
 # Enough to hold a page of 3 kB secrets in memory twice without noticing.
 _PAGE = 500
 _MERGE_PATCH = "application/merge-patch+json"
+_ABOUT_HOST = ("host", "api_key", "ca_cert", "validate_certs")
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,12 @@ def connect(
 ) -> Connection:
     """The connection that a module's ``kubernetes`` options describe; the names are kubernetes.core's.
 
-    :param context: a target's own, and likewise ``kubeconfig``: they lead away from the task's ``host``.
+    :param context: a target's own, and likewise ``kubeconfig``: they lead away from the task's ``host``, and
+        what was said of its token and its certificate is not said of another cluster's.
     """
+    if (context or kubeconfig) and options.get("host"):
+        options = {name: value for name, value in options.items() if name not in _ABOUT_HOST}
     verify = options.get("validate_certs")
-    if context or kubeconfig:
-        options = {**options, "host": None, "api_key": None}
     return Connection(
         kubeconfig=kubeconfig or options.get("kubeconfig") or None,
         context=context or options.get("context") or None,

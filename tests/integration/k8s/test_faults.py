@@ -179,7 +179,17 @@ def test_a_server_that_is_not_there(api: Api, namespace: str, run: Run) -> None:
     result = run(**desired(namespace), kubernetes={"host": "http://127.0.0.1:9"})
     (failure,) = result["failed_targets"]
     assert failure["kind"] == "unavailable"
-    assert "no answer from the API server" in failure["msg"]
+    assert "no answer from the API server 127.0.0.1:9 (" in failure["msg"]
+
+
+def test_an_address_that_is_none_is_not_quoted(namespace: str, run: Run) -> None:
+    result = run(
+        **desired(namespace), kubernetes={"host": "https://example-user:example-password@example:port"}
+    )
+    (failure,) = result["failed_targets"]
+    assert failure["kind"] == "configuration"
+    assert "the API server's address cannot be used (LocationParseError)" in failure["msg"]
+    assert "example-" not in str(result)
 
 
 def test_an_answer_that_is_no_status(api: Api, namespace: str, run: Run) -> None:

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +75,66 @@ def test_without_a_host_the_tasks_choice_holds_for_every_cluster(own: dict[str, 
     """It is a choice about the kubeconfig's clusters then."""
     connection = connect({"kubeconfig": "/task", "ca_cert": "/ca.pem", "validate_certs": False}, **own)
     assert (connection.ca_cert, connection.validate_certs) == ("/ca.pem", False)
+
+
+def test_a_certificate_that_is_not_trusted_is_told_at_once(api: Api, namespace: str, front: Front) -> None:
+    server, other = front(), front()
+    address = server.url.removeprefix("https://")
+    for options in ({}, {"ca_cert": str(other.authority)}):
+        given = {"host": server.url, "api_key": "example-token-for-nobody", **options}
+        result = put(namespace, kubernetes=given)
+        (failure,) = result["failed_targets"]
+        assert failure["kind"] == "configuration", failure["msg"]
+        assert f"the certificate of the API server {address} is not trusted (self-signed" in failure["msg"]
+        assert "check kubernetes.ca_cert, or the kubeconfig's certificate-authority" in failure["msg"]
+        assert result["targets"][0]["retries"] == 0
+        assert "example-token-for-nobody" not in str(result)
+    assert len(api.calls) == 0
+    trusted = {"host": server.url, "api_key": api.token, "ca_cert": str(server.authority)}
+    assert "failed" not in put(namespace, kubernetes=trusted)
+
+
+def test_a_certificate_for_another_name_is_not_trusted_either(namespace: str, front: Front) -> None:
+    server = front()
+    # The certificate is for localhost and 127.0.0.1.
+    url = server.url.replace("localhost", "0.0.0.0")
+    result = put(namespace, kubernetes={"host": url, "ca_cert": str(server.authority)})
+    (failure,) = result["failed_targets"]
+    assert failure["kind"] == "configuration", failure["msg"]
+    assert "is not trusted (IP address mismatch" in failure["msg"]
+
+
+def test_a_connection_that_is_cut_in_the_middle_of_tls_is_tried_again(
+    api: Api, namespace: str, front: Front
+) -> None:
+    server = front()
+    options = {"host": server.url, "api_key": api.token, "ca_cert": str(server.authority)}
+    api.faults.add(drop=True, times=1)
+    result = put(namespace, kubernetes=options)
+    assert "failed" not in result, result["msg"]
+    assert result["targets"][0]["retries"] == 1
+
+
+def test_a_server_that_ends_the_handshake_is_tried_again(namespace: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+
+        def hang_up() -> int:
+            listener.settimeout(30)
+            greetings = 0
+            while greetings < 5:
+                connection = listener.accept()[0]
+                with connection:
+                    connection.recv(65536)
+                greetings += 1
+            return greetings
+
+        greeted = pool.submit(hang_up)
+        user = "https://example-user:example-password@"
+        result = put(namespace, kubernetes={"host": f"{user}{address}/path"})
+        assert greeted.result() == 5
+    (failure,) = result["failed_targets"]
+    assert failure["kind"] == "unavailable"
+    assert f"no answer from the API server {address} (" in failure["msg"]
+    assert "tried 5 times" in failure["msg"]
+    assert "example-" not in str(result)

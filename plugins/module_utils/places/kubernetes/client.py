@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     NotFound,
     PermissionDenied,
+    PullSecretError,
     Unavailable,
     missing_package,
 )
@@ -86,6 +88,7 @@ class KubernetesClient:
             from kubernetes.client.rest import RESTClientObject
             from urllib3 import Timeout
             from urllib3.exceptions import HTTPError
+            from urllib3.util import parse_url
         except ImportError as error:
             raise missing_package(error, "kubernetes") from None
         self._timeout, self._transport_error = Timeout, HTTPError
@@ -93,6 +96,14 @@ class KubernetesClient:
         self._prefix = f"{connection.context}:" if connection.context else ""
         self._configuration = _configuration(connection, settings.concurrency)
         self._host = str(self._configuration.host).rstrip("/")
+        try:
+            self._address = _address(parse_url(self._host))
+        except HTTPError as error:
+            # Its text quotes the URL, which may hold a password.
+            raise ConfigurationError(
+                f"the API server's address cannot be used ({type(error).__name__})",
+                "check kubernetes.host or the kubeconfig's server",
+            ) from None
         self._pool = RESTClientObject(self._configuration).pool_manager
 
     def place(self, namespace: str, kind: str, name: str) -> str:
@@ -209,14 +220,23 @@ class KubernetesClient:
                 answer = json.loads(response.data)
             except self._transport_error as error:
                 # urllib3's text holds an object's address and at times the URL; its type is enough.
-                raise Unavailable(
-                    f"{method} {place}: no answer from the API server ({type(error).__name__})"
-                ) from None
+                raise self._no_answer(error, f"{method} {place}") from None
             except ValueError:
                 raise Unavailable(f"{method} {place}: the answer is not JSON") from None
             return answer if isinstance(answer, dict) else {}
 
         return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
+
+    def _no_answer(self, error: Exception, where: str) -> PullSecretError:
+        distrust = _distrust(error)
+        if distrust is None:
+            return Unavailable(
+                f"{where}: no answer from the API server {self._address} ({type(error).__name__})"
+            )
+        return ConfigurationError(
+            f"{where}: the certificate of the API server {self._address} is not trusted ({distrust})",
+            "check kubernetes.ca_cert, or the kubeconfig's certificate-authority and server",
+        )
 
     def _authorization(self) -> dict[str, str]:
         # Asked for at each call: tokens of exec plugins and service accounts rotate.
@@ -229,6 +249,28 @@ class KubernetesClient:
 
 def _path(namespace: str, kind: str) -> str:
     return f"/api/v1/namespaces/{namespace}/{kind}"
+
+
+def _address(url: Any) -> str:
+    """``host:port`` of the API server, without whatever else the URL holds."""
+    return f"{url.host}:{url.port or {'https': 443}.get(url.scheme, 80)}"
+
+
+def _distrust(error: BaseException) -> str | None:
+    """Why a certificate was not trusted, in OpenSSL's words, which asking again does not change.
+
+    None for all else: urllib3 makes an SSLError of a connection that was cut as well.
+    """
+    causes, seen = [error], set()
+    while causes:
+        cause = causes.pop()
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return str(cause.verify_message)
+        if id(cause) not in seen:
+            seen.add(id(cause))
+            linked = (*cause.args, cause.__cause__, cause.__context__)
+            causes += [other for other in linked if isinstance(other, BaseException)]
+    return None
 
 
 def _configuration(connection: Connection, concurrency: int) -> Any:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
+
 from .support import OURS, PROJECT, Module, auth, document, owned, secret_id
 
 
@@ -206,6 +208,33 @@ def test_a_diff_names_registries_and_digests_and_no_value(module: Module) -> Non
     assert f"digest: {result['digest']}" in diff["after"]
     for word in (auth("one"), auth("two"), "example-password"):
         assert word not in json.dumps(result)
+
+
+@pytest.mark.parametrize("before", [{}, {"ticket": "OPS-1"}], ids=["added", "changed"])
+def test_an_annotation_that_changes_is_told_and_shown(module: Module, before: dict[str, str]) -> None:
+    kept = {"owner": "platform-team", claim.ANNOTATION: "example-mark"}
+    module.lab.seed([owned("cls-1", document(), annotations={**kept, **before})])
+    result = module.put(annotations={"ticket": "OPS-2", "owner": "platform-team"}, diff=True)
+
+    assert result["actions"] == ["annotations updated"]
+    (diff,) = result["diff"]
+    old, new = diff["before"].splitlines(), diff["after"].splitlines()
+    assert [line for line in old if line not in new] == [f"annotation {k}: {v}" for k, v in before.items()]
+    assert [line for line in new if line not in old] == ["annotation ticket: OPS-2"]
+    # Neither others' annotations nor our own marks.
+    assert "platform-team" not in json.dumps(diff)
+    assert claim.ANNOTATION not in json.dumps(diff)
+    assert dict(module.secret().annotations) == {**kept, "ticket": "OPS-2"}
+    assert not module.put(annotations={"ticket": "OPS-2"})["changed"]
+
+
+def test_a_label_beside_an_annotation_is_told_as_before(module: Module) -> None:
+    module.lab.seed([owned("cls-1", document())])
+    result = module.put(annotations={"ticket": "OPS-2"}, labels={"tier": "gold"}, diff=True)
+    assert result["actions"] == ["labels updated"]
+    (diff,) = result["diff"]
+    assert "label tier: gold\n" in diff["after"]
+    assert "annotation ticket: OPS-2\n" in diff["after"]
 
 
 def test_a_deletion_shows_in_the_diff(module: Module) -> None:

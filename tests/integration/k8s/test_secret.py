@@ -124,6 +124,15 @@ def test_labels_are_repaired_on_a_secret_whose_data_has_another_form(
     assert secret["data"][KEY] == loose, "the same meaning is not written again"
 
 
+def test_an_annotation_alone_is_told_as_one(api: Api, namespace: str, run: Run) -> None:
+    run(**desired(namespace, annotations={"ticket": "OPS-1"}))
+    result = run(**desired(namespace, annotations={"ticket": "OPS-2"}), diff=True)
+    assert result["targets"][0]["actions"] == ["annotations updated"]
+    (diff,) = result["diff"]
+    assert "annotation ticket: OPS-1\n" in diff["before"]
+    assert "annotation ticket: OPS-2\n" in diff["after"]
+
+
 def test_a_change_keeps_what_belongs_to_others(api: Api, namespace: str, run: Run) -> None:
     run(**desired(namespace))
     first = api.secret(namespace, NAME)

@@ -224,8 +224,10 @@ class KubernetesWriter:
         if not same:
             patch["data"] = {KEY: encode(config)}
             outcome.did("updated")
-        if metadata:
-            outcome.did("adopted" if adopted else "labels updated")
+        if metadata and adopted:
+            outcome.did("adopted")
+        elif metadata:
+            outcome.did("labels updated" if "labels" in metadata else "annotations updated")
         if wanted_immutable and not immutable:
             patch["immutable"] = True
             outcome.did("made immutable")

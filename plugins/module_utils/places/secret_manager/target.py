@@ -71,8 +71,18 @@ def metadata_changes(
     noted = {**annotations, **target.annotations}
     if wanted == labels and noted == annotations:
         return None
-    adopted = owner_problem(labels, target.cluster_id) is not None
-    outcome.did("adopted" if adopted else "labels updated")
-    outcome.metadata_before = {f"label {k}": v for k, v in labels.items()}
-    outcome.metadata_after = {f"label {k}": v for k, v in wanted.items()}
+    if owner_problem(labels, target.cluster_id) is not None:
+        outcome.did("adopted")
+    else:
+        outcome.did("labels updated" if wanted != labels else "annotations updated")
+    # Annotations only where they differ: the others are anybody's, or marks of our own.
+    different = {key for key, value in target.annotations.items() if annotations.get(key) != value}
+    outcome.metadata_before = {
+        **{f"label {key}": value for key, value in labels.items()},
+        **{f"annotation {key}": value for key, value in annotations.items() if key in different},
+    }
+    outcome.metadata_after = {
+        **{f"label {key}": value for key, value in wanted.items()},
+        **{f"annotation {key}": value for key, value in noted.items() if key in different},
+    }
     return {"labels": wanted, "annotations": noted}

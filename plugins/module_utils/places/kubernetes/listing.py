@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places import listing
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
     KubernetesClients,
@@ -21,48 +20,26 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 
 __all__ = ["Listing"]
 
-# From how many secrets of one cluster on a single LIST is cheaper than a GET each.
-_LIST_FROM = 3
+# Context and kubeconfig; namespace and name.
+_Group = tuple[Optional[str], Optional[str]]
+_Name = tuple[str, str]
 
-_Key = tuple[Optional[str], Optional[str]]
 
-
-class Listing:
-    """What there was of ours at the beginning of the run.  Thread-safe once prepared."""
+class Listing(listing.Listing[KubernetesTarget, _Group, _Name, dict[str, Any]]):
+    """By cluster, all of its namespaces at once."""
 
     def __init__(self, settings: Settings, clients: KubernetesClients) -> None:
-        self._settings = settings
+        super().__init__(settings)
         self._clients = clients
-        self._known: dict[_Key, dict[tuple[str, str], dict[str, Any]]] = {}
 
-    def prepare(self, targets: Sequence[KubernetesTarget]) -> None:
-        """Read all of a cluster's secrets in one LIST, where that pays and the user may."""
-        groups: dict[_Key, set[tuple[str, str]]] = {}
-        for target in targets:
-            groups.setdefault((target.context, target.kubeconfig), set()).add((target.namespace, target.name))
-        worth = [(key, wanted) for key, wanted in groups.items() if len(wanted) >= _LIST_FROM]
-        with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
-            list(pool.map(lambda item: self._list(*item), worth))
+    def group(self, target: KubernetesTarget) -> _Group:
+        return target.context, target.kubeconfig
 
-    def _list(self, key: _Key, wanted: set[tuple[str, str]]) -> None:
-        found: dict[tuple[str, str], dict[str, Any]] = {}
-        try:
-            for secret in self._clients.get(*key).list_all(
-                "secrets", "managed-by=hyperfleet", self._settings.deadline()
-            ):
-                name = (secret["metadata"]["namespace"], secret["metadata"]["name"])
-                if name in wanted:
-                    found[name] = secret
-        except PullSecretError:
-            # The right to LIST everywhere is not needed; whatever else is wrong, each GET will say.
-            return
-        self._known[key] = found
+    def name(self, target: KubernetesTarget) -> _Name:
+        return target.namespace, target.name
 
-    def secret(self, target: KubernetesTarget) -> dict[str, Any] | None:
-        """The secret, or None: it was not there, or not ours, or nothing was listed."""
-        known = self._known.get((target.context, target.kubeconfig))
-        return None if known is None else known.get((target.namespace, target.name))
-
-    def covers(self, target: KubernetesTarget) -> bool:
-        """Whether a secret that was there and ours would be known."""
-        return (target.context, target.kubeconfig) in self._known
+    def list_group(self, group: _Group) -> Iterable[tuple[_Name, dict[str, Any]]]:
+        for secret in self._clients.get(*group).list_all(
+            "secrets", "managed-by=hyperfleet", self._settings.deadline()
+        ):
+            yield (secret["metadata"]["namespace"], secret["metadata"]["name"]), secret

@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places import listing
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     SecretManagerClients,
@@ -22,48 +21,27 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 
 __all__ = ["Listing"]
 
-# From how many secrets of one project on a single LIST is cheaper than a GET each.
-_LIST_FROM = 3
+# The service account that lists, and the project.
+_Group = tuple[Optional[str], str]
 
 
-class Listing:
-    """What was known at the beginning of the run of the secrets that are ours.  Thread-safe once prepared."""
+class Listing(listing.Listing[SecretManagerTarget, _Group, str, Any]):
+    """By service account and project."""
 
     def __init__(self, settings: Settings, clients: SecretManagerClients) -> None:
-        self._settings = settings
+        super().__init__(settings)
         self._clients = clients
-        self._known: dict[str, Any] = {}
-        self._listed: set[tuple[str | None, str]] = set()
 
-    def prepare(self, targets: Sequence[SecretManagerTarget]) -> None:
-        """Read the metadata of all of a project's secrets in one LIST, where that pays."""
-        groups: dict[tuple[str | None, str], set[str]] = {}
-        for target in targets:
-            groups.setdefault((target.impersonate, target.project), set()).add(target.secret)
-        worth = [(key, wanted) for key, wanted in groups.items() if len(wanted) >= _LIST_FROM]
-        with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
-            list(pool.map(lambda item: self._list(*item), worth))
+    def group(self, target: SecretManagerTarget) -> _Group:
+        return target.impersonate, target.project
 
-    def _list(self, key: tuple[str | None, str], wanted: set[str]) -> None:
-        impersonate, project = key
-        try:
-            found = self._clients.get(impersonate).list_secrets(
-                project, "labels.managed-by=hyperfleet", self._settings.deadline()
-            )
-        except PullSecretError:
-            # The right to LIST is not needed; whatever else is wrong, each target's own GET will say.
-            return
-        for secret in found:
-            secret_id = number(secret.name)
-            if secret_id in wanted:
-                # The service answers with the project's number in place of its id.
-                self._known[f"projects/{project}/secrets/{secret_id}"] = secret
-        self._listed.add(key)
+    def name(self, target: SecretManagerTarget) -> str:
+        # Not the full name: the service answers with the project's number in place of its id.
+        return target.secret
 
-    def secret(self, target: SecretManagerTarget) -> Any:
-        """The metadata, or None: it was not there, or not ours, or nothing was listed."""
-        return self._known.get(target.name)
-
-    def covers(self, target: SecretManagerTarget) -> bool:
-        """Whether a secret that was there and ours would be known."""
-        return (target.impersonate, target.project) in self._listed
+    def list_group(self, group: _Group) -> Iterable[tuple[str, Any]]:
+        impersonate, project = group
+        found = self._clients.get(impersonate).list_secrets(
+            project, "labels.managed-by=hyperfleet", self._settings.deadline()
+        )
+        return ((number(secret.name), secret) for secret in found)

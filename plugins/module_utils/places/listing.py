@@ -1,0 +1,72 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What was there of ours at the beginning of a run, by one LIST for many targets."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, TypeVar
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+
+__all__ = ["Listing"]
+
+# From how many objects of one group on a single LIST is cheaper than a GET each.
+_LIST_FROM = 3
+
+T = TypeVar("T")
+G = TypeVar("G", bound=Hashable)
+N = TypeVar("N", bound=Hashable)
+S = TypeVar("S")
+
+
+class Listing(Generic[T, G, N, S]):
+    """For targets ``T``, in groups ``G`` that one LIST each shows, objects ``S`` under names ``N``.
+
+    A place says what these are (``group``, ``name``) and how a group is listed.  Thread-safe once prepared.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._known: dict[G, dict[N, S]] = {}
+
+    def group(self, target: T) -> G:
+        """Which LIST shows this target's object."""
+        raise NotImplementedError
+
+    def name(self, target: T) -> N:
+        """The object's name in the group."""
+        raise NotImplementedError
+
+    def list_group(self, group: G) -> Iterable[tuple[N, S]]:
+        """(name, object) of all of ours in a group; may raise a ``PullSecretError``."""
+        raise NotImplementedError
+
+    def prepare(self, targets: Sequence[T]) -> None:
+        """List the groups where that pays and we may."""
+        groups: dict[G, set[N]] = {}
+        for target in targets:
+            groups.setdefault(self.group(target), set()).add(self.name(target))
+        worth = [(group, wanted) for group, wanted in groups.items() if len(wanted) >= _LIST_FROM]
+        with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
+            list(pool.map(lambda item: self._list(*item), worth))
+
+    def _list(self, group: G, wanted: set[N]) -> None:
+        try:
+            found = {name: item for name, item in self.list_group(group) if name in wanted}
+        except PullSecretError:
+            # The right to LIST is not needed; whatever else is wrong, each target's own GET will say.
+            return
+        self._known[group] = found
+
+    def secret(self, target: T) -> S | None:
+        """The object, or None: it was not there, or not ours, or nothing was listed."""
+        return self._known.get(self.group(target), {}).get(self.name(target))
+
+    def covers(self, target: T) -> bool:
+        """Whether an object that was there and ours would be known."""
+        return self.group(target) in self._known

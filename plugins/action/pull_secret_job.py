@@ -12,12 +12,21 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+    gcp_pull_secret,
+    k8s_pull_secret,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.job import (
+    VARIABLES,
     JobSettings,
     read_environment,
     render,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import reworded
 
 display = Display()
 
@@ -43,7 +52,8 @@ class ActionModule(ActionBase):
         )
         started = time.monotonic()
         try:
-            settings = read_environment(os.environ)
+            self._settings = settings = read_environment(os.environ)
+            _check(settings)
         except PullSecretError as error:
             self._log(
                 {
@@ -54,7 +64,6 @@ class ActionModule(ActionBase):
                 }
             )
             return {**result, "failed": True, "msg": str(error), "logged": True}
-        self._settings = settings
         self._log({"phase": "initialization", "operation": "load-config", "message": "Configuration loaded"})
 
         stored = self._phase(_GCP, _gcp_arguments(settings, options), task_vars, settings.secret_name)
@@ -161,6 +170,18 @@ class ActionModule(ActionBase):
         )
         if line is not None:
             display.display(line)
+
+
+def _check(settings: JobSettings) -> None:
+    """Both modules' own rules: what is wrong for the second must not be found after the first has written.
+
+    :raises ConfigurationError: naming the variable.
+    """
+    try:
+        gcp_pull_secret.build_target({"state": "present", **_gcp_arguments(settings, {})})
+        k8s_pull_secret.build_target({"state": "present", **_kubernetes_arguments(settings, {}, None)})
+    except ConfigurationError as error:
+        raise reworded(error, VARIABLES) from None
 
 
 def _phase_name(action: str) -> str:

@@ -20,9 +20,17 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     kubernetes_secret_name,
 )
 
-__all__ = ["COMPONENT", "JobSettings", "read_environment", "render"]
+__all__ = ["COMPONENT", "VARIABLES", "JobSettings", "read_environment", "render"]
 
 COMPONENT = "pullsecret-job"
+# Options of the two modules -> the variables that give them.
+VARIABLES = {
+    "project": "GCP_PROJECT_ID",
+    "secret": "SECRET_NAME",
+    "replication": "REPLICATION_POLICY",
+    "namespace": "MANAGEMENT_NAMESPACE",
+    "name": "K8S_SECRET_NAME",
+}
 _LEVELS = ("debug", "info", "warn", "error")
 _REQUIRED = ("CLUSTER_ID", "CLUSTER_NAME", "GCP_PROJECT_ID", "PULL_SECRET_DATA", "MANAGEMENT_NAMESPACE")
 _DURATION = re.compile(r"(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?\Z")
@@ -65,9 +73,9 @@ def read_environment(environment: Mapping[str, str]) -> JobSettings:
         cluster_id=cluster_id,
         cluster_name=environment["CLUSTER_NAME"].strip(),
         gcp_project_id=environment["GCP_PROJECT_ID"].strip(),
-        secret_name=environment.get("SECRET_NAME") or gcp_secret_id(cluster_id),
+        secret_name=environment.get("SECRET_NAME", "").strip() or gcp_secret_id(cluster_id),
         management_namespace=environment["MANAGEMENT_NAMESPACE"].strip(),
-        k8s_secret_name=environment.get("K8S_SECRET_NAME") or kubernetes_secret_name(cluster_id),
+        k8s_secret_name=environment.get("K8S_SECRET_NAME", "").strip() or kubernetes_secret_name(cluster_id),
         replication=replication,
         locations=locations,
         log_level=_choice(environment, "LOG_LEVEL", _LEVELS, "info"),

@@ -31,7 +31,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.fitting import fitted
 
-__all__ = ["Checked", "ClusterError", "check", "listed"]
+__all__ = ["Checked", "ClusterError", "check", "listed", "reworded"]
 
 _REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")
 _SHOWN = 5
@@ -162,7 +162,7 @@ def _stored(fit: Mapping[str, Any], rules: _Rules) -> str:
     try:
         target = rules.gcp({"state": "present", **picked(fit, GCP), **document(fit)})
     except ConfigurationError as error:
-        raise ConfigurationError(_reworded(error, GCP)) from None
+        raise reworded(error, {option: key for key, option in GCP.items()}) from None
     return f"Secret Manager's {target.name}"
 
 
@@ -170,16 +170,20 @@ def _placed(fit: Mapping[str, Any], rules: _Rules) -> str:
     try:
         target = rules.kubernetes({"state": "present", **picked(fit, KUBERNETES), "source": _STORED})
     except ConfigurationError as error:
-        raise ConfigurationError(_reworded(error, KUBERNETES)) from None
+        raise reworded(error, {option: key for key, option in KUBERNETES.items()}) from None
     where = [part for part in (target.kubeconfig, target.context) if part]
     within = f" of {' '.join(map(_told, where))}" if where else ""
     return f"the management cluster's namespaces/{target.namespace}/secrets/{target.name}{within}"
 
 
-def _reworded(error: ConfigurationError, names: Mapping[str, str]) -> str:
-    """The modules' messages begin with the option's name; people wrote the cluster's key."""
+def reworded(error: ConfigurationError, names: Mapping[str, str]) -> ConfigurationError:
+    """A module's error in the words of those who did not write its options.
+
+    :param names: options of the module -> what people wrote.
+    """
+    # The modules' messages begin with the option's name.
     first, space, rest = str(error).partition(" ")
-    return {option: key for key, option in names.items()}.get(first, first) + space + rest
+    return ConfigurationError(names.get(first, first) + space + rest)
 
 
 def _told(text: Any) -> str:

@@ -170,14 +170,23 @@ def test_names_and_policy_can_be_given(world: World) -> None:
         ("CLUSTER_ID", "Not An Id"),
         ("GCP_PROJECT_ID", "No"),
         ("SECRET_NAME", "no/slashes"),
+        ("MANAGEMENT_NAMESPACE", "Clusters_Bad"),
+        ("K8S_SECRET_NAME", "no..dots"),
     ],
 )
 def test_a_wrong_value_ends_the_job_before_any_write(world: World, variable: str, value: str) -> None:
     finished = world.job(more={variable: value})
     assert finished.code != 0
     assert log(finished)[-1]["level"] == "error"
-    assert world.store.calls.count("CreateSecret") == 0
+    assert variable in log(finished)[-1]["message"] or variable.lower() in log(finished)[-1]["message"]
+    assert world.store.calls.count() == 0
     assert world.secret() is None
+
+
+def test_a_blank_name_is_the_derived_one(world: World) -> None:
+    finished = world.job(SECRET_NAME="  ", K8S_SECRET_NAME=" ")
+    assert finished.code == 0, finished.output
+    assert world.secret() is not None
 
 
 def test_an_invalid_pull_secret_is_named_and_not_shown(world: World) -> None:

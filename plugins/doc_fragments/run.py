@@ -98,7 +98,10 @@ options:
         description: Bearer token for O(kubernetes.host).
         type: str
       ca_cert:
-        description: Path of the certificates that the API server's is checked against.
+        description:
+          - Path of the certificates that the API server's is checked against.
+          - Where O(kubernetes.host) is given, this and O(kubernetes.validate_certs) are for it, and not for
+            a target's own context or kubeconfig.
         type: path
       validate_certs:
         description: Whether the API server's certificate is checked.

@@ -124,7 +124,8 @@ def run_batch(
             while thread.is_alive():
                 thread.join(_WAKE)
     except BaseException:
-        # Ansible's own time limit for a task is raised in here: what is begun goes on, nothing is begun.
+        # Ansible's own time limit for a task is raised in here. Nothing more is begun; what is begun ends
+        # as it does when a process is killed, and the next run finds out how far it came.
         stop.set()
         raise
     return results

@@ -109,6 +109,8 @@ options:
         place of O(source).
       - A disabled version is enabled for the time of the read. If the run is killed meanwhile, the
         annotation C(hyperfleet-restoring) names that version, and the next run disables it.
+      - Check mode enables nothing, so it fails for a disabled version.
+      - The new version has the old one's meaning, written as this module writes every docker config.
     type: str
   impersonate_service_account: &impersonate_service_account
     description: Address of a service account to act as, if not the one of O(gcp.impersonate_service_account).

@@ -13,8 +13,8 @@ description:
   - Prints a table of what M(hyperfleet.pull_secret.gcp_pull_secret) and
     M(hyperfleet.pull_secret.k8s_pull_secret) did for
     each cluster, and why what failed failed.
-  - Never fails. The task after it does, if RV(summary) counts failed ones, so that a workflow ends with
-    one explicit result.
+  - Does not fail for a cluster that failed. The task after it does, if RV(summary) counts failed ones, so
+    that a workflow ends with one explicit result. It fails where one of the three names is not a variable's.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
 attributes:

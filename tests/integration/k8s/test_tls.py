@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import connect
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.connection import (
+    connect,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
 from tests.integration.gcp.login import TlsFront
 from tests.integration.k8s.running import run_task
@@ -138,3 +140,20 @@ def test_a_server_that_ends_the_handshake_is_tried_again(namespace: str) -> None
     assert f"no answer from the API server {address} (" in failure["msg"]
     assert "tried 5 times" in failure["msg"]
     assert "example-" not in str(result)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(None, "No such file"), ("no certificate", "NO_CERTIFICATE_OR_CRL_FOUND")],
+)
+def test_authorities_that_cannot_be_read_are_told_at_once(
+    api: Api, namespace: str, front: Front, tmp_path: Path, content: str | None, said: str
+) -> None:
+    authority = tmp_path / "ca.pem"
+    if content is not None:
+        authority.write_text(content)
+    options = {"host": front().url, "api_key": api.token, "ca_cert": str(authority)}
+    (failed,) = put(namespace, kubernetes=options)["failed_targets"]
+    assert failed["kind"] == "configuration"
+    assert said in failed["msg"]
+    assert "kubernetes.ca_cert" in failed["msg"]

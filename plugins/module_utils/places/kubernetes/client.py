@@ -12,10 +12,8 @@ proxies).  Requests are made with plain paths and read as plain JSON: neither th
 from __future__ import annotations
 
 import json
-import os
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -29,54 +27,22 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import ClientPool
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.connection import (
+    Connection,
+    configure,
+    connect,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
     Overtaken,
     translate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
-__all__ = ["Connection", "KubernetesClient", "KubernetesClients", "connect"]
+__all__ = ["KubernetesClient", "KubernetesClients"]
 
 # Enough to hold a page of 3 kB secrets in memory twice without noticing.
 _PAGE = 500
 _MERGE_PATCH = "application/merge-patch+json"
-_ABOUT_HOST = ("host", "api_key", "ca_cert", "validate_certs")
-
-
-@dataclass(frozen=True)
-class Connection:
-    """What tells one cluster, and one user of it, from another."""
-
-    kubeconfig: str | None = None
-    context: str | None = None
-    host: str | None = None
-    api_key: str | None = None
-    ca_cert: str | None = None
-    validate_certs: bool = True
-
-    def __repr__(self) -> str:
-        return f"Connection(host={self.host!r}, context={self.context!r})"
-
-
-def connect(
-    options: Mapping[str, Any], context: str | None = None, kubeconfig: str | None = None
-) -> Connection:
-    """The connection that a module's ``kubernetes`` options describe; the names are kubernetes.core's.
-
-    :param context: a target's own, and likewise ``kubeconfig``: they lead away from the task's ``host``, and
-        what was said of its token and its certificate is not said of another cluster's.
-    """
-    if (context or kubeconfig) and options.get("host"):
-        options = {name: value for name, value in options.items() if name not in _ABOUT_HOST}
-    verify = options.get("validate_certs")
-    return Connection(
-        kubeconfig=kubeconfig or options.get("kubeconfig") or None,
-        context=context or options.get("context") or None,
-        host=options.get("host") or None,
-        api_key=options.get("api_key") or None,
-        ca_cert=options.get("ca_cert") or None,
-        validate_certs=True if verify is None else bool(verify),
-    )
 
 
 class KubernetesClient:
@@ -94,7 +60,7 @@ class KubernetesClient:
         self._timeout, self._transport_error = Timeout, HTTPError
         self._settings = settings
         self._prefix = f"{connection.context}:" if connection.context else ""
-        self._configuration = _configuration(connection, settings.concurrency)
+        self._configuration = configure(connection, settings.concurrency)
         self._host = str(self._configuration.host).rstrip("/")
         try:
             self._address = _address(parse_url(self._host))
@@ -271,49 +237,6 @@ def _distrust(error: BaseException) -> str | None:
             linked = (*cause.args, cause.__cause__, cause.__context__)
             causes += [other for other in linked if isinstance(other, BaseException)]
     return None
-
-
-def _configuration(connection: Connection, concurrency: int) -> Any:
-    from kubernetes.client.configuration import Configuration
-    from kubernetes.config import ConfigException, incluster_config, load_kube_config
-
-    configuration = Configuration()
-    try:
-        if connection.host:
-            configuration.host = connection.host
-            if connection.api_key:
-                configuration.api_key = {"authorization": connection.api_key}
-                configuration.api_key_prefix = {"authorization": "Bearer"}
-        elif _in_cluster(connection):
-            incluster_config.load_incluster_config(client_configuration=configuration)
-        else:
-            load_kube_config(
-                # The client reads the variable when it is imported, and never again.
-                config_file=connection.kubeconfig or os.environ.get("KUBECONFIG") or None,
-                context=connection.context,
-                client_configuration=configuration,
-                persist_config=False,
-            )
-    except ConfigException as error:
-        # Its text names files, contexts and users, not their contents.
-        raise ConfigurationError(f"no usable kubeconfig: {' '.join(str(error).split())[:200]}") from None
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ConfigurationError(f"the kubeconfig cannot be used ({type(error).__name__})") from None
-    except Exception as error:  # noqa: BLE001 - yaml's errors, and those of older clients
-        # yaml's errors quote the file.
-        raise ConfigurationError(f"the kubeconfig cannot be read ({type(error).__name__})") from None
-    if connection.ca_cert:
-        configuration.ssl_ca_cert = connection.ca_cert
-    if not connection.validate_certs:
-        configuration.verify_ssl = False
-    configuration.connection_pool_maxsize = max(concurrency, 4)
-    return configuration
-
-
-def _in_cluster(connection: Connection) -> bool:
-    if connection.kubeconfig or connection.context or os.environ.get("KUBECONFIG"):
-        return False
-    return bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
 
 
 class KubernetesClients:

@@ -266,4 +266,4 @@ class SecretManagerWriter:
             raise
         outcome.settle()
         if changes is not None:
-            desired.note("update-secret", f"Updated labels of {target.name}")
+            desired.note("update-secret", f"Updated labels or annotations of {target.name}")

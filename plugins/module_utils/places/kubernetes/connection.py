@@ -1,0 +1,119 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which API server is asked and as whom: the module's options, a kubeconfig, or the pod's own account."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+
+__all__ = ["Connection", "configure", "connect"]
+
+_ABOUT_HOST = ("host", "api_key", "ca_cert", "validate_certs")
+
+
+@dataclass(frozen=True)
+class Connection:
+    """What tells one cluster, and one user of it, from another."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    host: str | None = None
+    api_key: str | None = None
+    ca_cert: str | None = None
+    validate_certs: bool = True
+
+    def __repr__(self) -> str:
+        return f"Connection(host={self.host!r}, context={self.context!r})"
+
+
+def connect(
+    options: Mapping[str, Any], context: str | None = None, kubeconfig: str | None = None
+) -> Connection:
+    """The connection that a module's ``kubernetes`` options describe; the names are kubernetes.core's.
+
+    :param context: a target's own, and likewise ``kubeconfig``: they lead away from the task's ``host``, and
+        what was said of its token and its certificate is not said of another cluster's.
+    """
+    if (context or kubeconfig) and options.get("host"):
+        options = {name: value for name, value in options.items() if name not in _ABOUT_HOST}
+    verify = options.get("validate_certs")
+    return Connection(
+        kubeconfig=kubeconfig or options.get("kubeconfig") or None,
+        context=context or options.get("context") or None,
+        host=options.get("host") or None,
+        api_key=options.get("api_key") or None,
+        ca_cert=options.get("ca_cert") or None,
+        validate_certs=True if verify is None else bool(verify),
+    )
+
+
+def configure(connection: Connection, concurrency: int) -> Any:
+    """The official client's configuration.
+
+    :param concurrency: how many connections are kept.
+    :raises ConfigurationError: naming what cannot be used, and no value of it.
+    """
+    from kubernetes.client.configuration import Configuration
+    from kubernetes.config import ConfigException, incluster_config, load_kube_config
+
+    configuration = Configuration()
+    try:
+        if connection.host:
+            configuration.host = connection.host
+            if connection.api_key:
+                configuration.api_key = {"authorization": connection.api_key}
+                configuration.api_key_prefix = {"authorization": "Bearer"}
+        elif _in_cluster(connection):
+            incluster_config.load_incluster_config(client_configuration=configuration)
+        else:
+            load_kube_config(
+                # The client reads the variable when it is imported, and never again.
+                config_file=connection.kubeconfig or os.environ.get("KUBECONFIG") or None,
+                context=connection.context,
+                client_configuration=configuration,
+                persist_config=False,
+            )
+    except ConfigException as error:
+        # Its text names files, contexts and users, not their contents.
+        raise ConfigurationError(f"no usable kubeconfig: {' '.join(str(error).split())[:200]}") from None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ConfigurationError(f"the kubeconfig cannot be used ({type(error).__name__})") from None
+    except Exception as error:  # noqa: BLE001 - yaml's errors, and those of older clients
+        # yaml's errors quote the file.
+        raise ConfigurationError(f"the kubeconfig cannot be read ({type(error).__name__})") from None
+    if connection.ca_cert:
+        configuration.ssl_ca_cert = connection.ca_cert
+    if not connection.validate_certs:
+        configuration.verify_ssl = False
+    _check_authorities(configuration)
+    configuration.connection_pool_maxsize = max(concurrency, 4)
+    return configuration
+
+
+def _check_authorities(configuration: Any) -> None:
+    """What cannot be read would look like a server that does not answer."""
+    if not (configuration.verify_ssl and configuration.ssl_ca_cert):
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(configuration.ssl_ca_cert)
+    except OSError as error:
+        # An SSLError is one, too.
+        reason = getattr(error, "reason", None) or error.strerror or type(error).__name__
+        raise ConfigurationError(
+            f"the certificates of the API server's authority cannot be read: {reason}",
+            "check kubernetes.ca_cert, or the cluster's entry in the kubeconfig",
+        ) from None
+
+
+def _in_cluster(connection: Connection) -> bool:
+    if connection.kubeconfig or connection.context or os.environ.get("KUBECONFIG"):
+        return False
+    return bool(os.environ.get("KUBERNETES_SERVICE_HOST"))

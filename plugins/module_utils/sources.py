@@ -120,7 +120,7 @@ class DocumentReader:
     def read(self, target: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> Document:
         """The target's one docker config.
 
-        :param target: ``source``, or ``layers`` with ``precedence``, ``policy``, ``require`` and ``drop``.
+        :param target: ``source``, or ``layers`` with ``precedence``, ``policy`` and ``drop``.
         :param seen: every raw document is appended, so that the caller can keep its forms out of a message.
         :raises InvalidDocument: naming the source, the registry and the rule.
         """
@@ -138,7 +138,7 @@ class DocumentReader:
             if not is_name(layer["name"]):
                 raise ConfigurationError(f"layer {position}: its name is not one")
             try:
-                readings.append((layer["name"], self._read_one(layer["source"], deadline, seen)))
+                reading = self._read_one(layer["source"], deadline, seen, allow_empty=True)
             except NotFound as error:
                 if not layer.get("optional"):
                     raise
@@ -148,6 +148,11 @@ class DocumentReader:
                 if not layer.get("optional"):
                     raise
                 skipped.append(f"layer {layer['name']} left out: {error.message}")
+            else:
+                # Nothing was added, or nothing yet: that is no mistake, and is told all the same.
+                if not reading.config.registries:
+                    skipped.append(f"layer {layer['name']} is empty")
+                readings.append((layer["name"], reading))
         if not readings:
             raise NotFound("none of the layers is there")
         try:
@@ -155,18 +160,21 @@ class DocumentReader:
                 [Layer(name, reading.config) for name, reading in readings],
                 precedence=target.get("precedence") or "additional",
                 policy=target.get("policy") or {},
-                require=target.get("require") or (),
                 drop=target.get("drop") or (),
             )
         except DockerConfigError as error:
             raise InvalidDocument(
                 f"merge of {', '.join(name for name, _reading in readings)}: {error}"
             ) from None
+        if not merged.config.registries:
+            raise InvalidDocument("the merged docker config has no registry")
         warnings = skipped + [text for name, reading in readings for text in reading.warnings]
         warnings += [str(warning) for warning in _texts(merged.warnings)]
         return Document(merged.config, merged.provenance, tuple(merged.conflicts), warnings)
 
-    def _read_one(self, source: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> _Reading:
+    def _read_one(
+        self, source: Mapping[str, Any], deadline: Deadline, seen: list[bytes], *, allow_empty: bool = False
+    ) -> _Reading:
         name, reference = _checked(source)
         place = self._sources[name]
         data = place.read(reference, deadline)
@@ -176,7 +184,7 @@ class DocumentReader:
             data = _pick(data, source["field"], where)
         seen.append(data)
         try:
-            config = load(data)
+            config = load(data, allow_empty=allow_empty)
         except DockerConfigError as error:
             raise InvalidDocument(f"{where}: {error}", "whoever owns that document has to mend it") from None
         return _Reading(config, name, _texts(config.warnings))

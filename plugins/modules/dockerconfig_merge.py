@@ -111,6 +111,7 @@ options:
   layers: &layers
     description:
       - Docker configs to be merged, in order. The first is the original, the others are additional.
+      - An empty one adds nothing, and is named in the warnings of the target. The result may not be empty.
     type: list
     elements: dict
     suboptions:

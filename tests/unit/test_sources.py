@@ -158,6 +158,25 @@ def test_an_optional_layer_that_is_unreachable_is_not_left_out() -> None:
     assert caught.value.kind in ("unavailable", "timeout")
 
 
+@pytest.mark.parametrize("nothing", ["", " \n", "{}", '{"auths": {}}', '{"auths": null}', "null", {}])
+def test_an_empty_layer_leaves_the_others(nothing: Any) -> None:
+    """Whichever it is: nothing was added, or there is nothing yet to add to."""
+    for layers in (
+        [layer("one", CONFIG), layer("two", nothing)],
+        [layer("two", nothing), layer("one", CONFIG)],
+    ):
+        document = read({"layers": layers})
+        assert dict(document.provenance) == {"quay.io": "one"}
+        assert document.warnings == ["layer two is empty"]
+
+
+def test_layers_that_are_all_empty_are_no_docker_config() -> None:
+    with pytest.raises(InvalidDocument, match="has no registry"):
+        read({"layers": [layer("one", "{}"), layer("two", "")]})
+    with pytest.raises(InvalidDocument, match="auths-missing"):
+        read({"source": {"inline": "{}"}})
+
+
 def test_two_layers_of_one_name_are_an_error() -> None:
     with pytest.raises(PullSecretError) as caught:
         read({"layers": [layer("same", CONFIG), layer("same", CONFIG)]})

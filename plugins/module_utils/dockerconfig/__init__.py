@@ -44,7 +44,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.merge import (
     Layer,
     Merged,
-    load_layers,
     merge,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import Rule, rules
@@ -65,7 +64,6 @@ __all__ = [
     "digest",
     "lint",
     "load",
-    "load_layers",
     "lookup_containers_image",
     "lookup_kubelet",
     "merge",

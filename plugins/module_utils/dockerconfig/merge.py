@@ -9,13 +9,12 @@ it.  Both are one option, ``precedence``, and a policy can decide registry by re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import (
     DockerConfig,
-    load,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
     DockerConfigError,
@@ -29,7 +28,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     registry_identity,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.lint import (
-    SECRET_MAX_BYTES,
     examine,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import WARNING
@@ -65,37 +63,11 @@ class Merged:
 
 
 @forgetful
-def load_layers(
-    documents: Iterable[tuple[str, Union[bytes, str, Mapping[str, Any], None]]],
-    *,
-    max_bytes: int = SECRET_MAX_BYTES,
-) -> tuple[list[Layer], dict[str, DockerConfigError]]:
-    """Load named documents so that a bad additional one does not hold up the original.
-
-    The first document must be valid.  A later one that is missing (None) or empty counts as
-    nothing; one that is invalid is left out and returned by name with its error, to be reported.
-
-    :raises DockerConfigError: if the first document is invalid.
-    """
-    layers: list[Layer] = []
-    skipped: dict[str, DockerConfigError] = {}
-    for name, data in documents:
-        try:
-            layers.append(Layer(name, load(data or b"", max_bytes=max_bytes, allow_empty=True)))
-        except DockerConfigError as error:
-            if not layers:
-                raise
-            skipped[name] = DockerConfigError(error.findings)  # without its frames
-    return layers, skipped
-
-
-@forgetful
 def merge(
     layers: Sequence[Layer],
     *,
     precedence: str = ADDITIONAL,
     policy: Optional[Mapping[str, str]] = None,
-    require: Sequence[str] = (),
     drop: Sequence[str] = (),
 ) -> Merged:
     """Merge layers; the first is the original, the later ones are additional.
@@ -106,10 +78,9 @@ def merge(
     :param precedence: ``additional``: later layers win; ``original``: earlier layers win.
     :param policy: registry -> name of the layer that wins there; without effect where that layer
         does not have the registry.
-    :param require: registries that the result must have.
     :param drop: registries to leave out; the only way to lose the original's ``cloud.openshift.com``.
     :raises DockerConfigError: rule ``merge-option`` (unknown layer or precedence, names that repeat),
-        ``registry-required``, ``registry-lost``, or the rule the merged document breaks.
+        ``registry-lost``, or the rule the merged document breaks.
     """
     ranked = _ranked(layers, precedence)
     winners = _policy(policy or {}, layers)
@@ -129,8 +100,7 @@ def merge(
         if conflict:
             conflicts.append(conflict)
 
-    kept = {registry_identity(key) for key in auths}
-    _demand(require, kept, layers[0], dropped)
+    _demand_protected({registry_identity(key) for key in auths}, layers[0], dropped)
     extra = _merge_extra(ranked, auths, provenance)
     config = _checked(auths, extra)
     warnings = dict.fromkeys([*_repairs(layers, provenance), *config.warnings])
@@ -188,10 +158,7 @@ def _conflict(
     return {"registry": display(registry, 0), "winner": winner, "losers": sorted(losers)}
 
 
-def _demand(require: Sequence[str], kept: set[str], original: Layer, dropped: set[str]) -> None:
-    for position, key in enumerate(require):
-        if registry_identity(key) not in kept:
-            refuse("registry-required", display(key, position), "required, but no layer has it")
+def _demand_protected(kept: set[str], original: Layer, dropped: set[str]) -> None:
     had = {registry_identity(key) for key in original.config.registries}
     if PROTECTED in had and PROTECTED not in kept and PROTECTED not in dropped:
         refuse("registry-lost", PROTECTED, "the original has it and the result would not")

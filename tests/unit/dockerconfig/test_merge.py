@@ -14,7 +14,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     Layer,
     Merged,
     load,
-    load_layers,
     lookup_containers_image,
     lookup_kubelet,
     merge,
@@ -152,8 +151,6 @@ def test_dropping_goes_by_registry_not_by_spelling() -> None:
 @pytest.mark.parametrize(
     ("options", "rule", "registry"),
     [
-        ({"require": ["a.io"]}, "registry-required", "a.io"),
-        ({"require": ["quay.io"], "drop": ["quay.io"]}, "registry-required", "quay.io"),
         ({"precedence": "latest"}, "merge-option", None),
         ({"policy": {"quay.io": "nobody"}}, "merge-option", "quay.io"),
         (
@@ -176,10 +173,6 @@ def test_layers_need_names_of_their_own_and_there_must_be_one() -> None:
         merge([])
 
 
-def test_required_registries_are_found_under_any_spelling() -> None:
-    assert merge([layer("original", "https://quay.io/v1/")], require=["quay.io"])
-
-
 def test_repairs_are_reported_with_the_result() -> None:
     fields = load({"auths": {"quay.io": {"username": "user", "password": "example-password"}}})
     merged = merge([Layer("original", fields)])
@@ -188,31 +181,3 @@ def test_repairs_are_reported_with_the_result() -> None:
     ]
     # Not if the entry has lost.
     assert merge([Layer("original", fields), layer("additional", "quay.io")]).warnings == ()
-
-
-@pytest.mark.parametrize(
-    "nothing", [b"", "", None, b" \n", "{}", '{"auths": {}}', '{"auths": null}', "null", {}]
-)
-def test_an_additional_document_that_is_empty_leaves_the_original(nothing: Any) -> None:
-    auth = encoded("user:example-password")
-    layers, skipped = load_layers(
-        [("original", {"auths": {"quay.io": {"auth": auth}}}), ("additional", nothing)]
-    )
-    assert skipped == {}
-    assert merge(layers).config == layers[0].config
-
-
-@pytest.mark.parametrize("nothing", ["{}", '{"auths": null}', b""])
-def test_an_empty_original_takes_what_is_added(nothing: Any) -> None:
-    added = {"auths": {"quay.io": {"auth": encoded("user:example-password")}}}
-    layers, _skipped = load_layers([("original", nothing), ("additional", added)])
-    assert merge(layers).provenance == {"quay.io": "additional"}
-
-
-def test_an_invalid_additional_document_does_not_hold_up_the_original() -> None:
-    original = {"auths": {"quay.io": {"auth": encoded("user:example-password")}}}
-    layers, skipped = load_layers([("original", original), ("broken", "{"), ("empty", None)])
-    assert [item.name for item in layers] == ["original", "empty"]
-    assert {name: error.rule for name, error in skipped.items()} == {"broken": "not-json"}
-    with pytest.raises(DockerConfigError, match="not-json"):
-        load_layers([("original", "{"), ("additional", original)])

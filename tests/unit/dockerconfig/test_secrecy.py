@@ -22,7 +22,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     digest,
     lint,
     load,
-    load_layers,
     lookup_containers_image,
     lookup_kubelet,
     merge,
@@ -101,21 +100,16 @@ def test_a_lookup_in_a_bad_document_shows_nothing_either(data: Any) -> None:
 
 
 @pytest.mark.parametrize("data", [item for item in BROKEN if isinstance(item, (str, bytes))])
-def test_neither_does_a_digest_or_a_layer(data: Any) -> None:
+def test_neither_does_a_digest(data: Any) -> None:
     with pytest.raises(DockerConfigError) as caught:
         digest(data, b"0123456789abcdef")
     assert_silent_error(caught.value)
-    with pytest.raises(DockerConfigError) as caught:
-        load_layers([("original", data)])
-    assert_silent_error(caught.value)
-    _layers, skipped = load_layers([("original", b""), ("broken", data)])
-    assert skipped["broken"].__traceback__ is None
 
 
 def test_a_refused_merge_shows_nothing_either() -> None:
     layers = [Layer("a", load({"auths": {"quay.io": {"auth": encoded(f"user:{CANARY}")}}}))]
     with pytest.raises(DockerConfigError) as caught:
-        merge(layers, require=["a.io"])
+        merge(layers, policy={"quay.io": "nobody"})
     assert_silent_error(caught.value)
 
 

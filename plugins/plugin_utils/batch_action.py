@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import base64
+import gc
 import json
 import os
 import secrets
@@ -49,6 +50,11 @@ _NEXT_PROGRESS = 2.0
 _WATCH = 1.0
 
 display = Display()
+
+# Ansible loads this file in the process that forks its workers, which then holds the answers of thousands of
+# targets. What is there by now stays: looking through it for garbage, again and again, is a tenth of a run.
+gc.collect()
+gc.freeze()
 
 
 class BatchAction(ActionBase):

@@ -64,4 +64,5 @@ def document(cluster: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_given(value: Any) -> bool:
     """Whether a value says anything: an empty string is an unset variable or an empty field of a survey."""
-    return value is not None and value != ""
+    # Ansible's own mappings would template all that is in them to be compared.
+    return value is not None and not (isinstance(value, str) and value == "")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NoReturn, Union
+from typing import Any, NoReturn, Optional, Union
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
     DockerConfigError,
@@ -46,12 +46,16 @@ class DockerConfig:
     warnings: tuple[Finding, ...]
 
     def __init__(
-        self, auths: dict[str, Any], extra: dict[str, Any], warnings: tuple[Finding, ...] = ()
+        self,
+        auths: dict[str, Any],
+        extra: dict[str, Any],
+        warnings: tuple[Finding, ...] = (),
+        canonical: Optional[bytes] = None,
     ) -> None:
         put = object.__setattr__
         put(self, "_auths", auths)
         put(self, "_extra", extra)
-        put(self, "_canonical", canonical_bytes(auths, extra))
+        put(self, "_canonical", canonical_bytes(auths, extra) if canonical is None else canonical)
         put(self, "warnings", warnings)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
@@ -134,4 +138,4 @@ def load(
     if errors:
         raise DockerConfigError(errors)
     warnings = tuple(item for item in examined.findings if item.severity == WARNING)
-    return DockerConfig(examined.auths, examined.extra, warnings)
+    return DockerConfig(examined.auths, examined.extra, warnings, examined.canonical)

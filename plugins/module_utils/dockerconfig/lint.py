@@ -39,11 +39,15 @@ _TOP_LEVEL = {entries.fold(name): name for name in ("auths", "credHelpers", "cre
 
 
 class Examined(NamedTuple):
-    """``auths`` and ``extra`` are the repaired content, meaningful only without errors."""
+    """``auths`` and ``extra`` are the repaired content, meaningful only without errors.
+
+    ``canonical``: their canonical form, where it was made to be measured.
+    """
 
     findings: tuple[Finding, ...]
     auths: dict[str, Any]
     extra: dict[str, Any]
+    canonical: Optional[bytes] = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -112,10 +116,10 @@ def _examine_tree(tree: Tree, max_bytes: int, allow_empty: bool) -> Examined:
     if any(item.severity == ERROR for item in found):
         return Examined(tuple(found), {}, {})
     _add_docker_io(repaired)
-    size = len(canonical_bytes(repaired, extra))
-    if size > max_bytes:
-        found.append(finding("too-large", None, f"{size} of {max_bytes} bytes, as written"))
-    return Examined(tuple(found), repaired, extra)
+    canonical = canonical_bytes(repaired, extra)
+    if len(canonical) > max_bytes:
+        found.append(finding("too-large", None, f"{len(canonical)} of {max_bytes} bytes, as written"))
+    return Examined(tuple(found), repaired, extra, canonical)
 
 
 def _find_auths(root: dict[str, Any], allow_empty: bool) -> tuple[dict[str, Any], Optional[Finding]]:

@@ -18,7 +18,10 @@ author:
   - HyperFleet contributors (@openshift-hyperfleet)
 """
 
+import io
+import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 from ansible.plugins.callback import CallbackBase
@@ -36,9 +39,11 @@ class CallbackModule(CallbackBase):
     def __init__(self) -> None:
         """Have each line written at once: into a container's pipe Python would keep them until the end."""
         super().__init__()
-        reconfigure = getattr(sys.stdout, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(line_buffering=True)
+        if sys.stdout is None:
+            # Closed by whoever started the job; Ansible would end its own thread at the first line.
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
+        elif isinstance(sys.stdout, io.TextIOWrapper):
+            _write_lines(sys.stdout)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         """What the job has logged by itself it marks as logged."""
@@ -61,3 +66,20 @@ class CallbackModule(CallbackBase):
         line = render({"level": "error", "phase": "ansible", "message": message}, level="info", form="json")
         if line is not None:
             self._display.display(line)
+
+
+def _write_lines(stream: io.TextIOWrapper) -> None:
+    """Flush each line.  That nobody reads them any more ends neither the work nor, for ever, the process.
+
+    Ansible stops listening to its workers at the first error of a write, and waits for them. What could not
+    be written stays in the buffer, so that Python tells of it with an exit code of 120.
+    """
+    write = stream.write
+
+    def guarded(text: str) -> int:
+        with suppress(OSError):
+            return write(text)
+        return len(text)
+
+    stream.reconfigure(line_buffering=True)
+    stream.write = guarded  # type: ignore[method-assign]

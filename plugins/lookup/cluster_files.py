@@ -60,7 +60,10 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    is_name,
+    misplaced,
+)
 
 _ENDINGS = (".json", ".yaml", ".yml")
 # A problem that names two paths has to be short enough to be shown.
@@ -88,10 +91,14 @@ class LookupModule(LookupBase):
             if problem is None:
                 identity = content.document["id"]
                 problem = _twice(by_id[identity], identity)
-            if problem is None:
-                clusters.append(_cluster(file.path, content.document, namespace))
-            else:
-                clusters.append({"cluster_id": os.path.basename(file.path), "problem": problem})
+            cluster = _cluster(file.path, content.document, namespace) if problem is None else {}
+            astray = misplaced(cluster)
+            if astray:
+                fields = ", ".join(astray)
+                problem = f"{file.shown}: {fields}: a docker config or a credential stands where none belongs"
+            if problem is not None:
+                cluster = {"cluster_id": os.path.basename(file.path), "problem": problem}
+            clusters.append(cluster)
         return clusters
 
 
@@ -151,6 +158,8 @@ def _read(file: _File) -> _Content:
         return _Content({}, f"{file.shown} does not hold a cluster")
     if not isinstance(document.get("id"), str) or not document["id"]:
         return _Content({}, f"{file.shown} holds no cluster with an id")
+    if not is_name(document["id"]):
+        return _Content({}, f"{file.shown}: its id is none")
     if document.get("deleted_time"):
         return _Content({}, f"{file.shown}: the cluster is being deleted")
     return _Content(document)

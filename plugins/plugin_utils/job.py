@@ -19,10 +19,21 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     gcp_secret_id,
     kubernetes_secret_name,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import misplaced
 
 __all__ = ["COMPONENT", "VARIABLES", "JobSettings", "read_environment", "render"]
 
 COMPONENT = "pullsecret-job"
+# What the log names: not the place for PULL_SECRET_DATA.
+_SHOWN = (
+    "CLUSTER_ID",
+    "CLUSTER_NAME",
+    "GCP_PROJECT_ID",
+    "SECRET_NAME",
+    "MANAGEMENT_NAMESPACE",
+    "K8S_SECRET_NAME",
+    "REPLICATION_POLICY",
+)
 # Options of the two modules -> the variables that give them.
 VARIABLES = {
     "project": "GCP_PROJECT_ID",
@@ -64,6 +75,11 @@ def read_environment(environment: Mapping[str, str]) -> JobSettings:
 
     :raises ConfigurationError: names the variables, never a value of ``PULL_SECRET_DATA``.
     """
+    astray = [name for name in _SHOWN if misplaced({"value": environment.get(name, "")})]
+    if astray:
+        raise ConfigurationError(
+            f"{', '.join(astray)}: a docker config or a credential stands where none belongs"
+        )
     missing = [name for name in _REQUIRED if not environment.get(name, "").strip()]
     if missing:
         raise ConfigurationError(f"required environment variables are not set: {', '.join(missing)}")

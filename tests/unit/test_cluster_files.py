@@ -182,6 +182,26 @@ def test_an_id_that_may_be_a_secret_is_not_told(tmp_path: Path) -> None:
     assert "dXNlcjpleGFtcGxl" not in json.dumps(read(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("misplaced", "said"),
+    [
+        ({"name": SECRET}, "cluster_name: a docker config or a credential"),
+        ({"name": json.loads(SECRET)}, "cluster_name: a docker config or a credential"),
+        ({"spec": {"gcp": {"projectId": SECRET}}}, "gcp_project_id: a docker config or a credential"),
+        ({"spec": {"gcp": {"projectId": json.loads(SECRET)}}}, "gcp_project_id: a docker config"),
+        ({"id": SECRET}, "its id is none"),
+    ],
+)
+def test_a_pull_secret_in_the_wrong_place_stays_in_its_file(
+    tmp_path: Path, misplaced: dict[str, Any], said: str
+) -> None:
+    path = written(tmp_path / "a.json", {**DOCUMENT, **misplaced})
+    (cluster,) = read(path)
+    assert set(cluster) == {"cluster_id", "problem"}
+    assert cluster["problem"].startswith(f"{shown(path)}: {said}")
+    assert "dXNlcjpleGFtcGxl" not in json.dumps(cluster)
+
+
 def test_a_name_that_is_no_text_is_a_problem_of_its_own(tmp_path: Path) -> None:
     written(Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.json")))
     (cluster,) = read(tmp_path)

@@ -243,6 +243,46 @@ def test_a_phase_is_logged_when_it_begins(world: World) -> None:
         running.process.communicate()
 
 
+@pytest.mark.parametrize(
+    "variable",
+    [
+        *("CLUSTER_ID", "CLUSTER_NAME", "GCP_PROJECT_ID"),
+        *("SECRET_NAME", "MANAGEMENT_NAMESPACE", "K8S_SECRET_NAME"),
+    ],
+)
+def test_a_pull_secret_in_another_variable_is_not_logged(world: World, variable: str) -> None:
+    finished = world.job(more={variable: REQUIRED["PULL_SECRET_DATA"]})
+    assert finished.code != 0
+    assert variable in log(finished)[-1]["message"]
+    assert "where none belongs" in log(finished)[-1]["message"]
+    assert DOCUMENT["auths"]["quay.io"]["auth"] not in finished.output
+    assert world.store.calls.count() == 0
+
+
+def test_a_project_that_is_none_is_not_a_field_of_the_log(world: World) -> None:
+    finished = world.job(more={"GCP_PROJECT_ID": 'a"b{c'})
+    assert finished.code != 0
+    assert {entry.get("gcp_project") for entry in log(finished)} == {"(not shown)"}
+
+
+def test_a_log_that_nobody_reads_any_more_ends_neither_the_work_nor_hangs(world: World) -> None:
+    environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log"}
+    running = world.ansible.start_playbook(JOB, {}, env=environment)
+    try:
+        assert running.process.stdout is not None
+        assert json.loads(running.process.stdout.readline())["operation"] == "load-config"
+        running.process.stdout.close()
+        assert running.process.wait(timeout=60) != 0, "the log was lost, and that is told"
+    finally:
+        if running.process.poll() is None:
+            for pid in family(running.process.pid):
+                os.kill(pid, signal.SIGKILL)
+            running.process.wait()
+        assert running.process.stderr is not None
+        running.process.stderr.close()
+    assert world.secret() is not None
+
+
 def test_a_name_with_a_line_break_makes_no_line_of_its_own(world: World) -> None:
     forged = "their-name\n2026-11-21T10:00:00Z ERROR forged"
     finished = world.job(LOG_FORMAT="text", SECRET_NAME=forged)

@@ -17,6 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     Layer,
     load,
     merge,
+    registry_identity,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
@@ -43,7 +44,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     SecretManagerSource,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    is_name,
+    quoted,
+)
 
 __all__ = ["SOURCES", "Document", "DocumentReader", "source_spec"]
 
@@ -126,17 +130,12 @@ class DocumentReader:
         """
         layers = target.get("layers")
         if not layers:
-            reading = self._read_one(target["source"], deadline, seen)
-            return Document(
-                reading.config,
-                dict.fromkeys(reading.config.registries, reading.name),
-                warnings=reading.warnings,
-            )
+            return self._read_source(target, deadline, seen)
+        policy = target.get("policy") or {}
+        _check_layers(layers, policy)
         readings: list[tuple[str, _Reading]] = []
         skipped: list[str] = []
-        for position, layer in enumerate(layers, start=1):
-            if not is_name(layer["name"]):
-                raise ConfigurationError(f"layer {position}: its name is not one")
+        for layer in layers:
             try:
                 reading = self._read_one(layer["source"], deadline, seen, allow_empty=True)
             except NotFound as error:
@@ -155,11 +154,13 @@ class DocumentReader:
                 readings.append((layer["name"], reading))
         if not readings:
             raise NotFound("none of the layers is there")
+        there = {name for name, _reading in readings}
         try:
             merged = merge(
                 [Layer(name, reading.config) for name, reading in readings],
                 precedence=target.get("precedence") or "additional",
-                policy=target.get("policy") or {},
+                # A layer that was left out wins nowhere.
+                policy={registry: name for registry, name in policy.items() if name in there},
                 drop=target.get("drop") or (),
             )
         except DockerConfigError as error:
@@ -170,7 +171,21 @@ class DocumentReader:
             raise InvalidDocument("the merged docker config has no registry")
         warnings = skipped + [text for name, reading in readings for text in reading.warnings]
         warnings += [str(warning) for warning in _texts(merged.warnings)]
+        warnings += _not_met(target.get("drop") or (), [reading for _name, reading in readings])
         return Document(merged.config, merged.provenance, tuple(merged.conflicts), warnings)
+
+    def _read_source(self, target: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> Document:
+        """One document; what is dropped of it is dropped as it is of layers."""
+        reading = self._read_one(target["source"], deadline, seen)
+        config, warnings = reading.config, reading.warnings
+        if target.get("policy"):
+            warnings.append("policy has no effect without layers")
+        if target.get("drop"):
+            config = merge([Layer(reading.name, config)], drop=target["drop"]).config
+            if not config.registries:
+                raise InvalidDocument("every registry is dropped")
+            warnings += _not_met(target["drop"], [reading])
+        return Document(config, dict.fromkeys(config.registries, reading.name), warnings=warnings)
 
     def _read_one(
         self, source: Mapping[str, Any], deadline: Deadline, seen: list[bytes], *, allow_empty: bool = False
@@ -188,6 +203,36 @@ class DocumentReader:
         except DockerConfigError as error:
             raise InvalidDocument(f"{where}: {error}", "whoever owns that document has to mend it") from None
         return _Reading(config, name, _texts(config.warnings))
+
+
+def _check_layers(layers: Sequence[Mapping[str, Any]], policy: Mapping[str, Any]) -> None:
+    """What is wrong with the task, and not with a document.
+
+    :raises ConfigurationError: naming the layer.
+    """
+    names: list[str] = []
+    for position, layer in enumerate(layers, start=1):
+        name = layer["name"]
+        if not is_name(name):
+            raise ConfigurationError(f"layer {position}: its name is not one")
+        if name in names:
+            raise ConfigurationError(f"two layers are named {name}")
+        names.append(name)
+    for name in policy.values():
+        if name not in names:
+            raise ConfigurationError(
+                f"policy names the layer {quoted(str(name))}, and there is none but {', '.join(names)}"
+            )
+
+
+def _not_met(drop: Sequence[str], readings: Sequence[_Reading]) -> list[str]:
+    """A slip of a registry's name would keep what was to go."""
+    there = {registry_identity(key) for reading in readings for key in reading.config.registries}
+    return [
+        f"drop: {key if is_name(key) else '(not shown)'} is in no document"
+        for key in drop
+        if registry_identity(key) not in there
+    ]
 
 
 def _sources_of(target: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -221,7 +221,7 @@ options:
     type: dict
   drop: &drop
     description:
-      - Registries that are left out of the merged result.
+      - Registries that are left out of the result, merged or not.
       - V(cloud.openshift.com) of the original may not get lost unless it is named here.
     type: list
     elements: str

@@ -14,6 +14,7 @@ import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
     InvalidDocument,
     NotFound,
     PullSecretError,
@@ -181,6 +182,44 @@ def test_two_layers_of_one_name_are_an_error() -> None:
     with pytest.raises(PullSecretError) as caught:
         read({"layers": [layer("same", CONFIG), layer("same", CONFIG)]})
     assert "same" in str(caught.value)
+
+
+def test_a_policy_may_name_a_layer_that_is_left_out() -> None:
+    missing = {"name": "two", "source": {"env": "EXAMPLE_NOT_SET"}, "optional": True}
+    document = read({"layers": [layer("one", CONFIG), missing], "policy": {"quay.io": "two"}})
+    assert dict(document.provenance) == {"quay.io": "one"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"policy": {"quay.io": "twoo"}}, "policy names the layer 'twoo', and there is none but one, two"),
+        ({"layers": [layer("one", CONFIG), layer("one", CONFIG)]}, "two layers are named one"),
+    ],
+)
+def test_a_mistake_of_the_task_is_no_document_s(wrong: dict[str, Any], said: str) -> None:
+    """And it is found before anything is read."""
+    seen: list[bytes] = []
+    with pytest.raises(ConfigurationError, match=said):
+        read({"layers": [layer("one", "{"), layer("two", CONFIG)], **wrong}, seen)
+    assert seen == []
+
+
+def test_what_is_dropped_is_dropped_of_one_document_too() -> None:
+    two = {"auths": {**CONFIG["auths"], "a.example.com": {"auth": AUTH}}}
+    document = read({"source": {"inline": two}, "drop": ["https://quay.io", "nope.io"]})
+    assert document.config.registries == ("a.example.com",)
+    assert dict(document.provenance) == {"a.example.com": "inline"}
+    assert document.warnings == ["drop: nope.io is in no document"]
+    with pytest.raises(InvalidDocument, match="every registry is dropped"):
+        read({"source": {"inline": CONFIG}, "drop": ["quay.io"]})
+
+
+def test_what_has_no_effect_is_told() -> None:
+    document = read({"source": {"inline": CONFIG}, "policy": {"quay.io": "one"}})
+    assert document.warnings == ["policy has no effect without layers"]
+    document = read({"layers": [layer("one", CONFIG)], "drop": ["nope.io"]})
+    assert document.warnings == ["drop: nope.io is in no document"]
 
 
 def test_a_required_registry_may_not_get_lost() -> None:

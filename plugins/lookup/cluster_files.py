@@ -169,6 +169,8 @@ def _twice(files: list[_File], identity: str) -> Optional[str]:
     """Nobody knows which of them is meant."""
     if len(files) == 1:
         return None
+    if len({file.path for file in files}) == 1:
+        return f"{files[0].shown} is given {len(files)} times"
     more = f" (and {len(files) - 2} more)" if len(files) > 2 else ""
     return f"{files[0].shown} and {files[1].shown}{more} have one id" + (
         f", {identity}" if is_name(identity) and len(identity) < _LONG else ""

@@ -150,7 +150,8 @@ options:
     description:
       - Several targets, handled concurrently in one process. Options at the top level are the defaults
         of every target.
-      - One target's failure does not stop the others.
+      - One target's failure does not stop the others. An option that is unknown, or whose value is of another
+        type, is the task's failure, before anything is done.
     type: list
     elements: dict
     suboptions:

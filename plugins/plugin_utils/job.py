@@ -20,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     kubernetes_secret_name,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import misplaced
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import reworded
 
 __all__ = ["COMPONENT", "VARIABLES", "JobSettings", "read_environment", "render"]
 
@@ -36,6 +37,7 @@ _SHOWN = (
 )
 # Options of the two modules -> the variables that give them.
 VARIABLES = {
+    "cluster_id": "CLUSTER_ID",
     "project": "GCP_PROJECT_ID",
     "secret": "SECRET_NAME",
     "replication": "REPLICATION_POLICY",
@@ -44,7 +46,7 @@ VARIABLES = {
 }
 _LEVELS = ("debug", "info", "warn", "error")
 _REQUIRED = ("CLUSTER_ID", "CLUSTER_NAME", "GCP_PROJECT_ID", "PULL_SECRET_DATA", "MANAGEMENT_NAMESPACE")
-_DURATION = re.compile(r"(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?\Z")
+_DURATION = re.compile(r"(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?\Z", re.ASCII)
 # Control characters, Unicode's line and paragraph separators and directions, and what was not UTF-8.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _SEPARATOR = re.compile(r"[\s=\"]")
@@ -83,7 +85,10 @@ def read_environment(environment: Mapping[str, str]) -> JobSettings:
     missing = [name for name in _REQUIRED if not environment.get(name, "").strip()]
     if missing:
         raise ConfigurationError(f"required environment variables are not set: {', '.join(missing)}")
-    cluster_id = check_cluster_id(environment["CLUSTER_ID"].strip())
+    try:
+        cluster_id = check_cluster_id(environment["CLUSTER_ID"].strip())
+    except ConfigurationError as error:
+        raise reworded(error, VARIABLES) from None
     replication, locations = _replication(environment.get("REPLICATION_POLICY") or "automatic")
     return JobSettings(
         cluster_id=cluster_id,
@@ -146,7 +151,7 @@ def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...],
 def _seconds(text: str) -> float:
     """Go's way of writing a duration, as the adapter has it: ``30s``, ``1m30s``, ``500ms``."""
     found = _DURATION.match(text.strip())
-    if text.strip().isdigit():
+    if text.strip().isdecimal() and text.isascii():
         seconds = float(text)
     elif found and text.strip():
         minutes, whole, milliseconds = found.groups()

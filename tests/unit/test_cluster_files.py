@@ -176,6 +176,11 @@ def test_one_id_in_several_files_is_a_problem_of_each(tmp_path: Path) -> None:
     assert [cluster["cluster_id"] for cluster in found] == ["a.json", "b.yaml", "c.json", "cls-2"]
 
 
+def test_a_file_given_twice_is_told_as_that(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.json")
+    assert [cluster["problem"] for cluster in read(path, path)] == [f"{shown(path)} is given 2 times"] * 2
+
+
 def test_an_id_that_may_be_a_secret_is_not_told(tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
         written(tmp_path / name, {**DOCUMENT, "id": SECRET})

@@ -419,8 +419,10 @@ def test_waiting_for_the_next_try_does_not_pass_the_limit(module: Module) -> Non
 
 def test_nobody_at_the_address_is_unavailable(module: Module) -> None:
     parameters: dict[str, Any] = {"retry": {"tries": 2, "delay": 0.01}, "api_timeout": 5}
+    address = module.lab.grpc if module.transport == "grpc" else module.lab.rest.partition("://")[2]
     module.lab.stop()
     result = module.put(**parameters)
     assert result["kind"] == "unavailable"
     assert "GetSecret" in result["msg"]
+    assert f" at {address}" in result["msg"]
     assert "(tried 2 times)" in result["msg"]

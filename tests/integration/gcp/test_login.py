@@ -207,10 +207,17 @@ def test_only_http_is_spoken_in_plain_text(
     assert (connection.endpoint, connection.plaintext) == (endpoint, plaintext)
 
 
-@pytest.mark.parametrize("endpoint", ["ftp://x", "https://", "http:///"])
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        *("ftp://x", "https://", "http:///"),
+        *("http://h:99999", "h:port", "http://user:example-password@h", "h/p", "a b"),
+    ],
+)
 def test_what_is_no_endpoint(endpoint: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"gcp\.endpoint"):
+    with pytest.raises(ConfigurationError, match=r"gcp\.endpoint") as caught:
         connect({"endpoint": endpoint})
+    assert "example-password" not in str(caught.value)
 
 
 def test_a_targets_service_account_comes_before_the_tasks() -> None:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 __all__ = ["Connection", "connect", "credentials_for", "identity_of"]
 
 _SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
+_ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.%]+\])(?::([0-9]{1,5}))?\Z")
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,10 @@ def connect(options: Mapping[str, Any], impersonate: str | None = None) -> Conne
         endpoint = (rest if separator else endpoint).rstrip("/")
         if not endpoint:
             raise ConfigurationError("gcp.endpoint names no host")
+        # Not quoted: an address can hold a password.
+        shape = _ADDRESS.match(endpoint)
+        if shape is None or int(shape.group(1) or 443) > 65535:
+            raise ConfigurationError("gcp.endpoint is not a host, or a host and a port")
     return Connection(
         transport=options.get("transport") or "grpc",
         endpoint=endpoint or None,

@@ -70,6 +70,7 @@ class SecretManagerClient:
         self._crc32c = google_crc32c.value
         self._types = secretmanager_v1
         self._mask = field_mask_pb2.FieldMask
+        self._endpoint = connection.endpoint
         self._settings = settings
         self._connection = connection
         self._credentials = credentials_for(connection)
@@ -95,9 +96,13 @@ class SecretManagerClient:
             except PullSecretError:
                 raise
             except Exception as error:  # noqa: BLE001 - four libraries raise here; translate sorts them
-                raise translate(
+                ours = translate(
                     self._cause(error), method, resource, self.identity, detail=method != "AddSecretVersion"
-                ) from None
+                )
+                if isinstance(ours, Unavailable) and self._endpoint:
+                    # Not Google's own: it may be the address that is wrong.
+                    ours.message = f"{ours.message} at {self._endpoint}"
+                raise ours from None
 
         if once:
             return attempt(min(self._settings.api_timeout, max(deadline.remaining(), 0.001)))

@@ -15,9 +15,13 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     PermissionDenied,
+    TimedOut,
     missing_package,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import ClientPool
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import (
+    IMPORTING,
+    ClientPool,
+)
 
 # Each of the two libraries imports requests. Without the lock one of the threads gets half of it.
 _TWO_THREADS = """
@@ -92,6 +96,48 @@ def test_a_connection_that_failed_is_asked_for_once() -> None:
             pool.get("a")
         assert (caught.value.message, caught.value.hint) == ("no credentials", "log in")
     assert asked == ["a"]
+
+
+def test_a_connection_that_hangs_holds_up_no_other() -> None:
+    gate, asked = threading.Event(), []
+
+    def make(key: str) -> str:
+        asked.append(key)
+        if key == "slow":
+            assert gate.wait(60)
+        return key
+
+    pool: ClientPool[str, str] = ClientPool(make, seconds=0.1, describe=lambda key: f"cluster {key}")
+    try:
+        with pytest.raises(TimedOut, match=r"the connection to cluster slow was not ready in 0\.1 s"):
+            pool.get("slow")
+        with pytest.raises(TimedOut):
+            pool.get("slow")
+        assert pool.get("good") == "good"
+    finally:
+        gate.set()
+    assert asked == ["slow", "good"]
+
+
+def test_only_imports_are_under_the_lock_that_all_places_share() -> None:
+    def free() -> bool:
+        """Asked in a thread of its own, since the lock may be taken twice by one."""
+        found: list[bool] = []
+
+        def take() -> None:
+            found.append(IMPORTING.acquire(blocking=False))
+            if found[0]:
+                IMPORTING.release()
+
+        thread = threading.Thread(target=take)
+        thread.start()
+        thread.join()
+        return found[0]
+
+    during: list[bool] = []
+    pool: ClientPool[str, bool] = ClientPool(lambda dummy: free(), imports=lambda: during.append(free()))
+    assert pool.get("a") is True
+    assert during == [False]
 
 
 @pytest.mark.parametrize(

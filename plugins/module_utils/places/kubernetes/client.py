@@ -11,6 +11,7 @@ proxies).  Requests are made with plain paths and read as plain JSON: neither th
 
 from __future__ import annotations
 
+import importlib
 import json
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,15 +23,20 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     NotFound,
     PermissionDenied,
     PullSecretError,
+    TimedOut,
     Unavailable,
     missing_package,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import ClientPool
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import (
+    ClientPool,
+    within,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.connection import (
     Connection,
     configure,
     connect,
+    describe,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
     Overtaken,
@@ -42,6 +48,7 @@ __all__ = ["KubernetesClient", "KubernetesClients"]
 
 # Enough to hold a page of 3 kB secrets in memory twice without noticing.
 _PAGE = 500
+_LIBRARIES = ("kubernetes.client.configuration", "kubernetes.client.rest", "kubernetes.config.kube_config")
 _MERGE_PATCH = "application/merge-patch+json"
 
 
@@ -49,18 +56,16 @@ class KubernetesClient:
     """One connection.  Thread-safe."""
 
     def __init__(self, connection: Connection, settings: Settings) -> None:
-        # Imported here: a module that never meets Kubernetes does not pay 0.3 s and 50 MiB for it.
-        try:
-            from kubernetes.client.rest import RESTClientObject
-            from urllib3 import Timeout
-            from urllib3.exceptions import HTTPError
-            from urllib3.util import parse_url
-        except ImportError as error:
-            raise missing_package(error, "kubernetes") from None
+        # Not at the top of the file: see _imports, which has been run.
+        from kubernetes.client.rest import RESTClientObject
+        from urllib3 import Timeout
+        from urllib3.exceptions import HTTPError
+        from urllib3.util import parse_url
+
         self._timeout, self._transport_error = Timeout, HTTPError
         self._settings = settings
         self._prefix = f"{connection.context}:" if connection.context else ""
-        self._configuration = configure(connection, settings.concurrency)
+        self._configuration, self._plugin = configure(connection, settings.concurrency)
         self._host = str(self._configuration.host).rstrip("/")
         try:
             self._address = _address(parse_url(self._host))
@@ -168,7 +173,11 @@ class KubernetesClient:
 
         def once(timeout: float) -> dict[str, Any]:
             try:
-                headers = {"Accept": "application/json", "Content-Type": content, **self._authorization()}
+                headers = {
+                    "Accept": "application/json",
+                    "Content-Type": content,
+                    **self._authorization(timeout),
+                }
                 # One retry policy for all: urllib3 would otherwise repeat calls by itself.
                 response = self._pool.request(
                     method,
@@ -204,10 +213,17 @@ class KubernetesClient:
             "check kubernetes.ca_cert, or the kubeconfig's certificate-authority and server",
         )
 
-    def _authorization(self) -> dict[str, str]:
+    def _authorization(self, seconds: float) -> dict[str, str]:
         # Asked for at each call: tokens of exec plugins and service accounts rotate.
         try:
-            token = (self._configuration.auth_settings().get("BearerToken") or {}).get("value")
+            settings = (
+                within(seconds, self._configuration.auth_settings, f"no token for {self._address}")
+                if self._plugin
+                else self._configuration.auth_settings()
+            )
+            token = (settings.get("BearerToken") or {}).get("value")
+        except TimedOut:
+            raise
         except Exception as error:  # noqa: BLE001 - an exec plugin may raise anything
             raise PermissionDenied(f"no token for the API server ({type(error).__name__})") from None
         return {"Authorization": token} if token else {}
@@ -239,13 +255,25 @@ def _distrust(error: BaseException) -> str | None:
     return None
 
 
+def _imports() -> None:
+    """What a client needs: a module that never meets Kubernetes does not pay 0.3 s and 50 MiB for it."""
+    try:
+        for name in _LIBRARIES:
+            importlib.import_module(name)
+    except ImportError as error:
+        raise missing_package(error, "kubernetes") from None
+
+
 class KubernetesClients:
     """The clients of one module run, by context and kubeconfig."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._pool: ClientPool[Connection, KubernetesClient] = ClientPool(
-            lambda connection: KubernetesClient(connection, settings)
+            lambda connection: KubernetesClient(connection, settings),
+            imports=_imports,
+            seconds=settings.timeout,
+            describe=describe,
         )
 
     def get(self, context: str | None = None, kubeconfig: str | None = None) -> KubernetesClient:

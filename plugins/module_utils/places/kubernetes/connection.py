@@ -12,9 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.kubeconfig import (
+    load,
+    shown,
+)
 
-__all__ = ["Connection", "configure", "connect"]
+__all__ = ["Connection", "configure", "connect", "describe"]
 
 _ABOUT_HOST = ("host", "api_key", "ca_cert", "validate_certs")
 
@@ -55,16 +62,24 @@ def connect(
     )
 
 
-def configure(connection: Connection, concurrency: int) -> Any:
-    """The official client's configuration.
+def describe(connection: Connection) -> str:
+    """The cluster's printable name: its context and its kubeconfig's, as far as they were given."""
+    named = (("context", connection.context), ("kubeconfig", connection.kubeconfig))
+    parts = [f"{what} {shown(name)}" for what, name in named if name]
+    return f"the API server of {' in '.join(parts)}" if parts else "the API server"
+
+
+def configure(connection: Connection, concurrency: int) -> tuple[Any, bool]:
+    """The official client's configuration, and whether to ask it for a token may take long.
 
     :param concurrency: how many connections are kept.
     :raises ConfigurationError: naming what cannot be used, and no value of it.
     """
     from kubernetes.client.configuration import Configuration
-    from kubernetes.config import ConfigException, incluster_config, load_kube_config
+    from kubernetes.config import ConfigException, incluster_config
 
     configuration = Configuration()
+    plugin = False
     try:
         if connection.host:
             configuration.host = connection.host
@@ -74,13 +89,9 @@ def configure(connection: Connection, concurrency: int) -> Any:
         elif _in_cluster(connection):
             incluster_config.load_incluster_config(client_configuration=configuration)
         else:
-            load_kube_config(
-                # The client reads the variable when it is imported, and never again.
-                config_file=connection.kubeconfig or os.environ.get("KUBECONFIG") or None,
-                context=connection.context,
-                client_configuration=configuration,
-                persist_config=False,
-            )
+            plugin = load(connection.kubeconfig, connection.context, configuration)
+    except PullSecretError:
+        raise
     except ConfigException as error:
         # Its text names files, contexts and users, not their contents.
         raise ConfigurationError(f"no usable kubeconfig: {' '.join(str(error).split())[:200]}") from None
@@ -95,7 +106,7 @@ def configure(connection: Connection, concurrency: int) -> Any:
         configuration.verify_ssl = False
     _check_authorities(configuration)
     configuration.connection_pool_maxsize = max(concurrency, 4)
-    return configuration
+    return configuration, plugin
 
 
 def _check_authorities(configuration: Any) -> None:

@@ -12,6 +12,7 @@ here, and ``adding.py`` decides.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Callable, TypeVar
 
@@ -42,6 +43,15 @@ __all__ = ["SecretManagerClient", "SecretManagerClients", "number"]
 
 T = TypeVar("T")
 
+_LIBRARIES = (
+    "google_crc32c",
+    "google.cloud.secretmanager_v1",
+    "google.protobuf.field_mask_pb2",
+    "google.api_core.client_options",
+    "google.auth",
+    "grpc",
+    "requests.adapters",
+)
 # The service's own limit, and the page that fetches most secrets in one call.
 _LIST_PAGE = 1000
 # How gRPC begins what it says of a call for which google-auth could not get a token.
@@ -60,13 +70,11 @@ class SecretManagerClient:
     """One connection.  Thread-safe.  Resource names are full ones: ``projects/P/secrets/S[/versions/N]``."""
 
     def __init__(self, connection: Connection, settings: Settings) -> None:
-        # Imported here: a module that never meets Secret Manager does not pay 0.3 s and 50 MiB for it.
-        try:
-            import google_crc32c
-            from google.cloud import secretmanager_v1
-            from google.protobuf import field_mask_pb2
-        except ImportError as error:
-            raise missing_package(error, "google-cloud-secret-manager google-crc32c") from None
+        # Not at the top of the file: see _imports, which has been run.
+        import google_crc32c
+        from google.cloud import secretmanager_v1
+        from google.protobuf import field_mask_pb2
+
         self._crc32c = google_crc32c.value
         self._types = secretmanager_v1
         self._mask = field_mask_pb2.FieldMask
@@ -327,13 +335,25 @@ def _widen_pool(api: Any, concurrency: int) -> None:
             session.mount(prefix, HTTPAdapter(pool_connections=concurrency, pool_maxsize=concurrency))
 
 
+def _imports() -> None:
+    """What a client needs: a module that never meets Secret Manager does not pay 0.3 s and 50 MiB for it."""
+    try:
+        for name in _LIBRARIES:
+            importlib.import_module(name)
+    except ImportError as error:
+        raise missing_package(error, "google-cloud-secret-manager google-crc32c") from None
+
+
 class SecretManagerClients:
     """The clients of one module run, by the service account that they act as."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._pool: ClientPool[Connection, SecretManagerClient] = ClientPool(
-            lambda connection: SecretManagerClient(connection, settings)
+            lambda connection: SecretManagerClient(connection, settings),
+            imports=_imports,
+            seconds=settings.timeout,
+            describe=lambda dummy: "Secret Manager",
         )
 
     def get(self, impersonate: str | None = None) -> SecretManagerClient:

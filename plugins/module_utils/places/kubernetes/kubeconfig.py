@@ -6,11 +6,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PermissionDenied,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
 
 __all__ = ["load", "shown"]
@@ -34,6 +38,7 @@ def load(kubeconfig: str | None, context: str | None, configuration: Any) -> boo
     files = _files(kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config")
     for path in files:
         _check(path)
+    _hush()
     # What the client's load_kube_config does, which does not say who the user is.
     config = KubeConfigMerger(os.pathsep.join(files)).config
     if config is None:
@@ -42,6 +47,8 @@ def load(kubeconfig: str | None, context: str | None, configuration: Any) -> boo
     loader = KubeConfigLoader(config_dict=config, active_context=context, config_base_path=None)
     loader.load_and_set(configuration)
     user = _user(config, loader)
+    if "exec" in user and not _has_credentials(configuration):
+        raise _nothing_of(user["exec"])
     return "exec" in user or "auth-provider" in user
 
 
@@ -51,6 +58,31 @@ def _user(config: Any, loader: Any) -> Any:
     users = config.safe_get("users")
     entry = config["users"].get_with_name(name, safe=True) if name and users else None
     return entry["user"] if entry else {}
+
+
+def _has_credentials(configuration: Any) -> bool:
+    # The client makes "Bearer None" of a token that is null.
+    token = configuration.api_key.get("BearerToken") or ""
+    return token.strip() not in ("", "Bearer", "Bearer None") or bool(configuration.cert_file)
+
+
+def _nothing_of(plugin: Any) -> PermissionDenied:
+    """The client goes on without a token, and the API server would be blamed."""
+    command = os.path.basename(str(plugin.safe_get("command") or ""))
+    named = f"{command}: " if is_name(command) else ""
+    return PermissionDenied(
+        "the exec plugin of the kubeconfig's user gave no credentials",
+        f"{named}run it by hand as the user who runs the task; its output is not shown here",
+    )
+
+
+def _hush() -> None:
+    """The client logs a failed plugin's stderr, which may hold anything, and from there it is printed."""
+    logging.getLogger().addFilter(_not_of_the_client)
+
+
+def _not_of_the_client(record: logging.LogRecord) -> bool:
+    return not record.pathname.endswith(os.path.join("kubernetes", "config", "kube_config.py"))
 
 
 def _files(kubeconfig: str) -> list[str]:

@@ -1,0 +1,68 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An exec plugin that gives no credentials is named, and nothing that it printed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
+from tests.integration.k8s.plugins import exec_kubeconfig
+from tests.integration.k8s.running import run_task
+from tests.integration.k8s.test_secret import ONE
+from tests.integration.k8s.world import Api
+
+_LOUD = "echo example-password >&2"
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        (f"{_LOUD}; exit 3", None),
+        (f"{_LOUD}; echo example-password", None),
+        (_LOUD, {}),
+        (_LOUD, {"token": None}),
+        (_LOUD, {"token": ""}),
+        (_LOUD, {"clientCertificateData": "example-password"}),
+    ],
+    ids=["exit status", "no JSON", "no token", "null", "empty", "no key"],
+)
+def test_a_plugin_that_gives_no_credentials(
+    api: Api,
+    namespace: str,
+    tmp_path: Path,
+    script: str,
+    status: dict[str, Any] | None,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    config = exec_kubeconfig(tmp_path / "config", api.url, script, status)
+    result = put(namespace, config)
+    (failure,) = result["failed_targets"]
+    assert failure["kind"] == "permission_denied"
+    assert "the exec plugin of the kubeconfig's user gave no credentials; config-plugin: " in failure["msg"]
+    assert len(api.calls) == 0
+    assert "example-password" not in f"{json.dumps(result)}{capfd.readouterr()}{caplog.text}"
+
+
+def test_a_plugin_that_is_not_there(api: Api, namespace: str, tmp_path: Path) -> None:
+    config = exec_kubeconfig(tmp_path / "config", api.url, "true")
+    (tmp_path / "config-plugin").unlink()
+    (failure,) = put(namespace, config)["failed_targets"]
+    assert "gave no credentials; config-plugin: " in failure["msg"]
+
+
+def test_a_plugin_that_gives_a_token(api: Api, namespace: str, tmp_path: Path) -> None:
+    config = exec_kubeconfig(tmp_path / "config", api.url, _LOUD, {"token": api.token})
+    assert "failed" not in put(namespace, config)
+
+
+def put(namespace: str, kubeconfig: Path) -> dict[str, Any]:
+    params = {"namespace": namespace, "cluster_id": "cls-1", "source": {"inline": ONE}}
+    return run_task(k8s_pull_secret, {**params, "kubernetes": {"kubeconfig": str(kubeconfig)}})

@@ -34,6 +34,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clie
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.connection import (
     Connection,
+    check_address,
     configure,
     connect,
     describe,
@@ -60,21 +61,13 @@ class KubernetesClient:
         from kubernetes.client.rest import RESTClientObject
         from urllib3 import Timeout
         from urllib3.exceptions import HTTPError
-        from urllib3.util import parse_url
 
         self._timeout, self._transport_error = Timeout, HTTPError
         self._settings = settings
         self._prefix = f"{connection.context}:" if connection.context else ""
         self._configuration, self._plugin = configure(connection, settings.concurrency)
         self._host = str(self._configuration.host).rstrip("/")
-        try:
-            self._address = _address(parse_url(self._host))
-        except HTTPError as error:
-            # Its text quotes the URL, which may hold a password.
-            raise ConfigurationError(
-                f"the API server's address cannot be used ({type(error).__name__})",
-                "check kubernetes.host or the kubeconfig's server",
-            ) from None
+        self._address = _address(check_address(self._host, "kubernetes.host or the kubeconfig's server"))
         self._pool = RESTClientObject(self._configuration).pool_manager
 
     def place(self, namespace: str, kind: str, name: str) -> str:

@@ -12,16 +12,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.kubeconfig import (
     load,
+    problem,
     shown,
+    shown_path,
 )
 
-__all__ = ["Connection", "configure", "connect", "describe"]
+__all__ = ["Connection", "check_address", "configure", "connect", "describe"]
 
 _ABOUT_HOST = ("host", "api_key", "ca_cert", "validate_certs")
 
@@ -76,12 +79,13 @@ def configure(connection: Connection, concurrency: int) -> tuple[Any, bool]:
     :raises ConfigurationError: naming what cannot be used, and no value of it.
     """
     from kubernetes.client.configuration import Configuration
-    from kubernetes.config import ConfigException, incluster_config
+    from kubernetes.config import incluster_config
 
     configuration = Configuration()
     plugin = False
     try:
         if connection.host:
+            check_address(connection.host, "kubernetes.host")
             configuration.host = connection.host
             if connection.api_key:
                 configuration.api_key = {"authorization": connection.api_key}
@@ -92,34 +96,61 @@ def configure(connection: Connection, concurrency: int) -> tuple[Any, bool]:
             plugin = load(connection.kubeconfig, connection.context, configuration)
     except PullSecretError:
         raise
-    except ConfigException as error:
-        # Its text names files, contexts and users, not their contents.
-        raise ConfigurationError(f"no usable kubeconfig: {' '.join(str(error).split())[:200]}") from None
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ConfigurationError(f"the kubeconfig cannot be used ({type(error).__name__})") from None
     except Exception as error:  # noqa: BLE001 - yaml's errors, and those of older clients
-        # yaml's errors quote the file.
-        raise ConfigurationError(f"the kubeconfig cannot be read ({type(error).__name__})") from None
+        if _in_cluster(connection):
+            raise ConfigurationError(
+                f"the pod's service account cannot be used ({type(error).__name__})"
+            ) from None
+        raise problem(error, connection.kubeconfig) from None
     if connection.ca_cert:
         configuration.ssl_ca_cert = connection.ca_cert
     if not connection.validate_certs:
         configuration.verify_ssl = False
-    _check_authorities(configuration)
+    _check_authorities(configuration, connection)
     configuration.connection_pool_maxsize = max(concurrency, 4)
     return configuration, plugin
 
 
-def _check_authorities(configuration: Any) -> None:
+def check_address(address: str, where: str) -> Any:
+    """The parts of an API server's address.
+
+    :param where: what to check, in a message that must not quote the address: it may hold a password.
+    """
+    from urllib3.exceptions import HTTPError
+    from urllib3.util import parse_url
+
+    try:
+        url = parse_url(address)
+    except (HTTPError, ValueError) as error:
+        raise ConfigurationError(
+            f"the API server's address cannot be used ({type(error).__name__})",
+            f"{where} is not an address such as https://HOST:6443",
+        ) from None
+    if url.scheme not in (None, "http", "https") or not url.host:
+        raise ConfigurationError(
+            "the API server's address cannot be used",
+            f"{where} is not an address such as https://HOST:6443: http and https only",
+        )
+    return url
+
+
+def _check_authorities(configuration: Any, connection: Connection) -> None:
     """What cannot be read would look like a server that does not answer."""
     if not (configuration.verify_ssl and configuration.ssl_ca_cert):
         return
     try:
+        # A pipe would be waited for without end.
+        read_regular(configuration.ssl_ca_cert)
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(configuration.ssl_ca_cert)
     except OSError as error:
         # An SSLError is one, too.
         reason = getattr(error, "reason", None) or error.strerror or type(error).__name__
+        # A kubeconfig's may be in a temporary file, whose name says nothing.
+        kubeconfig = f"the kubeconfig {shown_path(connection.kubeconfig)}" if connection.kubeconfig else None
+        given = f"kubernetes.ca_cert {shown_path(connection.ca_cert)}" if connection.ca_cert else kubeconfig
+        where = given or "the kubeconfig"
         raise ConfigurationError(
-            f"the certificates of the API server's authority cannot be read: {reason}",
+            f"the certificates of the API server's authority cannot be read: {where}: {reason}",
             "check kubernetes.ca_cert, or the cluster's entry in the kubeconfig",
         ) from None
 

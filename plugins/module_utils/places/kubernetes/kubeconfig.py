@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import re
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
@@ -17,12 +19,31 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
 
-__all__ = ["load", "shown"]
+__all__ = ["load", "problem", "shown", "shown_path"]
 
 
-def shown(name: str, otherwise: str = "(not shown)") -> str:
-    """A path or a name for a message."""
-    return name if is_name(name) else otherwise
+# What the client says of names and keys. A node's own name, after "in", may be its whole content.
+_SENTENCES = (
+    (re.compile(r"Expected key ([\w-]+) in "), "it, or an entry of it, has no {}"),
+    (
+        re.compile(
+            r"Expected (?:only one )?object with name (.+) in (?:.*/)?(contexts|clusters|users) list\Z"
+        ),
+        "not exactly one entry {} in its {}",
+    ),
+    (re.compile(r"File does not exist: (.+)\Z"), "{} does not exist"),
+    (re.compile(r"file is empty\Z"), "it is empty"),
+)
+
+
+def shown(name: str) -> str:
+    """A name for a message."""
+    return name if is_name(name) else "(not shown)"
+
+
+def shown_path(path: str) -> str:
+    """A path for a message."""
+    return path if is_name(path) else "(path not shown)"
 
 
 def load(kubeconfig: str | None, context: str | None, configuration: Any) -> bool:
@@ -34,15 +55,12 @@ def load(kubeconfig: str | None, context: str | None, configuration: Any) -> boo
     """
     from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger
 
-    # The client reads the variable when it is imported, and never again.
-    files = _files(kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config")
+    files = _files(_wanted(kubeconfig))
     for path in files:
         _check(path)
     _hush()
     # What the client's load_kube_config does, which does not say who the user is.
-    config = KubeConfigMerger(os.pathsep.join(files)).config
-    if config is None:
-        raise ConfigurationError("no usable kubeconfig: no configuration found")
+    config = _merged(KubeConfigMerger, files)
     # Without a base path what is relative in a file is relative to that file.
     loader = KubeConfigLoader(config_dict=config, active_context=context, config_base_path=None)
     loader.load_and_set(configuration)
@@ -50,6 +68,41 @@ def load(kubeconfig: str | None, context: str | None, configuration: Any) -> boo
     if "exec" in user and not _has_credentials(configuration):
         raise _nothing_of(user["exec"])
     return "exec" in user or "auth-provider" in user
+
+
+def problem(error: Exception, kubeconfig: str | None) -> ConfigurationError:
+    """What to say of an exception of the official client's; its text may quote a user's token."""
+    text = " ".join(str(error).split())
+    said = type(error).__name__
+    for pattern, words in _SENTENCES:
+        found = pattern.search(text)
+        if found and all(is_name(part) for part in found.groups()):
+            said = words.format(*found.groups())
+            break
+    named = ", ".join(shown_path(path) for path in _files(_wanted(kubeconfig)))
+    return ConfigurationError(f"no usable kubeconfig: {named}: {said}")
+
+
+def _wanted(kubeconfig: str | None) -> str:
+    # The client reads the variable when it is imported, and never again.
+    return kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+
+
+def _merged(merger: Any, files: list[str]) -> Any:
+    """The files as one; raises a ConfigurationError that names the one that is at fault."""
+    try:
+        config = merger(os.pathsep.join(files)).config
+    except Exception:
+        for path in files:
+            try:
+                merger(path)
+            except Exception as error:  # noqa: BLE001 - likewise
+                raise problem(error, path) from None
+        raise
+    if config is None:
+        named = ", ".join(map(shown_path, files))
+        raise ConfigurationError(f"no usable kubeconfig: {named}: {os.strerror(errno.ENOENT)}")
+    return config
 
 
 def _user(config: Any, loader: Any) -> Any:
@@ -98,5 +151,5 @@ def _check(path: str) -> None:
         return
     except OSError as error:
         raise ConfigurationError(
-            f"the kubeconfig {shown(path, '(path not shown)')} cannot be read: {error.strerror}"
+            f"the kubeconfig {shown_path(path)} cannot be read: {error.strerror}"
         ) from None

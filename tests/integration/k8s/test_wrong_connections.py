@@ -1,0 +1,109 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What cannot be used is named: the file, or the option, and nothing that is in it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
+from tests.integration.k8s.running import run_task
+from tests.integration.k8s.test_secret import ONE
+from tests.integration.k8s.world import Api
+
+
+def refused(**kubernetes: Any) -> str:
+    """What is said of a connection that is refused as configuration, without a second try."""
+    params = {"namespace": "ns", "cluster_id": "cls-1", "source": {"inline": ONE}, "kubernetes": kubernetes}
+    result = run_task(k8s_pull_secret, params)
+    (failure,) = result["failed_targets"]
+    assert failure["kind"] == "configuration", failure["msg"]
+    assert result["targets"][0]["retries"] == 0
+    assert "example-password" not in json.dumps(result)
+    return str(failure["msg"])
+
+
+def test_a_kubeconfig_that_is_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "missing"
+    assert f"no usable kubeconfig: {path}: No such file" in refused(kubeconfig=str(path))
+
+
+def test_a_kubeconfig_that_is_a_directory(tmp_path: Path) -> None:
+    assert f"the kubeconfig {tmp_path} cannot be read: Is a directory" in refused(kubeconfig=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("token: {example-password", "ParserError"),
+        ("- example-password", "TypeError"),
+        ("", "it is empty"),
+        ("kind: Config", "it, or an entry of it, has no current-context"),
+    ],
+)
+def test_a_kubeconfig_that_is_none(api: Api, tmp_path: Path, content: str, said: str) -> None:
+    good, path = api.kubeconfig(tmp_path / "good"), tmp_path / "config"
+    path.write_text(content)
+    assert f"no usable kubeconfig: {path}: {said}" in refused(kubeconfig=str(path))
+    if "current-context" not in said:
+        # Of several, the one that is at fault.
+        assert f"no usable kubeconfig: {path}: {said}" in refused(kubeconfig=f"{good}:{path}")
+
+
+def test_a_path_that_may_be_a_secret_is_not_named(tmp_path: Path) -> None:
+    path = tmp_path / '{"example-password"}'
+    assert "no usable kubeconfig: (path not shown): No such file" in refused(kubeconfig=str(path))
+
+
+def test_a_users_token_at_the_wrong_place_is_not_shown(api: Api, tmp_path: Path) -> None:
+    """The official client quotes the whole entry."""
+    path = api.kubeconfig(tmp_path / "config")
+    document = json.loads(path.read_text())
+    document["users"][0] = {"name": document["users"][0]["name"], "token": "example-password"}
+    path.write_text(json.dumps(document))
+    assert f"{path}: it, or an entry of it, has no user" in refused(kubeconfig=str(path))
+
+
+def test_an_authority_that_is_not_there(api: Api, tmp_path: Path) -> None:
+    path = api.kubeconfig(tmp_path / "config")
+    document = json.loads(path.read_text())
+    document["clusters"][0]["cluster"] = {"server": "https://localhost:1", "certificate-authority": "ca.pem"}
+    path.write_text(json.dumps(document))
+    assert f"{path}: {tmp_path / 'ca.pem'} does not exist" in refused(kubeconfig=str(path))
+    (tmp_path / "ca.pem").write_text("none")
+    assert f"cannot be read: the kubeconfig {path}: NO_CERT" in refused(kubeconfig=str(path))
+
+
+@pytest.mark.parametrize("kind", ["missing", "directory", "pipe"])
+def test_a_ca_cert_that_cannot_be_read(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "ca.pem"
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    said = {"missing": "No such file", "directory": "Is a directory", "pipe": "not a regular file"}[kind]
+    assert f"kubernetes.ca_cert {path}: {said}" in refused(host="https://localhost:1", ca_cert=str(path))
+
+
+@pytest.mark.parametrize(
+    "host", ["https://[::1", "ftp://x", "https://", "https://u:example-password@h:99999"]
+)
+def test_a_host_that_is_no_address(host: str) -> None:
+    said = refused(host=host)
+    assert "kubernetes.host is not an address" in said
+    assert "kubeconfig" not in said
+
+
+def test_a_server_of_a_kubeconfig_that_is_no_address(api: Api, tmp_path: Path) -> None:
+    path = api.kubeconfig(tmp_path / "config")
+    document = json.loads(path.read_text())
+    document["clusters"][0]["cluster"]["server"] = "ftp://x"
+    path.write_text(json.dumps(document))
+    assert "http and https only" in refused(kubeconfig=str(path))

@@ -11,14 +11,17 @@ Kubernetes' may also hold upper case and dots, but begin and end with a letter o
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
 __all__ = [
+    "CREATED_AT",
+    "KUBERNETES_ANNOTATIONS",
     "MANAGED_BY",
     "check_cluster_id",
+    "check_not_kept",
     "gcp_labels",
     "gcp_secret_id",
     "kubernetes_annotations",
@@ -28,6 +31,11 @@ __all__ = [
 ]
 
 MANAGED_BY = "hyperfleet"
+CREATED_AT = "hyperfleet.io/created-at"
+_CREATED_BY = "hyperfleet.io/created-by"
+_STORED_AT = "hyperfleet.io/gcp-secret-path"
+# What only this collection writes.
+KUBERNETES_ANNOTATIONS = (CREATED_AT, _CREATED_BY, _STORED_AT)
 _ADAPTER = "pullsecret"
 _VERSION = "v1"
 _CLUSTER_ID = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
@@ -79,10 +87,23 @@ def kubernetes_labels(cluster_id: str | None, cluster_name: str | None) -> dict[
 
 def kubernetes_annotations(gcp_secret_path: str | None) -> dict[str, str]:
     """Annotations that are kept right; ``created-at`` is only set at creation."""
-    annotations = {"hyperfleet.io/created-by": "pullsecret-adapter"}
+    annotations = {_CREATED_BY: "pullsecret-adapter"}
     if gcp_secret_path:
-        annotations["hyperfleet.io/gcp-secret-path"] = gcp_secret_path
+        annotations[_STORED_AT] = gcp_secret_path
     return annotations
+
+
+def check_not_kept(annotations: Iterable[str], kept: Iterable[str]) -> None:
+    """Refuse a user's annotation that says something to the collection itself, or would be overwritten.
+
+    :param annotations: their keys.
+    :param kept: the keys that only the collection writes in this place.
+    :raises ConfigurationError: naming the first.
+    """
+    ours = frozenset(kept)
+    for key in annotations:
+        if key in ours:
+            raise ConfigurationError(f"annotation '{key}' is kept by this collection")
 
 
 def owner_problem(labels: Mapping[str, str], cluster_id: str | None) -> str | None:

@@ -56,7 +56,9 @@ options:
       - A target's labels are added to the task's.
     type: dict
   annotations: &annotations
-    description: Annotations, likewise.
+    description:
+      - Annotations, likewise.
+      - The collection's own, C(hyperfleet-adding) and C(hyperfleet-restoring), are refused.
     type: dict
   adopt: &adopt
     description:

@@ -53,7 +53,10 @@ options:
       - A target's labels are added to the task's.
     type: dict
   annotations: &annotations
-    description: Annotations, likewise.
+    description:
+      - Annotations, likewise.
+      - The collection's own, C(hyperfleet.io/created-at), C(hyperfleet.io/created-by) and
+        C(hyperfleet.io/gcp-secret-path), are refused.
     type: dict
   adopt: &adopt
     description:

@@ -12,10 +12,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import gcp_labels, gcp_secret_id
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
+    check_not_kept,
+    gcp_labels,
+    gcp_secret_id,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
     document_options,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import KEPT
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.retention import (
     Retention,
 )
@@ -136,6 +141,8 @@ def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
             raise ConfigurationError(
                 f"label {quoted(key)}: keys and values are lower case, 63 characters of a-z 0-9 _ -"
             )
+    annotations = {str(key): str(value) for key, value in (wanted.get("annotations") or {}).items()}
+    check_not_kept(annotations, KEPT)
     return SecretManagerTarget(
         id=str(wanted.get("id") or cluster_id or secret),
         project=project,
@@ -143,7 +150,7 @@ def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
         cluster_id=cluster_id,
         cluster_name=wanted.get("cluster_name"),
         labels=labels,
-        annotations={str(key): str(value) for key, value in (wanted.get("annotations") or {}).items()},
+        annotations=annotations,
         replication=_replication(wanted),
         adopt=bool(wanted.get("adopt")),
         retention=_retention(wanted.get("retention")),

@@ -12,7 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import kubernetes_secret_name
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
+    KUBERNETES_ANNOTATIONS,
+    check_not_kept,
+    kubernetes_secret_name,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
     document_options,
 )
@@ -127,6 +131,7 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
         raise ConfigurationError("one of source and layers has to say what the secret is to hold")
     labels, annotations = _texts(wanted.get("labels")), _texts(wanted.get("annotations"))
+    check_not_kept(annotations, KUBERNETES_ANNOTATIONS)
     for kind, key in [*(("label", key) for key in labels), *(("annotation", key) for key in annotations)]:
         if not _is_key(key.lower() if kind == "annotation" else key):
             raise ConfigurationError(

@@ -303,3 +303,15 @@ def test_no_failure_shows_what_the_document_holds(module: Module) -> None:
     result = module.one(source={"inline": broken}, labels={"key": "x"})
     assert result["failed"]
     assert word not in json.dumps(result)
+
+
+@pytest.mark.parametrize("key", ["hyperfleet-adding", "hyperfleet-restoring"])
+def test_the_marks_of_our_own_are_no_users_annotations(module: Module, key: str) -> None:
+    module.put()
+    before = module.secret().SerializeToString()
+    for check in (True, False):
+        result = module.put("two", annotations={key: "1"}, check=check)
+        assert result["kind"] == "configuration"
+        assert result["msg"].startswith(f"annotation '{key}' is kept by this collection")
+    assert module.secret().SerializeToString() == before
+    assert module.states() == ["ENABLED"]

@@ -98,3 +98,15 @@ def test_absent_leaves_what_is_not_ours(
     # The way that the message says.
     run(**desired(namespace, adopt=True))
     assert run(**absent)["targets"][0]["actions"] == ["deleted"]
+
+
+@pytest.mark.parametrize("name", ["created-at", "created-by", "gcp-secret-path"])
+def test_our_own_annotations_are_no_users(api: Api, namespace: str, run: Run, name: str) -> None:
+    for check_mode in (True, False):
+        result = run(
+            **desired(namespace, annotations={f"hyperfleet.io/{name}": "never"}), check_mode=check_mode
+        )
+        (failure,) = result["failed_targets"]
+        assert failure["kind"] == "configuration"
+        assert failure["msg"].startswith(f"annotation 'hyperfleet.io/{name}' is kept by this collection")
+    assert api.calls.matching() == []

@@ -17,6 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import VerificationFailed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
+    CREATED_AT,
     kubernetes_annotations,
     kubernetes_labels,
 )
@@ -40,7 +41,6 @@ KEY = ".dockerconfigjson"
 TYPE = "kubernetes.io/dockerconfigjson"
 # The second is that of the old type kubernetes.io/dockercfg: the pull secret itself, not another's data.
 _PULL_SECRET_KEYS = (KEY, ".dockercfg")
-_CREATED_AT = "hyperfleet.io/created-at"
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def new_secret(target: KubernetesTarget, config: DockerConfig) -> dict[str, Any]
             "labels": target.wanted_labels(),
             "annotations": {
                 **target.wanted_annotations(),
-                _CREATED_AT: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                CREATED_AT: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             },
         },
         "type": TYPE,

@@ -27,10 +27,14 @@ import secrets
 import time
 from dataclasses import dataclass
 
-__all__ = ["ANNOTATION", "LIFETIME", "MARGIN", "Claim", "Lifetime"]
+__all__ = ["ANNOTATION", "KEPT", "LIFETIME", "MARGIN", "RESTORING", "Claim", "Lifetime"]
 
 # Secret Manager's annotation keys have no prefix with a slash.
 ANNOTATION = "hyperfleet-adding"
+# Of a version that is enabled only to be read: ``restoring``.
+RESTORING = "hyperfleet-restoring"
+# What only this collection writes.
+KEPT = (ANNOTATION, RESTORING)
 # Seconds.  A claim and an add take less than one; whoever is killed between them is waited for so long.
 LIFETIME = 20.0
 MARGIN = 10.0

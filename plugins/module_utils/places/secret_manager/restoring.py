@@ -25,6 +25,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
+    RESTORING,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     SecretManagerClient,
 )
@@ -39,7 +42,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
 
 __all__ = ["Restoration"]
 
-_ANNOTATION = "hyperfleet-restoring"
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}\Z")
 
 
@@ -66,7 +68,7 @@ class Restoration:
         :raises FailedPrecondition: it is disabled, and in check mode nothing is enabled.
         :raises Conflict: another run changed it meanwhile.
         """
-        marked = secret.annotations.get(_ANNOTATION) == version
+        marked = secret.annotations.get(RESTORING) == version
         if not marked:
             secret = self.end(secret)
         name = f"{self._name}/versions/{version}"
@@ -98,7 +100,7 @@ class Restoration:
 
         :raises Conflict: the secret was changed meanwhile.
         """
-        version = secret.annotations.get(_ANNOTATION)
+        version = secret.annotations.get(RESTORING)
         if version is None:
             return secret
         outcome, done = self._outcome, f"version {version} disabled"
@@ -122,9 +124,9 @@ class Restoration:
 
     def _mark(self, secret: Any, version: str | None) -> Any:
         """Name the version that is about to be enabled, or none any more."""
-        annotations = {key: value for key, value in secret.annotations.items() if key != _ANNOTATION}
+        annotations = {key: value for key, value in secret.annotations.items() if key != RESTORING}
         if version is not None:
-            annotations[_ANNOTATION] = version
+            annotations[RESTORING] = version
         try:
             return self._client.update_secret(
                 self._name, {"annotations": annotations}, secret.etag, self._deadline

@@ -21,6 +21,7 @@ __all__ = [
     "KUBERNETES_ANNOTATIONS",
     "MANAGED_BY",
     "check_cluster_id",
+    "check_labels_not_kept",
     "check_not_kept",
     "gcp_labels",
     "gcp_secret_id",
@@ -104,6 +105,18 @@ def check_not_kept(annotations: Iterable[str], kept: Iterable[str]) -> None:
     for key in annotations:
         if key in ours:
             raise ConfigurationError(f"annotation '{key}' is kept by this collection")
+
+
+def check_labels_not_kept(labels: Mapping[str, str], ours: Mapping[str, str]) -> None:
+    """Refuse a user's label that would be overwritten; ``cluster-id`` always, since it says whose it is.
+
+    :param labels: the user's.
+    :param ours: what the collection writes in this place. The same value is no contradiction.
+    :raises ConfigurationError: naming the first.
+    """
+    for key, value in labels.items():
+        if (key in ours or key == "cluster-id") and ours.get(key) != value:
+            raise ConfigurationError(f"label '{key}' is kept by this collection")
 
 
 def owner_problem(labels: Mapping[str, str], cluster_id: str | None) -> str | None:

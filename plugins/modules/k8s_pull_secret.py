@@ -50,6 +50,7 @@ options:
   labels: &labels
     description:
       - Labels beside those that the collection sets. Labels that others have set are kept.
+      - One that the collection sets, such as C(managed-by) or C(cluster-id), is refused with any other value.
       - A target's labels are added to the task's.
     type: dict
   annotations: &annotations

@@ -48,6 +48,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"cluster_name": ["a"]}, "cluster_name is not a string"),
     ({"labels": PASSWORD}, "labels is not a mapping"),
     ({"labels": {"Team": "a"}}, "label 'Team': keys and values are lower case"),
+    ({"labels": {"managed-by": "me"}}, "label 'managed-by' is kept by this collection"),
     ({"state": PASSWORD}, "state is not one of present, absent"),
     ({"adopt": PASSWORD}, "adopt is not true or false"),
     ({"source": {}}, f"source is not a mapping with one of {PLACES}"),

@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
+    check_labels_not_kept,
     check_not_kept,
     gcp_labels,
     gcp_secret_id,
@@ -136,7 +137,9 @@ def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
     if not _VERSION.match(wanted.get("restore_version") or "1"):
         raise ConfigurationError("restore_version is the number of a version, such as 3")
     labels = {str(key): str(value) for key, value in (wanted.get("labels") or {}).items()}
-    for key, value in {**labels, **gcp_labels(cluster_id, wanted.get("cluster_name"))}.items():
+    ours = gcp_labels(cluster_id, wanted.get("cluster_name"))
+    check_labels_not_kept(labels, ours)
+    for key, value in {**labels, **ours}.items():
         if not (_LABEL.match(key) and _LABEL.match(value)):
             raise ConfigurationError(
                 f"label {quoted(key)}: keys and values are lower case, 63 characters of a-z 0-9 _ -"

@@ -14,7 +14,9 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_ANNOTATIONS,
+    check_labels_not_kept,
     check_not_kept,
+    kubernetes_labels,
     kubernetes_secret_name,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
@@ -131,6 +133,7 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
         raise ConfigurationError("one of source and layers has to say what the secret is to hold")
     labels, annotations = _texts(wanted.get("labels")), _texts(wanted.get("annotations"))
+    check_labels_not_kept(labels, kubernetes_labels(wanted.get("cluster_id"), wanted.get("cluster_name")))
     check_not_kept(annotations, KUBERNETES_ANNOTATIONS)
     for kind, key in [*(("label", key) for key in labels), *(("annotation", key) for key in annotations)]:
         if not _is_key(key.lower() if kind == "annotation" else key):

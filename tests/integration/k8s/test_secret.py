@@ -151,7 +151,7 @@ def test_a_change_keeps_what_belongs_to_others(api: Api, namespace: str, run: Ru
 
 
 def test_own_labels_and_annotations_are_added(api: Api, namespace: str, run: Run) -> None:
-    own = {"labels": {"team": "a", "managed-by": "me"}, "annotations": {"note": "b"}}
+    own = {"labels": {"team": "a", "managed-by": "hyperfleet"}, "annotations": {"note": "b"}}
     run(**desired(namespace, **own))
     secret = api.secret(namespace, NAME)
     assert secret is not None
@@ -159,6 +159,11 @@ def test_own_labels_and_annotations_are_added(api: Api, namespace: str, run: Run
     assert secret["metadata"]["labels"]["managed-by"] == "hyperfleet", "the owner's label is not a user's"
     assert secret["metadata"]["annotations"]["note"] == "b"
     assert run(**desired(namespace, **own))["changed"] is False
+    for key in ("managed-by", "adapter", "hyperfleet-version", "cluster-id", "cluster-name"):
+        (failure,) = run(**desired(namespace, labels={key: "me"}))["failed_targets"]
+        assert failure["kind"] == "configuration"
+        assert failure["msg"].startswith(f"label '{key}' is kept by this collection")
+    assert api.secret(namespace, NAME) == secret
 
 
 def test_drifted_data_is_repaired(api: Api, namespace: str, run: Run) -> None:

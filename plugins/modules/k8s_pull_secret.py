@@ -27,7 +27,10 @@ options:
       - What results call the target. The default is O(cluster_id), else O(name).
     type: str
   state: &state
-    description: Whether the Secret is there. The default is V(present).
+    description:
+      - Whether the Secret is there. The default is V(present).
+      - With V(absent), a secret that is labelled as a cluster's is deleted only where O(cluster_id) names
+        that cluster.
     type: str
     choices: [present, absent]
   namespace: &namespace

@@ -20,11 +20,19 @@ def foreign(
     """The refusal of an object that is not ours, or None where the work may go on.
 
     ``adopt`` is for writing only: whoever wants to delete somebody else's has to make it his own first.
+    Without ``cluster_id`` a cluster's object may be written, but not deleted.
 
     :param labels: the object's.
     :param place: the object's full name.
     """
     problem = owner_problem(labels, cluster_id)
+    other = labels.get("cluster-id")
+    if problem is None and delete and other and not cluster_id:
+        # A name alone may be a slip, and what a cluster pulls with cannot be had back.
+        return OwnershipConflict(
+            f"{place} exists but belongs to cluster {other}",
+            f"nothing was deleted; say cluster_id: {other} if it is meant",
+        )
     if problem is None or (adopt and not delete):
         return None
     hint = (

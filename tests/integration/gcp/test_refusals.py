@@ -315,3 +315,23 @@ def test_the_marks_of_our_own_are_no_users_annotations(module: Module, key: str)
         assert result["msg"].startswith(f"annotation '{key}' is kept by this collection")
     assert module.secret().SerializeToString() == before
     assert module.states() == ["ENABLED"]
+
+
+@pytest.mark.parametrize("adopt", [False, True], ids=["plain", "adopt"])
+def test_a_clusters_secret_is_not_deleted_by_its_name_alone(module: Module, adopt: bool) -> None:
+    module.put()
+    module.lab.calls.reset()
+    named: dict[str, Any] = {"cluster_id": None, "secret": secret_id("cls-1"), "state": "absent"}
+    for check in (True, False):
+        result = module.one(**named, adopt=adopt, check=check)
+        assert result["kind"] == "ownership"
+        assert "belongs to cluster cls-1" in result["msg"]
+        assert "say cluster_id: cls-1" in result["msg"]
+    assert module.writes() == 0
+    assert module.one(**{**named, "cluster_id": "cls-1"})["actions"] == ["deleted"]
+
+
+def test_a_secret_of_no_cluster_is_deleted_by_its_name(module: Module) -> None:
+    module.lab.seed([owned("cls-1", document(), labels=OURS)])
+    result = module.one("", cluster_id=None, secret=secret_id("cls-1"), state="absent")
+    assert result["actions"] == ["deleted"]

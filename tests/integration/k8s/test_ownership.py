@@ -110,3 +110,25 @@ def test_our_own_annotations_are_no_users(api: Api, namespace: str, run: Run, na
         assert failure["kind"] == "configuration"
         assert failure["msg"].startswith(f"annotation 'hyperfleet.io/{name}' is kept by this collection")
     assert api.calls.matching() == []
+
+
+@pytest.mark.parametrize("adopt", [False, True], ids=["plain", "adopt"])
+def test_a_clusters_secret_is_not_deleted_by_its_name_alone(
+    api: Api, namespace: str, run: Run, adopt: bool
+) -> None:
+    run(**desired(namespace))
+    api.calls.clear()
+    named: dict[str, Any] = {"name": NAME, "namespace": namespace, "state": "absent"}
+    for check_mode in (True, False):
+        (failure,) = run(**named, adopt=adopt, check_mode=check_mode)["failed_targets"]
+        assert failure["kind"] == "ownership"
+        assert "belongs to cluster cls-123" in failure["msg"]
+        assert "say cluster_id: cls-123" in failure["msg"]
+    assert api.writes() == []
+    assert run(**named, cluster_id="cls-123")["targets"][0]["actions"] == ["deleted"]
+
+
+def test_a_secret_of_no_cluster_is_deleted_by_its_name(api: Api, namespace: str, run: Run) -> None:
+    named: dict[str, Any] = {"name": "team-pull-secret", "namespace": namespace}
+    run(**named, source={"inline": ONE})
+    assert run(**named, state="absent")["targets"][0]["actions"] == ["deleted"]

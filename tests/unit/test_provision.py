@@ -75,7 +75,13 @@ FULL: dict[str, Any] = {
     "annotations": {"key": "value-of-annotations"},
     "replication_policy": "user_managed",
     "replication_locations": ["value-of-replication-locations"],
-    "location_kms_keys": {"value-of-replication-locations": "value-of-location-kms-keys"},
+    "kms_key": "projects/p/locations/global/keyRings/r/cryptoKeys/value-of-kms-key",
+    "location_kms_keys": {
+        "value-of-replication-locations": (
+            "projects/p/locations/value-of-replication-locations/keyRings/r/cryptoKeys/"
+            "value-of-location-kms-keys"
+        )
+    },
     "retention": {"keep": 7},
     "restore_version": "12",
     "adopt": True,

@@ -25,6 +25,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.retention import (
     Retention,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.rules import (
+    check_annotations,
+    check_key,
+    check_labels,
+    check_locations,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.target import (
     SecretManagerTarget,
 )
@@ -40,7 +46,6 @@ __all__ = ["build_target", "run", "target_options", "targets_of"]
 _SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
 _PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
 _VERSION = re.compile(r"[1-9][0-9]*\Z")
-_LABEL = re.compile(r"[a-z0-9_-]{0,63}\Z")
 
 
 def target_options() -> dict[str, Any]:
@@ -139,13 +144,10 @@ def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
     labels = {str(key): str(value) for key, value in (wanted.get("labels") or {}).items()}
     ours = gcp_labels(cluster_id, wanted.get("cluster_name"))
     check_labels_not_kept(labels, ours)
-    for key, value in {**labels, **ours}.items():
-        if not (_LABEL.match(key) and _LABEL.match(value)):
-            raise ConfigurationError(
-                f"label {quoted(key)}: keys and values are lower case, 63 characters of a-z 0-9 _ -"
-            )
+    check_labels({**labels, **ours})
     annotations = {str(key): str(value) for key, value in (wanted.get("annotations") or {}).items()}
     check_not_kept(annotations, KEPT)
+    check_annotations(annotations)
     return SecretManagerTarget(
         id=str(wanted.get("id") or cluster_id or secret),
         project=project,
@@ -169,6 +171,8 @@ def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
         key = wanted.get("kms_key")
         if not key and not wanted.get("replication"):
             return None
+        if key:
+            check_key("kms_key", key, "global")
         return {"automatic": {"customer_managed_encryption": {"kms_key_name": key}} if key else {}}
     if not locations:
         raise ConfigurationError("replication: user_managed needs locations")
@@ -179,13 +183,16 @@ def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
     unknown = sorted(set(keys) - set(locations))
     if unknown:
         raise ConfigurationError(f"location_kms_keys names {', '.join(unknown)}, not among the locations")
-    if keys and len(keys) != len(set(locations)):
+    check_locations(locations)
+    if keys and len(keys) != len(locations):
         raise ConfigurationError("location_kms_keys has to name a key for every location, or none")
     replicas: list[dict[str, Any]] = []
     for location in locations:
         replica: dict[str, Any] = {"location": location}
         if location in keys:
-            replica["customer_managed_encryption"] = {"kms_key_name": str(keys[location])}
+            key = str(keys[location])
+            check_key(f"location_kms_keys: that of {location}", key, location)
+            replica["customer_managed_encryption"] = {"kms_key_name": key}
         replicas.append(replica)
     return {"user_managed": {"replicas": replicas}}
 

@@ -37,6 +37,7 @@ __all__ = ["build_target", "run", "target_options", "targets_of"]
 # The API server's own rules: what it refuses would be found after Secret Manager has been written.
 _SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\Z")
 _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+_MAX_ANNOTATIONS = 256 * 1024
 _WORD = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 
 
@@ -147,7 +148,7 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
                 f"label {quoted(key)}: its value is not 63 letters, digits and - _ . at most, "
                 "with a letter or digit at both ends"
             )
-    return KubernetesTarget(
+    target = KubernetesTarget(
         id=str(wanted.get("id") or wanted.get("cluster_id") or name),
         namespace=namespace,
         name=name,
@@ -162,6 +163,13 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
         context=wanted.get("context"),
         kubeconfig=wanted.get("kubeconfig"),
     )
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in target.new_annotations().items())
+    if annotations and size > _MAX_ANNOTATIONS:
+        raise ConfigurationError(
+            f"annotations have {_MAX_ANNOTATIONS} bytes at most, keys and values together, "
+            "with those of this collection"
+        )
+    return target
 
 
 def _texts(given: Mapping[Any, Any] | None) -> dict[str, str]:

@@ -51,6 +51,8 @@ CASES: list[tuple[str, str, bool]] = [
             (_LONG + "a", False),
         ]
     ),
+    ("annotations", "a" * 200 * 1024, True),
+    ("annotations", "a" * 256 * 1024, False),
     *(
         ("name", text, right)
         for text, right in [
@@ -73,11 +75,14 @@ def _options(kind: str, text: str) -> dict[str, Any]:
         "annotation": {"annotations": {text: "x"}},
         "value": {"labels": {"team": text}},
         "name": {"name": text},
+        "annotations": {"annotations": {"team": text}},
     }
     return options[kind]
 
 
-@pytest.mark.parametrize(("kind", "text", "right"), CASES)
+@pytest.mark.parametrize(
+    ("kind", "text", "right"), CASES, ids=[f"{kind}-{text[:40]}-{len(text)}" for kind, text, dummy in CASES]
+)
 def test_ours_are_the_servers_rules(
     api: Api, namespace: str, run: Run, kind: str, text: str, right: bool
 ) -> None:
@@ -91,3 +96,19 @@ def test_ours_are_the_servers_rules(
     if not right:
         assert result["failed_targets"][0]["kind"] == "configuration"
         assert api.calls.matching() == []
+
+
+def test_annotations_may_fill_all_that_the_server_takes(api: Api, namespace: str, run: Run) -> None:
+    """With our own beside them, to the byte."""
+    run(**desired(namespace, name="other"))
+    other = api.secret(namespace, "other")
+    assert other is not None
+    room = 256 * 1024 - sum(len(key) + len(value) for key, value in other["metadata"]["annotations"].items())
+    api.calls.clear()
+    for check_mode in (True, False):
+        result = run(**desired(namespace, annotations={"a": "x" * room}), check_mode=check_mode)
+        assert result["failed_targets"][0]["kind"] == "configuration"
+        assert "annotations have 262144 bytes at most" in result["msg"]
+    assert api.calls.matching() == []
+    result = run(**desired(namespace, annotations={"a": "x" * (room - 1)}))
+    assert result["targets"][0]["actions"] == ["created"], result

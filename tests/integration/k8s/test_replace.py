@@ -136,8 +136,11 @@ def test_immutable_true_seals_an_existing_secret(api: Api, namespace: str, run: 
 
 
 def test_a_replacement_that_the_server_would_refuse_loses_nothing(api: Api, namespace: str, run: Run) -> None:
-    old = opaque(api, namespace)
-    result = run(**desired(namespace, annotations={"note": "too long " * 40_000}))
+    """Only the server sees what both have together."""
+    old = opaque(
+        api, namespace, metadata={"name": NAME, "labels": OURS, "annotations": {"note": "n" * 200_000}}
+    )
+    result = run(**desired(namespace, annotations={"other": "too long " * 10_000}))
     assert result["failed_targets"][0]["kind"] == "configuration"
     assert "metadata.annotations" in result["msg"]
     assert api.secret(namespace, NAME) == old

@@ -73,6 +73,11 @@ class KubernetesTarget:
         """Likewise."""
         return {**self.annotations, **kubernetes_annotations(self.gcp_secret_path)}
 
+    def new_annotations(self) -> dict[str, str]:
+        """Those of a Secret that is created now."""
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return {**self.wanted_annotations(), CREATED_AT: now}
+
 
 def ending(secret: Mapping[str, Any]) -> bool:
     return bool(secret["metadata"].get("deletionTimestamp"))
@@ -100,10 +105,7 @@ def new_secret(target: KubernetesTarget, config: DockerConfig) -> dict[str, Any]
             "name": target.name,
             "namespace": target.namespace,
             "labels": target.wanted_labels(),
-            "annotations": {
-                **target.wanted_annotations(),
-                CREATED_AT: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            },
+            "annotations": target.new_annotations(),
         },
         "type": TYPE,
         "data": {KEY: encode(config)},

@@ -1,0 +1,89 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What Secret Manager takes in a new secret, known before it is asked: in check mode nothing else is.
+
+Source: the field comments of ``secretmanager_v1.types.Secret`` and ``Replication``.  Labels are held to
+ASCII, of which the service takes more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+
+__all__ = ["MARKS_SIZE", "check_annotations", "check_key", "check_labels", "check_locations"]
+
+# Bytes of annotations that are left for both marks of our own, a claim and a version that is restored.
+MARKS_SIZE = 100
+_MAX_LABELS = 64
+_MAX_ANNOTATIONS = 16 * 1024
+_LABEL_KEY = re.compile(r"[a-z][a-z0-9_-]{0,62}\Z")
+_LABEL_VALUE = re.compile(r"[a-z0-9_-]{0,63}\Z")
+_ANNOTATION_KEY = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
+_LOCATION = re.compile(r"[a-z][a-z0-9-]*\Z")
+_KMS_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+\Z")
+
+
+def check_labels(labels: Mapping[str, str]) -> None:
+    """All that a new secret gets.
+
+    :raises ConfigurationError: naming the first that is wrong.
+    """
+    for key, value in labels.items():
+        if not (_LABEL_KEY.match(key) and _LABEL_VALUE.match(value)):
+            raise ConfigurationError(
+                f"label {quoted(key)}: keys and values are lower case, 63 characters of a-z 0-9 _ - at most, "
+                "and a key begins with a letter"
+            )
+    if len(labels) > _MAX_LABELS:
+        raise ConfigurationError(f"labels are {_MAX_LABELS} at most, with those of this collection")
+
+
+def check_annotations(annotations: Mapping[str, str]) -> None:
+    """The user's.
+
+    :raises ConfigurationError: naming the first key that is wrong.
+    """
+    for key in annotations:
+        if not _ANNOTATION_KEY.match(key):
+            raise ConfigurationError(
+                f"annotation {quoted(key)}: a key is 63 letters, digits and - _ . at most, "
+                "with a letter or digit at both ends"
+            )
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+    if size + MARKS_SIZE >= _MAX_ANNOTATIONS:
+        raise ConfigurationError(
+            f"annotations have less than {_MAX_ANNOTATIONS - MARKS_SIZE} bytes, keys and values together"
+        )
+
+
+def check_locations(locations: Sequence[str]) -> None:
+    """Of user-managed replicas.
+
+    :raises ConfigurationError: one is no name of a location, or named twice.
+    """
+    for index, location in enumerate(locations):
+        if not _LOCATION.match(location):
+            raise ConfigurationError(
+                f"locations has {quoted(location)}, which is not lower case letters, digits and dashes"
+            )
+        if location in locations[:index]:
+            raise ConfigurationError(f"locations has {quoted(location)} twice")
+
+
+def check_key(option: str, name: str, location: str) -> None:
+    """The Cloud KMS key of the data in one location; ``global`` where Google chooses the locations.
+
+    :param option: that the error begins with.
+    :raises ConfigurationError: it is not a key's full name, or the key lies elsewhere.
+    """
+    match = _KMS_KEY.match(name)
+    if match is None:
+        raise ConfigurationError(f"{option} is not projects/P/locations/L/keyRings/R/cryptoKeys/K")
+    if match[1] != location:
+        raise ConfigurationError(f"{option} is not a key in location {location}")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
@@ -29,6 +30,7 @@ __all__ = [
     "kubernetes_labels",
     "kubernetes_secret_name",
     "owner_problem",
+    "texts",
 ]
 
 MANAGED_BY = "hyperfleet"
@@ -105,6 +107,20 @@ def check_not_kept(annotations: Iterable[str], kept: Iterable[str]) -> None:
     for key in annotations:
         if key in ours:
             raise ConfigurationError(f"annotation '{key}' is kept by this collection")
+
+
+def texts(kind: str, given: Mapping[Any, Any] | None) -> dict[str, str]:
+    """A user's labels or annotations as both services take them: YAML's numbers and booleans as text.
+
+    :param kind: ``label`` or ``annotation``.
+    :raises ConfigurationError: one is null, which would become a word of its own.
+    """
+    made = {}
+    for key, value in (given or {}).items():
+        if value is None:
+            raise ConfigurationError(f"{kind} {quoted(str(key))} has no value")
+        made[str(key)] = str(value).lower() if isinstance(value, bool) else str(value)
+    return made
 
 
 def check_labels_not_kept(labels: Mapping[str, str], ours: Mapping[str, str]) -> None:

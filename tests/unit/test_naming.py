@@ -85,3 +85,16 @@ def test_whose_an_object_is(labels: dict[str, str], problem: str | None) -> None
 def test_without_a_cluster_the_manager_decides() -> None:
     assert naming.owner_problem({"managed-by": "hyperfleet", "cluster-id": "d"}, None) is None
     assert naming.owner_problem({"cluster-id": "d"}, None) is not None
+
+
+def test_yamls_values_become_text() -> None:
+    given = {"yes": True, "no": False, "number": 3, "empty": "", "word": "None"}
+    made = {"yes": "true", "no": "false", "number": "3", "empty": "", "word": "None"}
+    assert naming.texts("label", given) == made
+    assert naming.texts("label", None) == {}
+
+
+@pytest.mark.parametrize("kind", ["label", "annotation"])
+def test_a_null_does_not_become_a_word(kind: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"{kind} 'n' has no value"):
+        naming.texts(kind, {"n": None})

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     check_not_kept,
     gcp_labels,
     gcp_secret_id,
+    texts,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
     document_options,
@@ -141,11 +143,10 @@ def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
         )
     if not _VERSION.match(wanted.get("restore_version") or "1"):
         raise ConfigurationError("restore_version is the number of a version, such as 3")
-    labels = {str(key): str(value) for key, value in (wanted.get("labels") or {}).items()}
+    labels, annotations = texts("label", wanted.get("labels")), texts("annotation", wanted.get("annotations"))
     ours = gcp_labels(cluster_id, wanted.get("cluster_name"))
     check_labels_not_kept(labels, ours)
     check_labels({**labels, **ours})
-    annotations = {str(key): str(value) for key, value in (wanted.get("annotations") or {}).items()}
     check_not_kept(annotations, KEPT)
     check_annotations(annotations)
     return SecretManagerTarget(
@@ -202,6 +203,7 @@ def _retention(options: Any) -> Any:
         return None
     if options["keep"] < 1:
         raise ConfigurationError("retention.keep is 1 at least: the version in use stays")
-    if options.get("destroy_after") is not None and options["destroy_after"] < 0:
+    after = options.get("destroy_after")
+    if after is not None and not (math.isfinite(after) and after >= 0):
         raise ConfigurationError("retention.destroy_after is a number of seconds")
-    return Retention(options["keep"], options["disable"], options.get("destroy_after"))
+    return Retention(options["keep"], options["disable"], after)

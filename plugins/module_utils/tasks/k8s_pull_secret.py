@@ -18,6 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     check_not_kept,
     kubernetes_labels,
     kubernetes_secret_name,
+    texts,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
     document_options,
@@ -133,7 +134,7 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
             )
     if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
         raise ConfigurationError("one of source and layers has to say what the secret is to hold")
-    labels, annotations = _texts(wanted.get("labels")), _texts(wanted.get("annotations"))
+    labels, annotations = texts("label", wanted.get("labels")), texts("annotation", wanted.get("annotations"))
     check_labels_not_kept(labels, kubernetes_labels(wanted.get("cluster_id"), wanted.get("cluster_name")))
     check_not_kept(annotations, KUBERNETES_ANNOTATIONS)
     for kind, key in [*(("label", key) for key in labels), *(("annotation", key) for key in annotations)]:
@@ -170,10 +171,6 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
             "with those of this collection"
         )
     return target
-
-
-def _texts(given: Mapping[Any, Any] | None) -> dict[str, str]:
-    return {str(key): str(value) for key, value in (given or {}).items()}
 
 
 def _is_key(key: str) -> bool:

@@ -19,7 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from tests.contract.secret_manager.support import lab_client
 from tests.lab.secret_manager import SecretManagerLab
 
-from .support import OURS, PROJECT, Module, document
+from .support import OURS, PROJECT, Module
 
 _ROOM = 16 * 1024 - MARKS_SIZE
 
@@ -147,3 +147,8 @@ def test_both_marks_have_room_beside_the_users_annotations() -> None:
 def test_a_wrong_location_key_is_told_by_its_location(module: Module) -> None:
     result = module.put(**_replicas("us-east1", us_east1="nonsense"))
     assert result["msg"].startswith("location_kms_keys: that of us-east1 is not projects/P/locations/L/")
+
+
+def test_a_boolean_is_written_as_yaml_writes_it(module: Module) -> None:
+    module.put(labels={"b": True}, annotations={"b": False})
+    assert (module.secret().labels["b"], module.secret().annotations["b"]) == ("true", "false")

@@ -112,3 +112,12 @@ def test_annotations_may_fill_all_that_the_server_takes(api: Api, namespace: str
     assert api.calls.matching() == []
     result = run(**desired(namespace, annotations={"a": "x" * (room - 1)}))
     assert result["targets"][0]["actions"] == ["created"], result
+
+
+@pytest.mark.parametrize("kind", ["label", "annotation"])
+def test_a_null_is_no_value(api: Api, namespace: str, run: Run, kind: str) -> None:
+    options: dict[str, Any] = {f"{kind}s": {"n": None}}
+    (failure,) = run(**desired(namespace, **options))["failed_targets"]
+    assert failure["kind"] == "configuration"
+    assert failure["msg"].startswith(f"{kind} 'n' has no value")
+    assert api.calls.matching() == []

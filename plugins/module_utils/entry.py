@@ -10,7 +10,7 @@ Behind both are the same argument spec and the same task, so the result is the s
 from __future__ import annotations
 
 import contextlib
-import io
+import os
 import threading
 from collections.abc import Mapping
 from typing import Any, Callable, NoReturn, Protocol
@@ -107,8 +107,8 @@ def run_here(
     :raises ConfigurationError: they are wrong.
     """
     params = validated(target_options, arguments)
-    # Libraries warn on stderr, which here is not the module's own.
-    with contextlib.redirect_stderr(io.StringIO()):
+    # Libraries warn on stderr, which here is not the module's own. They give it to exec plugins, too: a file.
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stderr(nowhere):
         result = task(params, check_mode=check_mode, diff=diff, stop=stop)
     hidden: dict[str, Any] = Mask(_connection_secrets(arguments)).value(result)
     return hidden

@@ -181,7 +181,7 @@ class BatchAction(ActionBase):
 
         :raises ConfigurationError: the arguments are wrong, or two targets are one.
         """
-        self.TASK.targets_of(validated(self.TASK.target_options, arguments))
+        self.TASK.targets_elsewhere(validated(self.TASK.target_options, arguments))
         return {}
 
 

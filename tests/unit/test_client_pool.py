@@ -14,6 +14,7 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
+    Internal,
     PermissionDenied,
     TimedOut,
     missing_package,
@@ -152,3 +153,12 @@ def test_missing_and_broken_packages_are_told_apart(error: ImportError, words: s
     assert isinstance(problem, ConfigurationError)
     assert words in problem.message
     assert "pip install" in (problem.hint or "")
+
+
+def test_a_library_that_ends_the_process_ends_one_connection() -> None:
+    def make(_connection: str) -> str:
+        raise SystemExit(3)
+
+    pool: ClientPool[str, str] = ClientPool(make)
+    with pytest.raises(Internal, match="SystemExit"):
+        pool.get("a")

@@ -11,7 +11,11 @@ from collections.abc import Hashable
 from concurrent.futures import Future, wait
 from typing import Callable, Generic, TypeVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError, TimedOut
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    Internal,
+    PullSecretError,
+    TimedOut,
+)
 
 __all__ = ["IMPORTING", "ClientPool", "within"]
 
@@ -111,8 +115,10 @@ def _begin(call: Callable[[], T]) -> Future[T]:
     def run() -> None:
         try:
             answer.set_result(call())
-        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+        except Exception as error:  # noqa: BLE001 - raised where it is waited for
             answer.set_exception(error)
+        except BaseException as error:  # noqa: BLE001 - a library that ends the process ends one target instead
+            answer.set_exception(Internal(f"internal error: {type(error).__name__}", "please report this"))
 
     threading.Thread(target=run, daemon=True).start()
     return answer

@@ -35,7 +35,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome imp
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
-__all__ = ["FileTarget", "build_target", "run", "target_options", "targets_of"]
+__all__ = ["FileTarget", "build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
 
 
 def target_options() -> dict[str, Any]:
@@ -78,6 +78,11 @@ def targets_of(params: Mapping[str, Any]) -> list[Wanted[FileTarget]]:
     return build_targets(params, list(target_options()), build_target, _full_place)
 
 
+def targets_elsewhere(params: Mapping[str, Any]) -> list[Wanted[FileTarget]]:
+    """Likewise, asked on another machine than the files', whose links cannot be followed."""
+    return build_targets(params, list(target_options()), build_target, _named_place)
+
+
 def run(
     params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
 ) -> dict[str, Any]:
@@ -101,6 +106,10 @@ def run(
 
 def _place(wanted: Mapping[str, Any]) -> str:
     return f"file:{wanted['dest']}" if wanted.get("dest") else "nowhere"
+
+
+def _named_place(target: FileTarget) -> str | None:
+    return f"file:{os.path.normpath(target.dest)}" if target.dest else None
 
 
 def _full_place(target: FileTarget) -> str | None:

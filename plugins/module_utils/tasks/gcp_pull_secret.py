@@ -43,7 +43,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
-__all__ = ["build_target", "run", "target_options", "targets_of"]
+__all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
 
 _SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
 _PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
@@ -86,6 +86,10 @@ def targets_of(params: Mapping[str, Any]) -> list[Wanted[SecretManagerTarget]]:
     :raises ConfigurationError: two have one id, or are one secret.
     """
     return build_targets(params, list(target_options()), build_target, lambda target: target.name)
+
+
+# Asked on another machine than the one that works on them: a place has one name everywhere.
+targets_elsewhere = targets_of
 
 
 def run(

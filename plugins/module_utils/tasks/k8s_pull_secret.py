@@ -33,7 +33,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
-__all__ = ["build_target", "run", "target_options", "targets_of"]
+__all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
 
 # The API server's own rules: what it refuses would be found after Secret Manager has been written.
 _SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\Z")
@@ -69,6 +69,10 @@ def targets_of(params: Mapping[str, Any]) -> list[Wanted[KubernetesTarget]]:
     :raises ConfigurationError: two have one id, or are one Secret.
     """
     return build_targets(params, list(target_options()), build_target, _full_place)
+
+
+# Asked on another machine than the one that works on them: a place has one name everywhere.
+targets_elsewhere = targets_of
 
 
 def run(

@@ -7,11 +7,16 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_here
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes import kubeconfig
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
 from tests.integration.k8s.plugins import exec_kubeconfig
 from tests.integration.k8s.running import run_task
@@ -66,3 +71,39 @@ def test_a_plugin_that_gives_a_token(api: Api, namespace: str, tmp_path: Path) -
 def put(namespace: str, kubeconfig: Path) -> dict[str, Any]:
     params = {"namespace": namespace, "cluster_id": "cls-1", "source": {"inline": ONE}}
     return run_task(k8s_pull_secret, {**params, "kubernetes": {"kubeconfig": str(kubeconfig)}})
+
+
+@pytest.mark.parametrize("name", ["BearerToken", "authorization"])
+@pytest.mark.parametrize(
+    ("token", "right"), [("Bearer abc", True), ("Bearer None", False), ("Bearer ", False)]
+)
+def test_a_token_is_found_where_each_version_of_the_client_puts_it(
+    name: str, token: str, right: bool
+) -> None:
+    configuration = SimpleNamespace(api_key={name: token}, cert_file=None)
+    assert kubeconfig._has_credentials(configuration) is right
+
+
+def test_a_plugin_is_given_a_stderr_that_is_a_file_where_the_work_is_done_here(
+    api: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a terminal the client hands on what it has for stderr."""
+    config = exec_kubeconfig(tmp_path / "config", api.url, _LOUD, {"token": api.token})
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdin", (tmp_path / "config").open(encoding="utf-8"))
+    arguments = {
+        "namespace": namespace,
+        "name": "n",
+        "source": {"inline": ONE},
+        "timeout": 20,
+        "kubernetes": {"kubeconfig": str(config)},
+    }
+    result = run_here(
+        k8s_pull_secret.target_options,
+        k8s_pull_secret.run,
+        arguments,
+        check_mode=False,
+        diff=False,
+        stop=threading.Event(),
+    )
+    assert "failed" not in result, result

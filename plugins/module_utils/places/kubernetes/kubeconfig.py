@@ -114,8 +114,8 @@ def _user(config: Any, loader: Any) -> Any:
 
 
 def _has_credentials(configuration: Any) -> bool:
-    # The client makes "Bearer None" of a token that is null.
-    token = configuration.api_key.get("BearerToken") or ""
+    # Older clients have the other name. "Bearer None" is what they make of a token that is null.
+    token = configuration.api_key.get("BearerToken") or configuration.api_key.get("authorization") or ""
     return token.strip() not in ("", "Bearer", "Bearer None") or bool(configuration.cert_file)
 
 

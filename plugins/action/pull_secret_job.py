@@ -16,7 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     PullSecretError,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     gcp_pull_secret,
     k8s_pull_secret,
@@ -162,7 +162,7 @@ class ActionModule(ActionBase):
     def _log(self, entry: Mapping[str, Any]) -> None:
         settings = self._settings
         known = (
-            {"cluster_id": settings.cluster_id, "gcp_project": _named(settings.gcp_project_id)}
+            {"cluster_id": settings.cluster_id, "gcp_project": shown(settings.gcp_project_id)}
             if settings
             else {}
         )
@@ -173,11 +173,6 @@ class ActionModule(ActionBase):
         )
         if line is not None:
             display.display(line)
-
-
-def _named(text: str) -> str:
-    """What was given as a name and has not been looked at yet."""
-    return text if is_name(text) else "(not shown)"
 
 
 def _check(settings: JobSettings) -> None:

@@ -61,6 +61,7 @@ from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    MISPLACED,
     is_name,
     misplaced,
 )
@@ -94,8 +95,7 @@ class LookupModule(LookupBase):
             cluster = _cluster(file.path, content.document, namespace) if problem is None else {}
             astray = misplaced(cluster)
             if astray:
-                fields = ", ".join(astray)
-                problem = f"{file.shown}: {fields}: a docker config or a credential stands where none belongs"
+                problem = f"{file.shown}: {', '.join(astray)}: {MISPLACED}"
             if problem is not None:
                 cluster = {"cluster_id": os.path.basename(file.path), "problem": problem}
             clusters.append(cluster)

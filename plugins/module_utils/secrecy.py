@@ -19,9 +19,22 @@ from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
 
-__all__ = ["Mask", "forms_in", "is_name", "misplaced", "quiet", "quoted", "unquoted"]
+__all__ = [
+    "MISPLACED",
+    "Mask",
+    "forms_in",
+    "is_name",
+    "misplaced",
+    "quiet",
+    "quoted",
+    "shown",
+    "shown_path",
+    "unquoted",
+]
 
 HIDDEN = "********"
+# What to say of the options that ``misplaced`` finds.
+MISPLACED = "a docker config or a credential stands where none belongs"
 
 # A key of a docker config with its colon, in JSON, YAML or Python's way of writing.
 _TELLTALE = re.compile(
@@ -43,6 +56,16 @@ _FEW = 8
 def is_name(text: str) -> bool:
     """Whether a text that was given as a name can be one, so that a message may quote it."""
     return bool(_NAME.match(text)) and not _is_secret(text)
+
+
+def shown(name: str) -> str:
+    """A name for a message, if it can be one."""
+    return name if is_name(name) else "(not shown)"
+
+
+def shown_path(path: str) -> str:
+    """Likewise, a path."""
+    return path if is_name(path) else "(path not shown)"
 
 
 def quoted(text: str) -> str:

@@ -47,6 +47,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     is_name,
     quoted,
+    shown,
 )
 
 __all__ = ["SOURCES", "Document", "DocumentReader", "source_spec"]
@@ -228,11 +229,7 @@ def _check_layers(layers: Sequence[Mapping[str, Any]], policy: Mapping[str, Any]
 def _not_met(drop: Sequence[str], readings: Sequence[_Reading]) -> list[str]:
     """A slip of a registry's name would keep what was to go."""
     there = {registry_identity(key) for reading in readings for key in reading.config.registries}
-    return [
-        f"drop: {key if is_name(key) else '(not shown)'} is in no document"
-        for key in drop
-        if registry_identity(key) not in there
-    ]
+    return [f"drop: {shown(key)} is in no document" for key in drop if registry_identity(key) not in there]
 
 
 def _sources_of(target: Mapping[str, Any]) -> list[Mapping[str, Any]]:

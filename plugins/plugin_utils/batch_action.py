@@ -35,6 +35,7 @@ from ansible.utils.display import Display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import stop_on_signals
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_here, safely, validated
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    MISPLACED,
     Mask,
     forms_in,
     misplaced,
@@ -81,7 +82,7 @@ class BatchAction(ActionBase):
         if wrong:
             return {
                 "failed": True,
-                "msg": f"{', '.join(wrong)}: a docker config or a credential stands where none belongs; "
+                "msg": f"{', '.join(wrong)}: {MISPLACED}; "
                 "nothing was done; give it by reference, or as a string or a mapping in source.inline",
             }
         forms = forms_in(arguments)

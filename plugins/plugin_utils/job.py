@@ -19,7 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     gcp_secret_id,
     kubernetes_secret_name,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import misplaced
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import MISPLACED, misplaced
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import reworded
 
 __all__ = ["COMPONENT", "VARIABLES", "JobSettings", "read_environment", "render"]
@@ -79,9 +79,7 @@ def read_environment(environment: Mapping[str, str]) -> JobSettings:
     """
     astray = [name for name in _SHOWN if misplaced({"value": environment.get(name, "")})]
     if astray:
-        raise ConfigurationError(
-            f"{', '.join(astray)}: a docker config or a credential stands where none belongs"
-        )
+        raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
     missing = [name for name in _REQUIRED if not environment.get(name, "").strip()]
     if missing:
         raise ConfigurationError(f"required environment variables are not set: {', '.join(missing)}")

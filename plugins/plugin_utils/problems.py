@@ -16,9 +16,11 @@ from typing import Any, NamedTuple, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    MISPLACED,
     is_name,
     misplaced,
     quoted,
+    shown,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import (
     CLUSTER_KEYS,
@@ -125,9 +127,7 @@ def _secrets(cluster: Mapping[str, Any]) -> tuple[str, str]:
         raise ConfigurationError("layers is empty")
     astray = misplaced(cluster)
     if astray:
-        raise ConfigurationError(
-            f"{', '.join(astray)}: a docker config or a credential stands where none belongs"
-        )
+        raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
     return _stored(fit, rules), _placed(fit, rules)
 
 
@@ -187,7 +187,7 @@ def reworded(error: ConfigurationError, names: Mapping[str, str]) -> Configurati
 
 
 def _told(text: Any) -> str:
-    return text if isinstance(text, str) and is_name(text) else "(not shown)"
+    return shown(text if isinstance(text, str) else "")
 
 
 def _enumerated(texts: Iterable[str]) -> str:

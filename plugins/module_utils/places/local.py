@@ -19,7 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Source
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
 
 __all__ = ["EnvSource", "FileSource", "InlineSource"]
 
@@ -70,7 +70,7 @@ class FileSource(Source):
 
     def describe(self, reference: Any) -> str:
         """``file:PATH``, unless that cannot be a path that somebody means."""
-        return f"file:{reference if is_name(reference) else '(path not shown)'}"
+        return f"file:{shown_path(reference)}"
 
 
 class EnvSource(Source):

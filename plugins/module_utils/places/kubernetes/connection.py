@@ -20,6 +20,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.kubeconfig import (
     load,
     problem,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     shown,
     shown_path,
 )

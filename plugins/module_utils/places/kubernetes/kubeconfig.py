@@ -17,9 +17,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     PermissionDenied,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    is_name,
+    shown_path,
+)
 
-__all__ = ["load", "problem", "shown", "shown_path"]
+__all__ = ["load", "problem"]
 
 
 # What the client says of names and keys. A node's own name, after "in", may be its whole content.
@@ -34,16 +37,6 @@ _SENTENCES = (
     (re.compile(r"File does not exist: (.+)\Z"), "{} does not exist"),
     (re.compile(r"file is empty\Z"), "it is empty"),
 )
-
-
-def shown(name: str) -> str:
-    """A name for a message."""
-    return name if is_name(name) else "(not shown)"
-
-
-def shown_path(path: str) -> str:
-    """A path for a message."""
-    return path if is_name(path) else "(path not shown)"
 
 
 def load(kubeconfig: str | None, context: str | None, configuration: Any) -> bool:

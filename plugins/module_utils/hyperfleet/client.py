@@ -34,7 +34,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline, Retrier
 
-__all__ = ["HyperFleetClient", "check_alive", "check_cluster_id"]
+__all__ = ["HyperFleetClient", "check_alive", "check_cluster_id", "imports"]
 
 Cluster = dict[str, Any]
 
@@ -62,6 +62,15 @@ def check_alive(cluster: Mapping[str, Any]) -> None:
         raise BeingDeleted(f"cluster {cluster.get('id')} is being deleted")
 
 
+def imports() -> Any:
+    """What a client needs, which most modules never do: each would pay 35 ms for it."""
+    try:
+        import urllib3
+    except ImportError as error:
+        raise missing_package(error, "urllib3") from None
+    return urllib3
+
+
 class HyperFleetClient:
     """One API.  Thread-safe.
 
@@ -73,12 +82,7 @@ class HyperFleetClient:
     def __init__(
         self, connection: Connection, *, retrier: Retrier, api_timeout: float = 30.0, connections: int = 16
     ) -> None:
-        # Imported here: most modules never meet this API, and each would pay 35 ms for it.
-        try:
-            import urllib3
-        except ImportError as error:
-            raise missing_package(error, "urllib3") from None
-        self._urllib3 = urllib3
+        self._urllib3 = urllib3 = imports()
         self._connection = connection
         self._retrier = retrier
         self._api_timeout = api_timeout

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Optional, Union
+from typing import Any, ClassVar, Union
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     InvalidDocument,
@@ -22,11 +22,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     HyperFleetClient,
     check_alive,
     check_cluster_id,
+    imports,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import connect
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import RequestRefused
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import IMPORTING
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import ClientPool
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["HyperFleetSource", "pull_secret"]
@@ -75,9 +76,20 @@ class HyperFleetSource(Source):
         type="dict", options=dict(cluster_id=dict(type="str", required=True))
     )
 
-    def __init__(self, settings: Settings, client: Optional[HyperFleetClient] = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self._client = client
+        # One API; made at first use, as the other places' clients are.
+        self._clients: ClientPool[str, HyperFleetClient] = ClientPool(
+            lambda dummy: HyperFleetClient(
+                connect(settings.connection(self.NAME)),
+                retrier=settings.retrier,
+                api_timeout=settings.api_timeout,
+                connections=settings.concurrency,
+            ),
+            imports=imports,
+            seconds=settings.timeout,
+            describe=lambda dummy: "the HyperFleet API",
+        )
         self._lock = threading.Lock()
         # What was read ahead: the document, or why it could not be had.
         self._ahead: dict[str, Union[bytes, PullSecretError]] = {}
@@ -130,15 +142,7 @@ class HyperFleetSource(Source):
         return f"hyperfleet:{reference['cluster_id']}"
 
     def _connected(self) -> HyperFleetClient:
-        with IMPORTING:
-            if self._client is None:
-                self._client = HyperFleetClient(
-                    connect(self.settings.connection(self.NAME)),
-                    retrier=self.settings.retrier,
-                    api_timeout=self.settings.api_timeout,
-                    connections=self.settings.concurrency,
-                )
-            return self._client
+        return self._clients.get(self.NAME)
 
 
 def _reading(cluster: Cluster) -> Union[bytes, PullSecretError]:

@@ -15,7 +15,7 @@ import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -28,34 +28,62 @@ ACCESS = "example-access-token"
 LEAK = "example-leaked-token"
 
 
-class TokenService:
-    """STS and IAM Credentials as one HTTP server; ``denied`` maps a path's end to the status it answers."""
+class _JsonServer:
+    """An HTTP server on loopback that answers with JSON; ``served`` says what."""
+
+    headers: ClassVar[dict[str, str]] = {}
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, str, dict[str, str]]] = []
-        self.denied: dict[str, int] = {}
         service = self
 
         class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
+            def _answer(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                service.asked.append((self.path, body, headers))
-                status, answer = service.answer(self.path)
+                status, answer = service.served(self.path, body, headers)
                 data = json.dumps(answer).encode()
                 self.send_response(status)
+                for name, value in service.headers.items():
+                    self.send_header(name, value)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
+
+            def do_GET(self) -> None:
+                self._answer()
+
+            def do_POST(self) -> None:
+                self._answer()
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.address = f"127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def served(self, path: str, body: str, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class TokenService(_JsonServer):
+    """STS and IAM Credentials as one HTTP server; ``denied`` maps a path's end to the status it answers."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, dict[str, str]]] = []
+        self.denied: dict[str, int] = {}
+        super().__init__()
+        self.url = f"http://{self.address}"
+
+    def served(self, path: str, body: str, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        self.asked.append((path, body, headers))
+        return self.answer(path)
 
     def answer(self, path: str) -> tuple[int, dict[str, Any]]:
         for end, status in self.denied.items():
@@ -92,50 +120,29 @@ class TokenService:
         path.write_text(json.dumps(configuration))
         return path
 
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
-
-class MetadataServer:
+class MetadataServer(_JsonServer):
     """What a pod of GKE asks for its service account and for tokens; everything else it does not know."""
+
+    headers: ClassVar[dict[str, str]] = {"Metadata-Flavor": "Google"}
+    answers: ClassVar[dict[str, Any]] = {
+        "/": {},
+        "/computeMetadata/v1/instance/service-accounts/default/": {"email": ACCOUNT, "scopes": []},
+        "/computeMetadata/v1/instance/service-accounts/default/token": {
+            "access_token": ACCESS,
+            "expires_in": 3600,
+            "token_type": "Bearer",
+        },
+    }
 
     def __init__(self) -> None:
         self.asked: list[str] = []
-        answers: dict[str, Any] = {
-            "/": {},
-            "/computeMetadata/v1/instance/service-accounts/default/": {"email": ACCOUNT, "scopes": []},
-            "/computeMetadata/v1/instance/service-accounts/default/token": {
-                "access_token": ACCESS,
-                "expires_in": 3600,
-                "token_type": "Bearer",
-            },
-        }
-        server = self
+        super().__init__()
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                path = self.path.partition("?")[0]
-                server.asked.append(path)
-                data = json.dumps(answers.get(path, {})).encode()
-                self.send_response(200 if path in answers else 404)
-                self.send_header("Metadata-Flavor", "Google")
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                """Nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.address = f"127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    def served(self, path: str, body: str, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        known = path.partition("?")[0]
+        self.asked.append(known)
+        return (200, self.answers[known]) if known in self.answers else (404, {})
 
 
 class TlsFront:

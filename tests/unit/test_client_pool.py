@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clie
     IMPORTING,
     ClientPool,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 # Each of the two libraries imports requests. Without the lock one of the threads gets half of it.
 _TWO_THREADS = """
@@ -43,7 +44,7 @@ failures = []
 def get(clients):
     together.wait()
     try:
-        clients.get()
+        clients.get(settings.deadline())
     except Exception as error:
         failures.append(repr(error))
 
@@ -74,14 +75,16 @@ def test_one_client_a_connection() -> None:
 
     pool: ClientPool[str, object] = ClientPool(make)
     found: list[object] = []
-    threads = [threading.Thread(target=lambda: found.append(pool.get("a"))) for _slot in range(8)]
+    threads = [
+        threading.Thread(target=lambda: found.append(pool.get("a", Deadline(60)))) for _slot in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert made == ["a"]
     assert len(set(map(id, found))) == 1
-    assert pool.get("b") is not found[0]
+    assert pool.get("b", Deadline(60)) is not found[0]
 
 
 def test_a_connection_that_failed_is_asked_for_once() -> None:
@@ -94,7 +97,7 @@ def test_a_connection_that_failed_is_asked_for_once() -> None:
     pool: ClientPool[str, object] = ClientPool(make)
     for _target in range(3):
         with pytest.raises(PermissionDenied) as caught:
-            pool.get("a")
+            pool.get("a", Deadline(60))
         assert (caught.value.message, caught.value.hint) == ("no credentials", "log in")
     assert asked == ["a"]
 
@@ -110,14 +113,33 @@ def test_a_connection_that_hangs_holds_up_no_other() -> None:
 
     pool: ClientPool[str, str] = ClientPool(make, seconds=0.1, describe=lambda key: f"cluster {key}")
     try:
-        with pytest.raises(TimedOut, match=r"the connection to cluster slow was not ready in 0\.1 s"):
-            pool.get("slow")
+        with pytest.raises(
+            TimedOut, match=r"the connection to cluster slow was not ready within the limit of 0\.1 s"
+        ):
+            pool.get("slow", Deadline(60))
         with pytest.raises(TimedOut):
-            pool.get("slow")
-        assert pool.get("good") == "good"
+            pool.get("slow", Deadline(60))
+        assert pool.get("good", Deadline(60)) == "good"
     finally:
         gate.set()
     assert asked == ["slow", "good"]
+
+
+def test_nobody_waits_longer_than_he_may_himself() -> None:
+    """Two slow connections, say a source's and a target's, do not double a target's limit."""
+    gate = threading.Event()
+
+    def make(_connection: str) -> bool:
+        return gate.wait(60)
+
+    pool: ClientPool[str, bool] = ClientPool(make, seconds=60, describe=lambda dummy: "cluster slow")
+    try:
+        with pytest.raises(TimedOut, match=r"cluster slow was not ready within the limit of 0\.1 s"):
+            pool.get("a", Deadline(0.1))
+    finally:
+        gate.set()
+    # That one was out of time says nothing of the connection.
+    assert pool.get("a", Deadline(60)) is True
 
 
 def test_only_imports_are_under_the_lock_that_all_places_share() -> None:
@@ -137,7 +159,7 @@ def test_only_imports_are_under_the_lock_that_all_places_share() -> None:
 
     during: list[bool] = []
     pool: ClientPool[str, bool] = ClientPool(lambda dummy: free(), imports=lambda: during.append(free()))
-    assert pool.get("a") is True
+    assert pool.get("a", Deadline(60)) is True
     assert during == [False]
 
 
@@ -161,4 +183,4 @@ def test_a_library_that_ends_the_process_ends_one_connection() -> None:
 
     pool: ClientPool[str, str] = ClientPool(make)
     with pytest.raises(Internal, match="SystemExit"):
-        pool.get("a")
+        pool.get("a", Deadline(60))

@@ -33,6 +33,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     translate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline, Retrier
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.waiting import within
 
 __all__ = ["HyperFleetClient", "check_alive", "check_cluster_id", "imports"]
 
@@ -182,13 +183,17 @@ class HyperFleetClient:
             headers["Authorization"] = f"Bearer {self._token.token()}"
         where = f"{what} at {self._connection.place}"
         try:
-            response = self._pool.request(
-                "GET",
-                self._connection.base + path,
-                headers=headers,
-                timeout=self._urllib3.Timeout(total=timeout),
-                retries=False,
-                redirect=False,
+            response = within(
+                timeout,
+                lambda: self._pool.request(
+                    "GET",
+                    self._connection.base + path,
+                    headers=headers,
+                    timeout=self._urllib3.Timeout(total=timeout),
+                    retries=False,
+                    redirect=False,
+                ),
+                Unavailable(f"{where}: no whole answer in time"),
             )
         except self._urllib3.exceptions.HTTPError as error:
             raise self._no_answer(error, where) from None

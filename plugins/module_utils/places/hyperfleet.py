@@ -109,7 +109,7 @@ class HyperFleetSource(Source):
         for batch in HyperFleetClient.batches(wanted):
             if in_a_row < _GIVE_UP:
                 try:
-                    found = self._connected().find_clusters(batch, self.settings.deadline())
+                    found = self._search(batch)
                 except RequestRefused:
                     return  # each cluster is read by itself
                 except PullSecretError as caught:
@@ -132,7 +132,7 @@ class HyperFleetSource(Source):
         with self._lock:
             reading = self._ahead.pop(cluster_id, None)
         if reading is None:
-            reading = _reading(self._connected().get_cluster(cluster_id, deadline))
+            reading = _reading(self._clients.get(self.NAME, deadline).get_cluster(cluster_id, deadline))
         if isinstance(reading, PullSecretError):
             raise _again(reading) from None
         return reading
@@ -141,8 +141,9 @@ class HyperFleetSource(Source):
         """``hyperfleet:CLUSTER-ID``."""
         return f"hyperfleet:{reference['cluster_id']}"
 
-    def _connected(self) -> HyperFleetClient:
-        return self._clients.get(self.NAME)
+    def _search(self, cluster_ids: Sequence[str]) -> dict[str, Cluster]:
+        deadline = self.settings.deadline()
+        return self._clients.get(self.NAME, deadline).find_clusters(cluster_ids, deadline)
 
 
 def _reading(cluster: Cluster) -> Union[bytes, PullSecretError]:

@@ -28,10 +28,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     missing_package,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import (
-    ClientPool,
-    within,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import ClientPool
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.connection import (
     Connection,
     check_address,
@@ -44,6 +41,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     translate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.waiting import within
 
 __all__ = ["KubernetesClient", "KubernetesClients"]
 
@@ -150,6 +148,7 @@ class KubernetesClient:
     ) -> dict[str, Any]:
         url = self._host + path + ("?" + urlencode(query) if query else "")
         sent = json.dumps(body).encode() if body is not None else None
+        where = f"{method} {place}"
         unanswered = False
 
         def attempt(timeout: float) -> dict[str, Any]:
@@ -171,15 +170,19 @@ class KubernetesClient:
                     "Content-Type": content,
                     **self._authorization(timeout),
                 }
-                # One retry policy for all: urllib3 would otherwise repeat calls by itself.
-                response = self._pool.request(
-                    method,
-                    url,
-                    body=sent,
-                    headers=headers,
-                    timeout=self._timeout(total=timeout),
-                    retries=False,
-                    redirect=False,
+                response = within(
+                    timeout,
+                    # One retry policy for all: urllib3 would otherwise repeat calls by itself.
+                    lambda: self._pool.request(
+                        method,
+                        url,
+                        body=sent,
+                        headers=headers,
+                        timeout=self._timeout(total=timeout),
+                        retries=False,
+                        redirect=False,
+                    ),
+                    Unavailable(f"{where}: no whole answer from the API server {self._address} in time"),
                 )
                 if response.status >= 300:
                     raise translate(
@@ -188,9 +191,9 @@ class KubernetesClient:
                 answer = json.loads(response.data)
             except self._transport_error as error:
                 # urllib3's text holds an object's address and at times the URL; its type is enough.
-                raise self._no_answer(error, f"{method} {place}") from None
+                raise self._no_answer(error, where) from None
             except ValueError:
-                raise Unavailable(f"{method} {place}: the answer is not JSON") from None
+                raise Unavailable(f"{where}: the answer is not JSON") from None
             return answer if isinstance(answer, dict) else {}
 
         return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
@@ -210,7 +213,11 @@ class KubernetesClient:
         # Asked for at each call: tokens of exec plugins and service accounts rotate.
         try:
             settings = (
-                within(seconds, self._configuration.auth_settings, f"no token for {self._address}")
+                within(
+                    seconds,
+                    self._configuration.auth_settings,
+                    TimedOut(f"no token for {self._address} in {seconds:g} s (an exec plugin?)"),
+                )
                 if self._plugin
                 else self._configuration.auth_settings()
             )
@@ -269,6 +276,8 @@ class KubernetesClients:
             describe=describe,
         )
 
-    def get(self, context: str | None = None, kubeconfig: str | None = None) -> KubernetesClient:
+    def get(
+        self, deadline: Deadline, context: str | None = None, kubeconfig: str | None = None
+    ) -> KubernetesClient:
         """The client of this context (the module's own where None)."""
-        return self._pool.get(connect(self._settings.connection("kubernetes"), context, kubeconfig))
+        return self._pool.get(connect(self._settings.connection("kubernetes"), context, kubeconfig), deadline)

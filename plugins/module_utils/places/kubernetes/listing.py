@@ -39,7 +39,7 @@ class Listing(listing.Listing[KubernetesTarget, _Group, _Name, dict[str, Any]]):
         return target.namespace, target.name
 
     def list_group(self, group: _Group) -> Iterable[tuple[_Name, dict[str, Any]]]:
-        for secret in self._clients.get(*group).list_all(
-            "secrets", "managed-by=hyperfleet", self._settings.deadline()
-        ):
+        deadline = self._settings.deadline()
+        client = self._clients.get(deadline, *group)
+        for secret in client.list_all("secrets", "managed-by=hyperfleet", deadline):
             yield (secret["metadata"]["namespace"], secret["metadata"]["name"]), secret

@@ -41,7 +41,7 @@ class KubernetesSource(Source):
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The key's bytes."""
-        client = self._clients.get(reference.get("context"), reference.get("kubeconfig"))
+        client = self._clients.get(deadline, reference.get("context"), reference.get("kubeconfig"))
         secret = client.get(reference["namespace"], "secrets", reference["name"], deadline)
         if secret is None:
             raise NotFound(f"{self.describe(reference)}: the secret does not exist")

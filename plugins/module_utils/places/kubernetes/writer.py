@@ -85,7 +85,7 @@ class KubernetesWriter:
     ) -> None:
         """Make the Secret hold ``config``; what was done is written to ``outcome``."""
         outcome.after = config
-        client = self._clients.get(target.context, target.kubeconfig)
+        client = self._clients.get(deadline, target.context, target.kubeconfig)
         replacing = Replacing(client, target, config, outcome, deadline)
         converge(
             self._settings,
@@ -99,7 +99,7 @@ class KubernetesWriter:
 
     def remove(self, target: KubernetesTarget, outcome: Outcome, deadline: Deadline) -> None:
         """Delete the Secret and its mentions in the service accounts; one that is not ours is refused."""
-        client = self._clients.get(target.context, target.kubeconfig)
+        client = self._clients.get(deadline, target.context, target.kubeconfig)
 
         def once(fresh: bool) -> None:
             outcome.restart()

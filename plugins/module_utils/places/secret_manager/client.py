@@ -35,9 +35,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
+    Unanswered,
     translate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.waiting import within
 
 __all__ = ["SecretManagerClient", "SecretManagerClients", "number"]
 
@@ -99,7 +101,11 @@ class SecretManagerClient:
         once: bool = False,
     ) -> T:
         def attempt(timeout: float) -> T:
+            late = Unanswered(f"UNAVAILABLE: {method} on {resource}: no whole answer in time")
             try:
+                if self._connection.transport == "rest":
+                    return within(timeout, lambda: request(timeout), late)
+                # gRPC keeps to the limit by itself.
                 return request(timeout)
             except PullSecretError:
                 raise
@@ -356,6 +362,6 @@ class SecretManagerClients:
             describe=lambda dummy: "Secret Manager",
         )
 
-    def get(self, impersonate: str | None = None) -> SecretManagerClient:
+    def get(self, deadline: Deadline, impersonate: str | None = None) -> SecretManagerClient:
         """The client that acts as this service account (the module's own where None)."""
-        return self._pool.get(connect(self._settings.connection("gcp"), impersonate))
+        return self._pool.get(connect(self._settings.connection("gcp"), impersonate), deadline)

@@ -41,7 +41,7 @@ class Listing(listing.Listing[SecretManagerTarget, _Group, str, Any]):
 
     def list_group(self, group: _Group) -> Iterable[tuple[str, Any]]:
         impersonate, project = group
-        found = self._clients.get(impersonate).list_secrets(
-            project, "labels.managed-by=hyperfleet", self._settings.deadline()
-        )
+        deadline = self._settings.deadline()
+        client = self._clients.get(deadline, impersonate)
+        found = client.list_secrets(project, "labels.managed-by=hyperfleet", deadline)
         return ((number(secret.name), secret) for secret in found)

@@ -42,7 +42,7 @@ class SecretManagerSource(Source):
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The payload, its checksum checked."""
-        client = self._clients.get(reference.get("impersonate_service_account"))
+        client = self._clients.get(deadline, reference.get("impersonate_service_account"))
         secret = f"projects/{reference['project']}/secrets/{reference['secret']}"
         version = reference.get("version") or "latest"
         if version != "latest":

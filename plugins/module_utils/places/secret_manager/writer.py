@@ -104,7 +104,7 @@ class SecretManagerWriter:
                 f"holds {MAX_PAYLOAD}"
             )
         outcome.after = config
-        client = self._clients.get(target.impersonate)
+        client = self._clients.get(deadline, target.impersonate)
         desired = Desired(client, target, config, outcome, deadline)
         addition = Addition(desired, self._settings, self._owner)
         try:
@@ -127,7 +127,7 @@ class SecretManagerWriter:
 
         :param seen: is given the document as it was read.
         """
-        client = self._clients.get(target.impersonate)
+        client = self._clients.get(deadline, target.impersonate)
         restoration = self._restoration(client, target, outcome, deadline)
 
         def once(_fresh: bool) -> None:
@@ -145,7 +145,7 @@ class SecretManagerWriter:
 
     def remove(self, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline) -> None:
         """Delete the secret with all its versions; one that is not ours is refused."""
-        client = self._clients.get(target.impersonate)
+        client = self._clients.get(deadline, target.impersonate)
 
         def once(fresh: bool) -> None:
             known = None if fresh else self._listing.secret(target)

@@ -91,6 +91,13 @@ class Outcome:
         if action not in self.actions:
             self.actions.append(action)
 
+    def differs(self, name: str, before: str | None, after: str | None) -> None:
+        """Show in the diff what else is different; None is a side that has none of it."""
+        if before is not None:
+            self.metadata_before = {**self.metadata_before, name: before}
+        if after is not None:
+            self.metadata_after = {**self.metadata_after, name: after}
+
     @property
     def written(self) -> bool:
         """Whether something was written for good."""

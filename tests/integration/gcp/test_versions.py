@@ -80,6 +80,11 @@ def test_disable_false_leaves_them_enabled(module: Module) -> None:
     assert module.states() == ["ENABLED"] * 3
 
 
+def _only(one: str, other: str) -> set[str]:
+    """The lines of one side of a diff that are not on the other."""
+    return set(one.splitlines()) - set(other.splitlines())
+
+
 @pytest.mark.parametrize("check", [False, True], ids=["run", "check"])
 def test_disabled_ones_are_destroyed_once_they_are_out_of_use_for_long_enough(
     module: Module, check: bool
@@ -89,9 +94,12 @@ def test_disabled_ones_are_destroyed_once_they_are_out_of_use_for_long_enough(
     module.lab.seed([owned("cls-1", versions=versions)])
     # Version 2 was in use until 3 came, 6 days ago; version 1 until 2 came, 20 days ago.
     _age(module, 30, 20, 6, 3, 1)
-    result = module.put("5", retention={"keep": 1, "destroy_after": 7 * _DAY}, check=check)
+    result = module.put("5", retention={"keep": 1, "destroy_after": 7 * _DAY}, check=check, diff=True)
 
     assert sorted(result["actions"]) == ["version 1 destroyed", "version 4 disabled"]
+    (diff,) = result["diff"]
+    assert _only(diff["before"], diff["after"]) == {"version 1: DISABLED", "version 4: ENABLED"}
+    assert _only(diff["after"], diff["before"]) == {"version 1: DESTROYED", "version 4: DISABLED"}
     if check:
         assert module.writes() == 0
         assert module.states() == states

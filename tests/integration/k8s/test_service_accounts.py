@@ -122,10 +122,21 @@ def test_an_account_that_appears_meanwhile(api: Api, namespace: str, run: Run) -
 
 
 def test_check_mode_predicts_and_writes_nothing(api: Api, namespace: str, run: Run, account: str) -> None:
-    result = run(**desired(namespace, service_accounts=[account]), check_mode=True)
+    params = desired(namespace, service_accounts=[account], digest_key="example-key")
+    result = run(**params, check_mode=True, diff=True)
     assert result["targets"][0]["actions"] == ["created", f"linked to service account {account}"]
     assert api.writes() == []
     assert listed(api, namespace) == ["b", "a"]
+    (diff,) = result["diff"]
+    assert f"service account {account}: b, a\n" in diff["before"]
+    assert f"service account {account}: b, a, {NAME}\n" in diff["after"]
+    assert run(**params, diff=True)["diff"] == [diff]
+
+
+def test_check_mode_tells_of_an_account_that_is_not_there(api: Api, namespace: str, run: Run) -> None:
+    result = run(**desired(namespace, service_accounts=["absent"]), check_mode=True)
+    (warning,) = result["targets"][0]["warnings"]
+    assert warning.startswith(f"service account {namespace}/absent does not exist")
 
 
 def test_an_account_without_a_list(api: Api, namespace: str, run: Run) -> None:

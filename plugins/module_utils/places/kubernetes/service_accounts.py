@@ -10,6 +10,7 @@ entry is changed, and it is written back under its resourceVersion.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import DependencyMissing
@@ -53,12 +54,17 @@ def link_service_account(
     names = [entry.get("name") for entry in there]
     if (secret in names) == present or (not found and not present):
         return
-    outcome.did(f"{'linked to' if present else 'unlinked from'} service account {account}")
-    if dry_run:
-        return
     wanted = (
         there + [{"name": secret}] if present else [entry for entry in there if entry.get("name") != secret]
     )
+    outcome.did(f"{'linked to' if present else 'unlinked from'} service account {account}")
+    outcome.differs(f"service account {account}", _listed(there), _listed(wanted))
+    if dry_run:
+        if not found:
+            outcome.warnings.append(
+                f"service account {namespace}/{account} does not exist; a run without check mode waits for it"
+            )
+        return
     client.patch(
         namespace,
         "serviceaccounts",
@@ -67,3 +73,7 @@ def link_service_account(
         deadline,
     )
     note(outcome, "link-service-account", f"Changed imagePullSecrets of {account}", namespace=namespace)
+
+
+def _listed(entries: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(str(entry.get("name")) for entry in entries) or "no imagePullSecrets"

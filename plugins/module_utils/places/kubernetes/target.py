@@ -144,15 +144,8 @@ def metadata_patch(target: KubernetesTarget, secret: Mapping[str, Any], outcome:
         different = {key: value for key, value in wanted.items() if there.get(key) != value}
         if different:
             patch[kind] = different
-            one = kind[:-1]
-            outcome.metadata_before = {
-                **outcome.metadata_before,
-                **{f"{one} {key}": there[key] for key in different if key in there},
-            }
-            outcome.metadata_after = {
-                **outcome.metadata_after,
-                **{f"{one} {key}": value for key, value in different.items()},
-            }
+            for key, value in different.items():
+                outcome.differs(f"{kind[:-1]} {key}", there.get(key), value)
     return patch
 
 

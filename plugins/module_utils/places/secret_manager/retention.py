@@ -115,8 +115,10 @@ def apply_retention(
             denied[verb][1].append(key)
             continue
         done = f"version {key} {verb}{'d' if verb.endswith('e') else 'ed'}"
+        before, after = ("ENABLED", "DISABLED") if verb == "disable" else ("DISABLED", "DESTROYED")
         if dry_run:
             outcome.did(done)
+            outcome.differs(f"version {key}", before, after)
             continue
         try:
             client.set_state(f"{name}/versions/{key}", versions[key].etag, verb, deadline)
@@ -128,6 +130,7 @@ def apply_retention(
             denied[verb] = (error, [key])
             continue
         outcome.did(done)
+        outcome.differs(f"version {key}", before, after)
         outcome.settle()
         note(outcome, f"{verb}-secret-version", f"Old version: {verb}", version=str(key))
     for verb, (refusal, keys) in denied.items():

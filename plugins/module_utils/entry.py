@@ -10,10 +10,11 @@ Behind both are the same argument spec and the same task, so the result is the s
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 from collections.abc import Mapping
-from typing import Any, Callable, NoReturn, Protocol
+from typing import Any, Callable, NoReturn, Protocol, TextIO
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
@@ -108,10 +109,16 @@ def run_here(
     """
     params = validated(target_options, arguments)
     # Libraries warn on stderr, which here is not the module's own. They give it to exec plugins, too: a file.
-    with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stderr(nowhere):
+    with contextlib.redirect_stderr(_nowhere()):
         result = task(params, check_mode=check_mode, diff=diff, stop=stop)
     hidden: dict[str, Any] = Mask(_connection_secrets(arguments)).value(result)
     return hidden
+
+
+@functools.cache
+def _nowhere() -> TextIO:
+    """Never closed: a library's logging may keep it, and would complain on the real one, message and all."""
+    return open(os.devnull, "w", encoding="utf-8")
 
 
 def validated(target_options: _TargetOptions, arguments: Mapping[str, Any]) -> dict[str, Any]:

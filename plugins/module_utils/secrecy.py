@@ -46,6 +46,10 @@ _USER_AND_PASSWORD = re.compile(r"[^\s:]+:.+\Z")
 _KEYS = frozenset({"auths", "auth", "password", "identitytoken", "registrytoken"})
 # Nobody's name for a place, a cluster or a layer has quotes, braces or control characters in it.
 _NAME = re.compile(r"[\w.:/@~+=#,() -]{1,253}\Z")
+# What a bearer token begins with: nobody's name for anything.
+_TOKEN = re.compile(r"(?:Bearer|Basic) |eyJ[\w-]{5,}\.")
+# A dot is between the parts of a bearer token, which has its place in ``kubernetes.api_key``.
+_NO_BASE64 = re.compile(r"[^A-Za-z0-9+/_=.-]+")
 _SLIP = re.compile(r"[\w. -]{1,80}\Z")
 # What options and their choices are called, misspelt ones included.
 _OPTION = re.compile(r"[A-Za-z][a-z_]{0,29}\Z")
@@ -55,7 +59,7 @@ _FEW = 8
 
 def is_name(text: str) -> bool:
     """Whether a text that was given as a name can be one, so that a message may quote it."""
-    return bool(_NAME.match(text)) and not _is_secret(text)
+    return bool(_NAME.match(text)) and not _TOKEN.match(text) and not _is_secret(text)
 
 
 def shown(name: str) -> str:
@@ -212,6 +216,12 @@ def _is_secret(value: Any) -> bool:
     if value == value.lower():
         # Most names; base64 of sixteen characters has a capital among them but once in thousands.
         return False
+    # In its parts too: a user's name or a host may stand before it.
+    parts = _NO_BASE64.split(value)
+    return any(map(_is_encoded_secret, {value, *parts}))
+
+
+def _is_encoded_secret(value: str) -> bool:
     decoded = _decoded(value)
     if decoded is None:
         return False

@@ -6,12 +6,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.action.k8s_pull_secret import ActionModule
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import whole
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils import batch_action
 
 
@@ -97,3 +101,22 @@ def test_two_chunks_do_not_write_one_secret(again: dict[str, str], said: str) ->
     told = action._run_chunks({"targets": targets}, targets, {})
     assert (told["failed"], told["msg"]) == (True, said)
     assert action.sizes == [], "nothing was begun"
+
+
+def test_files_elsewhere_are_told_apart_by_their_names(tmp_path: Path) -> None:
+    """What is a link here says nothing of there, and ``..`` may lead anywhere."""
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+
+    def wanted(*paths: str) -> dict[str, Any]:
+        targets = [
+            {"id": f"cls-{number}", "dest": path, "source": {"env": "A"}} for number, path in enumerate(paths)
+        ]
+        return validated(dockerconfig_merge.target_options, {"targets": targets})
+
+    linked = wanted(f"{tmp_path}/link", f"{tmp_path}/there")
+    assert len(dockerconfig_merge.targets_elsewhere(linked)) == 2
+    with pytest.raises(ConfigurationError, match="targets 1 and 2 are both file:"):
+        dockerconfig_merge.targets_of(linked)
+    assert len(dockerconfig_merge.targets_elsewhere(wanted("/x/link/../f", "/x/f"))) == 2
+    with pytest.raises(ConfigurationError, match="targets 1 and 2 are both file:"):
+        dockerconfig_merge.targets_elsewhere(wanted("//x/./f", "/x/f"))

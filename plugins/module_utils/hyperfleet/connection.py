@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 from urllib.parse import urlsplit
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
 
 __all__ = ["Connection", "TokenFile", "connect"]
 
@@ -102,20 +104,21 @@ class TokenFile:
                 found = os.stat(self._path)
                 stamp = (found.st_mtime_ns, found.st_ino, found.st_size)
                 if stamp != self._stamp:
-                    with open(self._path, encoding="utf-8") as stream:
-                        self._token = _checked(stream.read().strip(), self._path)
+                    self._token = self._read()
                     self._stamp = stamp
             except (OSError, UnicodeDecodeError) as error:
-                reason = getattr(error, "strerror", None) or "not text"
-                raise ConfigurationError(
-                    f"hyperfleet.token_file {self._path} cannot be read: {reason}"
+                raise self._refused(
+                    f"cannot be read: {getattr(error, 'strerror', None) or 'not text'}"
                 ) from None
             return self._token
 
+    def _read(self) -> str:
+        token = read_regular(self._path)[0].decode("utf-8").strip()
+        if not token:
+            raise self._refused("is empty")
+        if not token.isascii() or not token.isprintable() or " " in token:
+            raise self._refused("holds something that is not a bearer token")
+        return token
 
-def _checked(token: str, path: str) -> str:
-    if not token:
-        raise ConfigurationError(f"hyperfleet.token_file {path} is empty")
-    if not token.isascii() or not token.isprintable() or " " in token:
-        raise ConfigurationError(f"hyperfleet.token_file {path} holds something that is not a bearer token")
-    return token
+    def _refused(self, why: str) -> ConfigurationError:
+        return ConfigurationError(f"hyperfleet.token_file {shown_path(self._path)} {why}")

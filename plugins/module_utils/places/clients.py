@@ -35,6 +35,7 @@ class ClientPool(Generic[K, C]):
     :param imports: run first, under ``IMPORTING``: imports what ``make`` needs.
     :param seconds: how long the making may take.  Whoever asks after that does not wait again.
     :param describe: a connection's printable name.
+    :param hint: what may be the reason where one is not ready in time.
     """
 
     def __init__(
@@ -44,11 +45,13 @@ class ClientPool(Generic[K, C]):
         imports: Callable[[], None] = lambda: None,
         seconds: float = 300.0,
         describe: Callable[[K], str] = lambda dummy: "the service",
+        hint: str = "",
     ) -> None:
         self._make = make
         self._imports = imports
         self._seconds = seconds
         self._describe = describe
+        self._hint = hint
         self._lock = threading.Lock()
         self._clients: dict[K, tuple[Future[C], Deadline]] = {}
 
@@ -69,7 +72,7 @@ class ClientPool(Generic[K, C]):
         if not client.done():
             raise TimedOut(
                 f"the connection to {self._describe(connection)} was not ready within the limit of "
-                f"{min(ready_by.seconds, deadline.seconds):g} s (an exec plugin?)"
+                f"{min(ready_by.seconds, deadline.seconds):g} s{self._hint}"
             )
         error = client.exception()
         if isinstance(error, PullSecretError):

@@ -109,7 +109,11 @@ def _place(wanted: Mapping[str, Any]) -> str:
 
 
 def _named_place(target: FileTarget) -> str | None:
-    return f"file:{os.path.normpath(target.dest)}" if target.dest else None
+    """Without following links, after one of which ``..`` may be anywhere."""
+    if not target.dest:
+        return None
+    parts = [part for part in target.dest.split("/") if part not in ("", ".")]
+    return f"file:{'/' if target.dest.startswith('/') else ''}{'/'.join(parts)}"
 
 
 def _full_place(target: FileTarget) -> str | None:

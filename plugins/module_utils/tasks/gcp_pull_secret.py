@@ -40,7 +40,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     SecretManagerWriter,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
 __all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
@@ -117,7 +117,7 @@ def _place(target: Mapping[str, Any]) -> str:
     try:
         return build_target(target).name
     except ConfigurationError:
-        return f"projects/{target.get('project') or '?'}/secrets/{target.get('secret') or '?'}"
+        return f"projects/{shown(target.get('project') or '')}/secrets/{shown(target.get('secret') or '')}"
 
 
 def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:

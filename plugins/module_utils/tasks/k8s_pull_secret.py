@@ -30,7 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     KubernetesWriter,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
 __all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
@@ -99,12 +99,12 @@ def _full_place(target: KubernetesTarget) -> str:
 
 
 def _place(target: Mapping[str, Any]) -> str:
-    context = f"{target['context']}:" if target.get("context") else ""
+    context = f"{shown(target['context'])}:" if target.get("context") else ""
     try:
-        name: str | None = _name(target)
+        name = _name(target)
     except ConfigurationError:
-        name = None
-    return f"{context}namespaces/{target.get('namespace') or '?'}/secrets/{name or '?'}"
+        name = "?"
+    return f"{context}namespaces/{shown(target.get('namespace') or '')}/secrets/{name}"
 
 
 def _name(wanted: Mapping[str, Any]) -> str:

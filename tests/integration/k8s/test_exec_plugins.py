@@ -63,9 +63,21 @@ def test_a_plugin_that_is_not_there(api: Api, namespace: str, tmp_path: Path) ->
     assert "gave no credentials; config-plugin: " in failure["msg"]
 
 
-def test_a_plugin_that_gives_a_token(api: Api, namespace: str, tmp_path: Path) -> None:
-    config = exec_kubeconfig(tmp_path / "config", api.url, _LOUD, {"token": api.token})
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_plugin_that_gives_a_token(api: Api, namespace: str, tmp_path: Path, end: str) -> None:
+    config = exec_kubeconfig(tmp_path / "config", api.url, _LOUD, {"token": api.token + end})
     assert "failed" not in put(namespace, config)
+
+
+@pytest.mark.parametrize("token", ["example\npassword", "example\u00e4password"])
+def test_a_token_that_cannot_be_sent(api: Api, namespace: str, tmp_path: Path, token: str) -> None:
+    config = exec_kubeconfig(tmp_path / "config", api.url, "true", {"token": token})
+    result = put(namespace, config)
+    (failure,) = result["failed_targets"]
+    assert failure["kind"] == "permission_denied"
+    assert "has a character that no HTTP header can carry" in failure["msg"]
+    assert result["targets"][0]["retries"] == len(api.calls) == 0
+    assert "example" not in json.dumps(result)
 
 
 def put(namespace: str, kubeconfig: Path) -> dict[str, Any]:
@@ -107,3 +119,17 @@ def test_a_plugin_is_given_a_stderr_that_is_a_file_where_the_work_is_done_here(
         stop=threading.Event(),
     )
     assert "failed" not in result, result
+
+
+def test_what_a_library_keeps_of_stderr_stays_open() -> None:
+    """Logging would print the message, with its arguments, on the real one."""
+    kept: list[Any] = []
+
+    def task(*_args: Any, **_options: Any) -> dict[str, Any]:
+        kept.append(sys.stderr)
+        return {}
+
+    for _run in range(2):
+        run_here(dict, task, {}, check_mode=False, diff=False, stop=threading.Event())
+    assert kept[0] is kept[1]
+    assert not kept[0].closed

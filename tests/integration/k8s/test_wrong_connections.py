@@ -17,6 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
 from tests.integration.k8s.running import run_task
 from tests.integration.k8s.test_secret import ONE
 from tests.integration.k8s.world import Api
+from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
 
 
 def refused(**kubernetes: Any) -> str:
@@ -33,6 +34,18 @@ def refused(**kubernetes: Any) -> str:
 def test_a_kubeconfig_that_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "missing"
     assert f"no usable kubeconfig: {path}: No such file" in refused(kubeconfig=str(path))
+
+
+@pytest.mark.parametrize(
+    "entry", [{"proxy-url": "ftp://example-password"}, {"proxy-url": "example-password:3128"}]
+)
+def test_a_proxy_or_name_that_cannot_be_used(tmp_path: Path, entry: dict[str, Any]) -> None:
+    path = write_kubeconfig(tmp_path / "config", [Cluster("mgmt-1", "https://127.0.0.1:1", "t")])
+    document = json.loads(path.read_text())
+    document["clusters"][0]["cluster"].update(entry)
+    path.write_text(json.dumps(document))
+    words = f"no connection to 127.0.0.1:1 can be made as the API server of kubeconfig {path} says ("
+    assert words in refused(kubeconfig=str(path))
 
 
 def test_a_kubeconfig_that_is_a_directory(tmp_path: Path) -> None:

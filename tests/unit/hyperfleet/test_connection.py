@@ -127,3 +127,18 @@ def test_a_file_without_a_token_is_named_not_shown(tmp_path: Path, content: byte
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="nowhere cannot be read: No such file"):
         TokenFile(str(tmp_path / "nowhere")).token()
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    os.mkfifo(path)
+    with pytest.raises(ConfigurationError, match="cannot be read: not a regular file"):
+        TokenFile(str(path)).token()
+
+
+@pytest.mark.parametrize("token", [f"eyJhbGciOiJub25lIn0.eyJ{'example' * 4}.", "Bearer example-password"])
+def test_a_token_in_the_place_of_its_file_is_not_shown(token: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        TokenFile(token).token()
+    assert "hyperfleet.token_file (path not shown) cannot be read: No such file" in str(caught.value)
+    assert "example" not in str(caught.value)

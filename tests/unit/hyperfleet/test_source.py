@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -21,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import BeingDeleted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import IMPORTING
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import HyperFleetSource
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 from tests.unit.hyperfleet.support import TRIES, World
@@ -106,6 +108,27 @@ def test_a_fleet_is_read_in_few_requests(world: World, deadline: Deadline) -> No
         documents = list(pool.map(lambda cluster_id: source.read(reference(cluster_id), deadline), ids))
     assert [json.loads(document)["n"] for document in documents] == list(range(250))
     assert world.lab.calls.count() == 3
+
+
+def test_a_read_does_not_wait_for_other_places_imports(world: World, deadline: Deadline) -> None:
+    world.lab.store.seed([cluster("cls-1")])
+    source = world.source()
+    source.read(reference("cls-1"), deadline)
+    importing, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with IMPORTING:
+            importing.set()
+            assert done.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        assert importing.wait(60)
+        assert source.read(reference("cls-1"), Deadline(5)) == TEXT.encode()
+    finally:
+        done.set()
+        thread.join()
 
 
 def test_the_second_read_sees_the_world_as_it_is_then(world: World, deadline: Deadline) -> None:

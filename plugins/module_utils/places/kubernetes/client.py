@@ -66,7 +66,14 @@ class KubernetesClient:
         self._configuration, self._plugin = configure(connection, settings.concurrency)
         self._host = str(self._configuration.host).rstrip("/")
         self._address = _address(check_address(self._host, "kubernetes.host or the kubeconfig's server"))
-        self._pool = RESTClientObject(self._configuration).pool_manager
+        try:
+            self._pool = RESTClientObject(self._configuration).pool_manager
+        except Exception as error:  # noqa: BLE001 - urllib3's, and of what a kubeconfig should not hold
+            raise ConfigurationError(
+                f"no connection to {self._address} can be made as {describe(connection)} says "
+                f"({type(error).__name__})",
+                "check the kubeconfig's proxy-url and tls-server-name",
+            ) from None
 
     def place(self, namespace: str, kind: str, name: str) -> str:
         """The printable name of an object."""
@@ -188,10 +195,11 @@ class KubernetesClient:
                     raise translate(
                         response.status, response.data, method, place, response.headers.get("Retry-After")
                     )
-                answer = json.loads(response.data)
             except self._transport_error as error:
                 # urllib3's text holds an object's address and at times the URL; its type is enough.
                 raise self._no_answer(error, where) from None
+            try:
+                answer = json.loads(response.data)
             except ValueError:
                 raise Unavailable(f"{where}: the answer is not JSON") from None
             return answer if isinstance(answer, dict) else {}
@@ -222,10 +230,17 @@ class KubernetesClient:
                 else self._configuration.auth_settings()
             )
             token = (settings.get("BearerToken") or {}).get("value")
-        except TimedOut:
+        except PullSecretError:
             raise
         except Exception as error:  # noqa: BLE001 - an exec plugin may raise anything
             raise PermissionDenied(f"no token for the API server ({type(error).__name__})") from None
+        # Files and plugins often end it with a line break.
+        token = str(token or "").strip()
+        if not (token.isascii() and token.isprintable()):
+            raise PermissionDenied(
+                f"the token for {self._address} has a character that no HTTP header can carry",
+                "look at kubernetes.api_key, the kubeconfig's token, or what its exec plugin gives",
+            )
         return {"Authorization": token} if token else {}
 
 
@@ -274,6 +289,7 @@ class KubernetesClients:
             imports=_imports,
             seconds=settings.timeout,
             describe=describe,
+            hint=" (an exec plugin?)",
         )
 
     def get(

@@ -34,7 +34,7 @@ _SENTENCES = (
         ),
         "not exactly one entry {} in its {}",
     ),
-    (re.compile(r"File does not exist: (.+)\Z"), "{} does not exist"),
+    (re.compile(r"File does not exist: (.+)\Z"), "{} does not exist, or is no file"),
     (re.compile(r"file is empty\Z"), "it is empty"),
 )
 
@@ -72,6 +72,8 @@ def problem(error: Exception, kubeconfig: str | None) -> ConfigurationError:
         if found and all(is_name(part) for part in found.groups()):
             said = words.format(*found.groups())
             break
+    if isinstance(error, OSError) and isinstance(error.filename, str):
+        said = f"{shown_path(error.filename)}: {error.strerror}"
     named = ", ".join(shown_path(path) for path in _files(_wanted(kubeconfig)))
     return ConfigurationError(f"no usable kubeconfig: {named}: {said}")
 

@@ -65,6 +65,13 @@ lab-up: runtime ## start the stand-ins and write .lab/env (LAB=real: a real cont
 lab-down: runtime ## stop them
 	@$(MODULE) tests.lab down
 
+.PHONY: nodes-up nodes-down
+nodes-up: runtime ## boot three real nodes (systemd, D-Bus; needs root)
+	@$(MODULE) tests.lab.nodes up
+
+nodes-down: runtime ## end them, and what killed tests left of theirs
+	@$(MODULE) tests.lab.nodes down
+
 ##@ Tests
 
 .PHONY: test fast unit contract integration

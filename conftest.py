@@ -36,6 +36,8 @@ def _collections_path() -> Path:
     return tree
 
 
+pytest_plugins = ["tests.lab.nodes.fixtures"]
+
 COLLECTIONS_PATH = _collections_path()
 sys.path[:0] = [str(COLLECTIONS_PATH), str(ROOT)]
 # Set on some machines, and not on a user's: what is written too late would not be noticed.
@@ -47,18 +49,24 @@ os.environ.setdefault("ANSIBLE_COLLECTIONS_PATH", str(COLLECTIONS_PATH))
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "real(*needs): runs a real part (API server, kubelet's own code); each need is 'root' or a command "
-        "on PATH such as 'go'. Runs in `make test-real`.",
+        "real(*needs): runs a real part (API server, kubelet's own code); each need is 'root', 'nodes' (what "
+        "tests/lab/nodes needs) or a command on PATH such as 'go'. Runs in `make test-real`.",
     )
 
 
-def _is_here(need: str) -> bool:
-    return os.geteuid() == 0 if need == "root" else shutil.which(need) is not None
+def _lacking(need: str) -> str | None:
+    """What the machine lacks of a need, in a few words; None when it is there."""
+    if need == "nodes":
+        from tests.lab.nodes.needs import lacking
+
+        return lacking()
+    is_here = os.geteuid() == 0 if need == "root" else shutil.which(need) is not None
+    return None if is_here else need
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("real"):
-        missing = [need for need in marker.args if not _is_here(need)]
+        missing = [lack for need in marker.args if (lack := _lacking(need))]
         if missing:
             pytest.skip("a real part needs what this machine lacks: " + ", ".join(missing))
 

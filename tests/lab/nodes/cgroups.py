@@ -1,0 +1,102 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A control group of its own for each node, in every hierarchy the machine has.
+
+What runs on a node is in its groups, so they also say what has to be ended when nothing else is known.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.lab.supervisor import LabError
+
+
+def hierarchies() -> list[Path]:
+    """Return where the hierarchies are mounted, of either version."""
+    out = []
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        _, point, kind, *_ = line.split()
+        if kind in ("cgroup", "cgroup2"):
+            out.append(Path(point))
+    return out
+
+
+def create(name: str) -> list[Path]:
+    """Make the group (``lab/node``) everywhere; return the files a process writes its pid to, to join."""
+    joins = []
+    for root in hierarchies():
+        group = root
+        for part in Path(name).parts:
+            group = group / part
+            group.mkdir(exist_ok=True)
+            for setting in ("cpuset.cpus", "cpuset.mems"):
+                _copy_down(group, setting)
+        joins.append(group / "cgroup.procs")
+    return joins
+
+
+def pids(name: str) -> set[int]:
+    """Return what runs in the group and those below it."""
+    found: set[int] = set()
+    for root in hierarchies():
+        for procs in _below(root / name):
+            with contextlib.suppress(OSError):
+                found.update(int(pid) for pid in (procs / "cgroup.procs").read_text().split())
+    return {pid for pid in found if pid and not _is_dead(pid)}
+
+
+def kill(name: str, seconds: float = 10) -> None:
+    """End all that runs in the group; LabError when something survives."""
+    deadline = time.monotonic() + seconds
+    while left := pids(name):
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if time.monotonic() > deadline:
+            raise LabError(f"processes of {name} do not end: {sorted(left)}")
+        time.sleep(0.01)
+
+
+def remove(name: str, seconds: float = 10) -> None:
+    """Remove the group and those below it; LabError when one is still in use."""
+    deadline = time.monotonic() + seconds
+    while left := [group for root in hierarchies() for group in _below(root / name)]:
+        for group in left:
+            with contextlib.suppress(OSError):
+                group.rmdir()
+        if time.monotonic() > deadline:
+            raise LabError(f"control groups of {name} are still in use: {left[-1]}")
+        if any(group.exists() for group in left):
+            time.sleep(0.01)
+
+
+def _below(group: Path) -> Iterator[Path]:
+    """The group and all below it, deepest first."""
+    for directory, _, _ in os.walk(group, topdown=False):
+        yield Path(directory)
+
+
+def _copy_down(group: Path, setting: str) -> None:
+    """Version 1: a new cpuset allows nothing, and nothing can join it, until it is told."""
+    with contextlib.suppress(OSError):
+        mine = group / setting
+        if mine.exists() and not mine.read_text().strip():
+            mine.write_text((group.parent / setting).read_text())
+
+
+def _is_dead(pid: int) -> bool:
+    """A dead process stays in its groups until its parent has asked how it ended."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True

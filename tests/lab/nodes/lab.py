@@ -1,0 +1,144 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Labs of nodes: each has a number, which all it makes on the host carries, and an owner.
+
+A lab ends with the process that owns it. What a killed owner left is ended by the next lab that starts, or
+by ``python -m tests.lab.nodes down``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tests.lab.control_plane.build import cache_root
+from tests.lab.nodes import cgroups, needs
+from tests.lab.nodes.node import Node, unmount
+from tests.lab.nodes.rootfs import remove_tree, rootfs
+from tests.lab.supervisor import LabError, Supervisor, locked, start_time
+
+NUMBERS = range(1, 251)
+
+
+def labs_root() -> Path:
+    """Where the labs of all checkouts lie: what they make on the host is not a checkout's either."""
+    return cache_root() / "nodes"
+
+
+class NodeLab:
+    """Some nodes. Use ``node_lab``, or ``python -m tests.lab.nodes`` for one that stays."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.directory = labs_root() / str(number)
+        self.group = f"hyperfleet-lab-{number}"
+        self.nodes: list[Node] = []
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __getitem__(self, place: int) -> Node:
+        return self.nodes[place]
+
+    def add(self, count: int) -> list[Node]:
+        """Make nodes, not yet started."""
+        lower = rootfs()
+        first = len(self.nodes) + 1
+        names = [f"node-{place}" for place in range(first, first + count)]
+        added = [Node(name, self.directory / name, f"{self.group}/{name}", lower) for name in names]
+        self.nodes += added
+        return added
+
+    def start(self) -> None:
+        """Start the nodes that are not up, all at the same time; LabError when one does not boot."""
+        waiting = [node for node in self.nodes if not node.is_up()]
+        for node in waiting:
+            node.start()
+        for node in waiting:
+            node.wait()
+
+    def reset(self, nodes: Sequence[Node]) -> None:
+        """Boot these anew, as they were first, all at the same time."""
+        for node in nodes:
+            node.stop()
+        self.start()
+
+    def remove(self) -> None:
+        """End all and remove all, also after a crash, from what the number alone tells."""
+        cgroups.kill(self.group)
+        supervisor = Supervisor(self.directory)
+        for name in supervisor.names():
+            supervisor.stop(name)
+        for node in self.nodes:
+            node.leader = None
+        cgroups.remove(self.group)
+        unmount(self.directory)
+        remove_tree(self.directory)
+
+
+def claim(*, owner: int | None = None) -> NodeLab:
+    """Give a new lab with a number of its own; ``owner`` None: it stays until someone ends it."""
+    with _lock():
+        for number in NUMBERS:
+            lab = NodeLab(number)
+            if not lab.directory.exists() and not _is_taken(lab):
+                lab.directory.mkdir(parents=True)
+                record = {"pid": owner, "started": start_time(owner) if owner else None}
+                (lab.directory / "owner.json").write_text(json.dumps(record))
+                return lab
+    raise LabError("there are too many labs of nodes: python -m tests.lab.nodes down")
+
+
+def sweep(*, all_kept: bool = False) -> list[int]:
+    """End the labs whose owner is dead, with ``all_kept`` those without one too; return their numbers."""
+    ended = []
+    with _lock():
+        for directory in sorted(labs_root().glob("*/")):
+            if directory.name.isdecimal() and _is_left(directory, all_kept):
+                NodeLab(int(directory.name)).remove()
+                ended.append(int(directory.name))
+        with contextlib.suppress(OSError):
+            labs_root().rmdir()
+    return ended
+
+
+@contextlib.contextmanager
+def node_lab(count: int) -> Iterator[NodeLab]:
+    """Give running plain nodes (systemd and D-Bus, no network, no kubelet) for the time of a with block."""
+    needs.provide()
+    rootfs()  # outside the lock: it may take minutes
+    sweep()
+    lab = claim(owner=os.getpid())
+    try:
+        lab.add(count)
+        lab.start()
+        yield lab
+    finally:
+        lab.remove()
+
+
+def _lock() -> contextlib.AbstractContextManager[None]:
+    return locked(cache_root() / "nodes.lock")
+
+
+def _is_taken(lab: NodeLab) -> bool:
+    """Whether something of that number is there that no record tells of."""
+    return any((root / lab.group).exists() for root in cgroups.hierarchies())
+
+
+def _is_left(directory: Path, all_kept: bool) -> bool:
+    try:
+        record = json.loads((directory / "owner.json").read_text())
+    except (OSError, ValueError):
+        return True  # killed in the act: whoever makes one holds the lock that we hold
+    if record["pid"] is None:
+        return all_kept
+    return bool(start_time(record["pid"]) != record["started"])

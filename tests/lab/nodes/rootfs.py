@@ -1,0 +1,135 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The nodes' root file system: a small Debian, made once a machine and never changed afterwards.
+
+It lies in the user's cache under a name made from what went into it; nodes put an overlay on top. Making it
+takes one to two minutes and 350 MB. Its packages come from where this machine's own Debian packages do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.lab.control_plane.build import cache_root
+from tests.lab.supervisor import LabError, locked
+from tests.tools import apt, env
+
+PACKAGES = (
+    *("systemd", "systemd-sysv", "dbus", "iproute2", "procps", "python3", "ca-certificates"),
+    # What a kubelet needs.
+    *("containerd", "runc", "containernetworking-plugins"),
+    *("iptables", "conntrack", "ethtool", "socat", "kmod", "mount", "util-linux"),
+)
+# No part of a node's job; systemd-sysctl would set the host's own settings.
+MASKED = (
+    *("systemd-sysctl.service", "systemd-logind.service", "console-getty.service", "getty@.service"),
+    *("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer"),
+    *("systemd-udevd.service", "systemd-journal-flush.service", "systemd-update-utmp.service"),
+    *("dev-hugepages.mount", "systemd-networkd.service", "systemd-resolved.service"),
+)
+# Started on nodes that have a kubelet.
+DISABLED = ("containerd.service",)
+LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*")
+# Counts the ways in which the tree is finished: a change here makes a new one.
+RECIPE = 1
+
+
+def rootfs() -> Path:
+    """Return the directory, making it if need be. LabError when it cannot be made."""
+    release, sources = debian_sources()
+    target = _target(release, sources)
+    if not target.is_dir():
+        with locked(cache_root() / "nodes-rootfs.lock"):
+            if not target.is_dir():  # another run made it while this one waited
+                _make(target, release, sources)
+    return target
+
+
+def debootstrap(target: Path, include: Sequence[str], *, output: str = "directory") -> None:
+    """Make a minimal Debian with these packages, as a directory or a tar. LabError when it cannot be."""
+    release, sources = debian_sources()
+    command = [
+        *("mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", f"--format={output}"),
+        f"--include={','.join(include)}",
+        *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
+        *("--aptopt=APT::Install-Recommends false", release, str(target), "-"),
+    ]
+    done = subprocess.run(command, input=sources, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = "\n".join(done.stderr.splitlines()[-15:])
+        raise LabError(f"mmdebstrap failed:\n{last}")
+
+
+def debian_sources() -> tuple[str, str]:
+    """Return the release's code name and apt sources: this machine's own, less what is not Debian's."""
+    found = _index_targets()
+    if not found:
+        # A machine that never ran `apt-get update` knows the addresses but not what is behind them.
+        subprocess.run(["apt-get", "update", "-q"], capture_output=True, check=False)
+        found = _index_targets()
+    if not found:
+        raise LabError("apt knows no Debian archive here: the nodes' root file system cannot be made")
+    release = found[0][0]
+    return release, "".join(f"deb {address} {suite} {component}\n" for _, address, suite, component in found)
+
+
+def _index_targets() -> list[tuple[str, str, str, str]]:
+    wanted = "$(ORIGIN)|$(CODENAME)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)"
+    command = ["apt-get", "indextargets", "--format", wanted, "Created-By: Packages"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    rows = [line.split("|") for line in told.splitlines() if line.startswith("Debian|")]
+    return [(codename, address, suite, part) for _, codename, address, suite, part in rows]
+
+
+def _target(release: str, sources: str) -> Path:
+    text = repr((release, sources, PACKAGES, MASKED, DISABLED, LEFT_OUT, RECIPE))
+    return cache_root() / f"nodes-rootfs-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _make(target: Path, release: str, sources: str) -> None:
+    started = time.monotonic()
+    print(f"nodes: making their root file system (Debian {release}), once ...", flush=True)
+    partial = target.with_name(f"{target.name}.partial")
+    remove_tree(partial)
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    debootstrap(partial, PACKAGES)
+    _finish(partial)
+    partial.rename(target)
+    print(f"nodes: root file system: {time.monotonic() - started:.0f} s", flush=True)
+
+
+def _finish(root: Path) -> None:
+    (root / "etc/hostname").unlink(missing_ok=True)  # else it wins over the node's name
+    (root / "etc/machine-id").write_text("")  # each node makes its own
+    drop_in = root / "etc/systemd/journald.conf.d/lab.conf"
+    drop_in.parent.mkdir(parents=True, exist_ok=True)
+    # Tests start units often: no line of theirs may be dropped.
+    drop_in.write_text("[Journal]\nStorage=volatile\nRateLimitBurst=0\n")
+    for verb, units in (("mask", MASKED), ("disable", DISABLED)):
+        subprocess.run(
+            ["systemctl", f"--root={root}", "--quiet", verb, *units], check=True, capture_output=True
+        )
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory, never anything that is mounted in it."""
+    if path.exists():
+        subprocess.run(["rm", "-rf", "--one-file-system", str(path)], check=True)
+
+
+def main() -> None:
+    apt.provide(["mmdebstrap"])
+    print(rootfs())
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (LabError, env.ToolError) as error:
+        raise SystemExit(f"nodes: {error}") from None

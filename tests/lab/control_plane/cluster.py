@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starting and ending the three servers of one state directory."""
+"""Starting and ending the servers of one state directory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tests.lab.control_plane import files
@@ -24,10 +24,31 @@ from tests.lab.supervisor import LabError, Supervisor, free_ports, locked, write
 
 SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager")
 # A server is stopped before those it depends on.
-STOP_ORDER = tuple(reversed(SERVERS))
+STOP_ORDER = ("kube-scheduler", *reversed(SERVERS))
+# Nobody else schedules, and its own port (a second one would find it taken) is not asked for.
+SCHEDULER = ("--leader-elect=false", "--secure-port=0")
 TRIES = 3
 # The one that `make lab-up LAB=real` starts and tests use.
 SHARED = Path(__file__).resolve().parents[3] / ".lab" / "control-plane"
+
+
+@dataclass(frozen=True)
+class Serving:
+    """Where a control plane serves, and whom: by default loopback, any free port, no nodes.
+
+    With nodes there is a scheduler too. Pods then reach the API server at the first address of the service
+    range, without kube-proxy, when ``address`` is that one and ``port`` 443.
+    """
+
+    name: str = "mgmt-1"  # the kubeconfig's context
+    address: str = "127.0.0.1"
+    port: int | None = None
+    service_range: str = "10.96.0.0/24"
+    nodes: tuple[str, ...] = ()
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        return (*SERVERS, "kube-scheduler") if self.nodes else SERVERS
 
 
 @dataclass(frozen=True)
@@ -40,6 +61,7 @@ class State:
     ca_file: str
     kubeconfig: str
     audit_log: str
+    node_tokens: dict[str, str] = field(default_factory=dict)
 
     @property
     def ca(self) -> bytes:
@@ -49,19 +71,22 @@ class State:
 class ControlPlane:
     """The control plane whose data lie in ``directory``."""
 
-    def __init__(self, directory: Path, *, audit_level: str = "Metadata") -> None:
+    def __init__(
+        self, directory: Path, *, audit_level: str = "Metadata", serving: Serving | None = None
+    ) -> None:
         self.directory = directory.resolve()
         self.supervisor = Supervisor(self.directory)
         self.audit_level = audit_level
+        self.serving = serving or Serving()
         self._lock = self.directory.with_name(f".{self.directory.name}.lock")
 
     def state(self) -> State | None:
-        """Return the state when all three servers run and the API server is ready."""
+        """Return the state when all servers run and the API server is ready."""
         try:
             state = State(**json.loads((self.directory / "state.json").read_text()))
         except (OSError, ValueError, TypeError):
             return None
-        if all(map(self.supervisor.running, SERVERS)) and _is_ready(state):
+        if all(map(self.supervisor.running, self.serving.servers)) and _is_ready(state):
             return state
         return None
 
@@ -116,14 +141,17 @@ class ControlPlane:
         directory = self.directory
         directory.mkdir(parents=True)
         directory.chmod(0o700)
-        client, peer, port = free_ports(3)
+        client, peer, free = free_ports(3)
+        serving = self.serving
+        port = serving.port or free
         state = State(
-            url=f"https://127.0.0.1:{port}",
+            url=f"https://{serving.address}:{port}",
             token=secrets.token_hex(16),
             viewer_token=secrets.token_hex(16),
             ca_file=str(directory / "certs" / "apiserver.crt"),
             kubeconfig=str(directory / "kubeconfig"),
             audit_log=str(directory / "audit.log"),
+            node_tokens={name: secrets.token_hex(16) for name in serving.nodes},
         )
         key = files.write_signing_key(directory / "service-account.key")
         self.supervisor.start("etcd", [str(programs / "etcd"), *self._etcd(client, peer)])
@@ -131,12 +159,17 @@ class ControlPlane:
             "kube-apiserver", [str(programs / "kube-apiserver"), *self._apiserver(client, port, state, key)]
         )
         self._wait_ready(state)
-        cluster = Cluster("mgmt-1", state.url, state.token, state.ca)
+        cluster = Cluster(serving.name, state.url, state.token, state.ca)
         write_kubeconfig(state.kubeconfig, [cluster])
         self.supervisor.start(
             "kube-controller-manager",
             [str(programs / "kube-controller-manager"), *self._controller_manager(state, key)],
         )
+        if serving.nodes:
+            self.supervisor.start(
+                "kube-scheduler",
+                [str(programs / "kube-scheduler"), *SCHEDULER, f"--kubeconfig={state.kubeconfig}"],
+            )
         self._wait_for_default_account(state)
         write_private(directory / "state.json", json.dumps(asdict(state)))
         return state
@@ -155,14 +188,17 @@ class ControlPlane:
 
     def _apiserver(self, etcd: int, port: int, state: State, key: Path) -> list[str]:
         directory = self.directory
-        tokens = files.write_tokens(directory / "tokens.csv", state.token, state.viewer_token)
+        tokens = files.write_tokens(
+            directory / "tokens.csv", state.token, state.viewer_token, state.node_tokens
+        )
         authentication = files.write_authentication(directory / "authentication.json")
         policy = files.write_audit_policy(directory / "audit-policy.json", self.audit_level)
         return [
             f"--etcd-servers=http://127.0.0.1:{etcd}",
-            "--bind-address=127.0.0.1",
-            "--advertise-address=127.0.0.1",
-            "--endpoint-reconciler-type=none",  # there is no address that pods could reach
+            f"--bind-address={self.serving.address}",
+            f"--advertise-address={self.serving.address}",
+            "--endpoint-reconciler-type=none",  # nothing proxies services
+            "--kubelet-preferred-address-types=InternalIP",  # a node's name means nothing here
             f"--secure-port={port}",
             f"--cert-dir={directory / 'certs'}",
             f"--token-auth-file={tokens}",
@@ -171,7 +207,7 @@ class ControlPlane:
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={key}",
             f"--service-account-signing-key-file={key}",
-            "--service-cluster-ip-range=10.96.0.0/24",
+            f"--service-cluster-ip-range={self.serving.service_range}",
             f"--audit-policy-file={policy}",
             f"--audit-log-path={state.audit_log}",
         ]

@@ -22,8 +22,12 @@ _AUTHENTICATION = {
 }
 
 
-def write_tokens(path: Path, admin: str, viewer: str) -> Path:
+def write_tokens(path: Path, admin: str, viewer: str, nodes: dict[str, str]) -> Path:
+    """``nodes`` is each kubelet's token, by the name of its node."""
     lines = [f'{admin},admin,admin,"system:masters"', f'{viewer},viewer,viewer,"viewers"']
+    lines += [
+        f'{token},system:node:{name},system:node:{name},"system:nodes"' for name, token in nodes.items()
+    ]
     return write_private(path, "\n".join(lines) + "\n")
 
 

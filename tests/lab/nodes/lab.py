@@ -18,6 +18,7 @@ from pathlib import Path
 
 from tests.lab.control_plane.build import cache_root
 from tests.lab.nodes import cgroups, needs
+from tests.lab.nodes.network import Network
 from tests.lab.nodes.node import Node, unmount
 from tests.lab.nodes.rootfs import remove_tree, rootfs
 from tests.lab.supervisor import LabError, Supervisor, locked, start_time
@@ -74,13 +75,13 @@ class NodeLab:
     def remove(self) -> None:
         """End all and remove all, also after a crash, from what the number alone tells."""
         cgroups.kill(self.group)
-        supervisor = Supervisor(self.directory)
-        for name in supervisor.names():
-            supervisor.stop(name)
+        for record in [*self.directory.glob("*.pid"), *self.directory.glob("*/*.pid")]:
+            Supervisor(record.parent).stop(record.stem, 0)  # its data go too
         for node in self.nodes:
             node.leader = None
         cgroups.remove(self.group)
         unmount(self.directory)
+        Network(self.number).down()
         remove_tree(self.directory)
 
 
@@ -131,7 +132,8 @@ def _lock() -> contextlib.AbstractContextManager[None]:
 
 def _is_taken(lab: NodeLab) -> bool:
     """Whether something of that number is there that no record tells of."""
-    return any((root / lab.group).exists() for root in cgroups.hierarchies())
+    has_group = any((root / lab.group).exists() for root in cgroups.hierarchies())
+    return has_group or Network(lab.number).has_bridge()
 
 
 def _is_left(directory: Path, all_kept: bool) -> bool:

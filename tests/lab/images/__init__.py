@@ -1,0 +1,12 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Images for the lab, made without a container engine: ``pause``, small ones, and the syncer's."""
+
+from __future__ import annotations
+
+from tests.lab.images.archive import write_archive
+from tests.lab.images.pause import pause_archive, small_image
+
+__all__ = ["pause_archive", "small_image", "write_archive"]

@@ -1,0 +1,55 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Writes an image of one layer as the tar that ``docker save`` writes and containerd and skopeo read."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import platform
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+CREATED = "2026-01-01T00:00:00Z"
+
+
+def write_archive(
+    target: Path, name: str, files: Mapping[str, bytes], *, config: Mapping[str, Any] | None = None
+) -> Path:
+    """Write the image ``name``: its files (path → content, all executable) and its configuration."""
+    layer = _tar(files, 0o755)
+    image = {
+        "architecture": ARCHITECTURES.get(platform.machine(), "amd64"),
+        "os": "linux",
+        "created": CREATED,
+        "config": dict(config or {}),
+        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{hashlib.sha256(layer).hexdigest()}"]},
+        "history": [{"created": CREATED}],
+    }
+    text = json.dumps(image).encode()
+    digest = hashlib.sha256(text).hexdigest()
+    manifest = [{"Config": f"{digest}.json", "RepoTags": [name], "Layers": ["layer.tar"]}]
+    parts = {
+        f"{digest}.json": text,
+        "layer.tar": layer,
+        "manifest.json": json.dumps(manifest).encode(),
+    }
+    target.write_bytes(_tar(parts, 0o644))
+    return target
+
+
+def _tar(files: Mapping[str, bytes], mode: int) -> bytes:
+    """The same bytes for the same files, at any time."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for path, content in files.items():
+            entry = tarfile.TarInfo(path)
+            entry.size, entry.mode = len(content), mode
+            tar.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()

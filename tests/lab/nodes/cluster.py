@@ -1,0 +1,148 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A hosted cluster with real nodes, its management cluster's control plane, and a private registry."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.lab.control_plane.build import build
+from tests.lab.control_plane.cluster import ControlPlane, Serving, State
+from tests.lab.images import pause_archive, small_image
+from tests.lab.nodes import needs
+from tests.lab.nodes.api import Api, Object, wait_until
+from tests.lab.nodes.kubelet import PAUSE, Kubelet
+from tests.lab.nodes.lab import NodeLab, claim, sweep
+from tests.lab.nodes.network import Network
+from tests.lab.nodes.node import Node
+from tests.lab.nodes.rootfs import rootfs
+from tests.lab.registry import COMMANDS, Registry
+
+
+@dataclass(frozen=True)
+class ClusterLab:
+    """``hosted`` and ``management`` are control planes as ``State``; ``api`` asks the hosted one as admin."""
+
+    lab: NodeLab
+    network: Network
+    hosted: State
+    management: State
+    registry: Registry
+    api: Api
+    management_api: Api
+
+    @property
+    def nodes(self) -> list[Node]:
+        return self.lab.nodes
+
+    def wait_ready(self, seconds: float = 120) -> None:
+        """Return when all nodes are Ready."""
+        wait_until(lambda: self.ready() == {node.name for node in self.nodes}, "all nodes Ready", seconds)
+
+    def ready(self) -> set[str]:
+        """The names of the nodes that are Ready."""
+        return {row["metadata"]["name"] for row in self.api.items("/api/v1/nodes") if _is_ready(row)}
+
+    def push_small_image(self, name: str) -> str:
+        """Push an image that no node has seen yet (``private/app:1``); return what pods call it."""
+        file = re.sub(r"[/:]", "-", name)  # skopeo takes what follows a colon for the image's name
+        source = small_image(self.registry.directory / f"{file}.tar", name)
+        try:
+            return self.registry.push(f"docker-archive:{source}", name)
+        finally:
+            source.unlink()
+
+    def run_pod(self, name: str, image: str, *, node: str | None = None, **spec: Any) -> Object:
+        """Create a pod of one container in the namespace default, on this node if one is named."""
+        body = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name},
+            "spec": {
+                "containers": [{"name": "main", "image": image}],
+                "terminationGracePeriodSeconds": 0,
+                "automountServiceAccountToken": False,
+                **({"nodeName": node} if node else {}),
+                **spec,
+            },
+        }
+        return self.api.create("/api/v1/namespaces/default/pods", body)
+
+    def waiting_reason(self, pod: str) -> tuple[str, str] | None:
+        """Why the pod's container does not run (ErrImagePull and so on) and the message; None if it does."""
+        status = self.api.get(f"/api/v1/namespaces/default/pods/{pod}")["status"]
+        states = [row["state"].get("waiting") for row in status.get("containerStatuses", [])]
+        return (states[0]["reason"], states[0].get("message", "")) if states and states[0] else None
+
+    def phase(self, pod: str) -> str:
+        return str(self.api.get(f"/api/v1/namespaces/default/pods/{pod}")["status"].get("phase"))
+
+
+def provide() -> None:
+    """Install, download and build all that such a lab needs, once a machine."""
+    needs.provide(*COMMANDS)
+    build()
+    pause_archive(PAUSE)
+    rootfs()
+
+
+@contextlib.contextmanager
+def cluster_lab(count: int = 3) -> Iterator[ClusterLab]:
+    """Give a hosted cluster with Ready nodes for the time of a with block."""
+    provide()
+    sweep()
+    lab = claim(owner=os.getpid())
+    try:
+        yield start(lab, count)
+    finally:
+        lab.remove()
+
+
+def start(lab: NodeLab, count: int) -> ClusterLab:
+    """Start all parts of a cluster in a lab that has been claimed."""
+    network = Network(lab.number)
+    network.up()
+    registry = Registry(lab.directory / "registry", network.host)
+    added = lab.add(count)
+    with ThreadPoolExecutor() as pool:
+        management = pool.submit(_management(lab.directory).up)
+        hosted = pool.submit(_hosted(lab.directory, network, added).up)
+        registry.up()
+        state = hosted.result()
+        kubelet = Kubelet(network, state, build() / "kubelet", pause_archive(PAUSE))
+        for place, node in enumerate(added, 1):
+            kubelet.equip(node, place)
+        lab.start()
+        home = management.result()
+    cluster = ClusterLab(lab, network, state, home, registry, Api(state), Api(home))
+    cluster.wait_ready()
+    return cluster
+
+
+def _management(directory: Path) -> ControlPlane:
+    return ControlPlane(directory / "management", serving=Serving(name="management"))
+
+
+def _hosted(directory: Path, network: Network, nodes: list[Node]) -> ControlPlane:
+    serving = Serving(
+        name="hosted",
+        address=network.service,
+        port=443,
+        service_range=network.service_range,
+        nodes=tuple(node.name for node in nodes),
+    )
+    return ControlPlane(directory / "hosted", serving=serving)
+
+
+def _is_ready(node: Object) -> bool:
+    conditions = node["status"].get("conditions", [])
+    return any(row["type"] == "Ready" and row["status"] == "True" for row in conditions)

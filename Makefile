@@ -25,6 +25,8 @@ PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # `make lab-up LAB=real` puts the real control plane in the place of the Kubernetes stand-in.
 LAB ?=
+# `make nodes-up KUBELET=3` gives the nodes kubelets, control planes and a registry.
+KUBELET ?=
 
 PART = @bash tests/tools/part.sh
 MODULE = $(BIN)/python -m
@@ -66,8 +68,8 @@ lab-down: runtime ## stop them
 	@$(MODULE) tests.lab down
 
 .PHONY: nodes-up nodes-down
-nodes-up: runtime ## boot three real nodes (systemd, D-Bus; needs root)
-	@$(MODULE) tests.lab.nodes up
+nodes-up: runtime ## boot three real nodes (systemd, D-Bus; KUBELET=3: a whole cluster; needs root)
+	@$(MODULE) tests.lab.nodes up $(if $(KUBELET),--kubelet $(KUBELET))
 
 nodes-down: runtime ## end them, and what killed tests left of theirs
 	@$(MODULE) tests.lab.nodes down
@@ -89,13 +91,16 @@ contract: venv ## the stand-ins held to their contracts
 integration: venv ## the workflows against the stand-ins
 	$(PART) integration $(PYTEST) -n $(WORKERS) -m "not real" tests/integration
 
-.PHONY: test-real real go matrix sanity-matrix sanity-python3.9
+.PHONY: test-real real go nodes-build matrix sanity-matrix sanity-python3.9
 test-real: real matrix sanity-matrix ## all other tests: the real control plane, the oracle, both ends of the ansible-core range
 
 go: venv
 	@$(MODULE) tests.tools.go > /dev/null
 
-real: venv go ## the tests of real parts (needs root for some; Go is installed if it is missing)
+nodes-build: venv go
+	$(PART) "nodes' parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(MODULE) tests.lab.nodes build
+
+real: venv go nodes-build ## the tests of real parts (needs root for some; Go is installed if it is missing)
 	$(PART) "real parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(PYTEST) -n $(REAL_WORKERS) -m real tests
 
 # What starts Ansible; the tests that call our code in-process say nothing about ansible-core.

@@ -36,7 +36,7 @@ def _collections_path() -> Path:
     return tree
 
 
-pytest_plugins = ["tests.lab.nodes.fixtures"]
+pytest_plugins = ["tests.lab.node_fixtures"]
 
 COLLECTIONS_PATH = _collections_path()
 sys.path[:0] = [str(COLLECTIONS_PATH), str(ROOT)]

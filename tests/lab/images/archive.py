@@ -19,11 +19,8 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 CREATED = "2026-01-01T00:00:00Z"
 
 
-def write_archive(
-    target: Path, name: str, files: Mapping[str, bytes], *, config: Mapping[str, Any] | None = None
-) -> Path:
-    """Write the image ``name``: its files (path → content, all executable) and its configuration."""
-    layer = _tar(files, 0o755)
+def write_archive(target: Path, name: str, layer: bytes, *, config: Mapping[str, Any] | None = None) -> Path:
+    """Write the image ``name``: its one layer (a tar) and its configuration."""
     image = {
         "architecture": ARCHITECTURES.get(platform.machine(), "amd64"),
         "os": "linux",
@@ -40,11 +37,11 @@ def write_archive(
         "layer.tar": layer,
         "manifest.json": json.dumps(manifest).encode(),
     }
-    target.write_bytes(_tar(parts, 0o644))
+    target.write_bytes(write_tar(parts, 0o644))
     return target
 
 
-def _tar(files: Mapping[str, bytes], mode: int) -> bytes:
+def write_tar(files: Mapping[str, bytes], mode: int) -> bytes:
     """The same bytes for the same files, at any time."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:

@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 
 from tests.lab.control_plane.build import cache_root
-from tests.lab.images.archive import write_archive
+from tests.lab.images.archive import write_archive, write_tar
 from tests.lab.supervisor import LabError, locked
 
 HERE = Path(__file__).resolve().parent / "pause_program"
@@ -25,7 +25,7 @@ def pause_archive(name: str) -> Path:
     target = program.with_name(f"{program.name}-{hashlib.sha256(name.encode()).hexdigest()[:8]}.tar")
     if not target.exists():
         partial = target.with_suffix(f".{os.getpid()}")
-        write_archive(partial, name, {"pause": program.read_bytes()}, config={"Entrypoint": ["/pause"]})
+        write_archive(partial, name, _layer(), config={"Entrypoint": ["/pause"]})
         partial.replace(target)
     return target
 
@@ -33,7 +33,11 @@ def pause_archive(name: str) -> Path:
 def small_image(target: Path, name: str) -> Path:
     """Write an image of 1 MB whose pods stay Running; each name makes an image that no node has seen."""
     config = {"Entrypoint": ["/pause"], "Labels": {"name": name}}
-    return write_archive(target, name, {"pause": _program().read_bytes()}, config=config)
+    return write_archive(target, name, _layer(), config=config)
+
+
+def _layer() -> bytes:
+    return write_tar({"pause": _program().read_bytes()}, 0o755)
 
 
 def _program() -> Path:

@@ -2,7 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Start and end nodes by hand, and end what killed tests left."""
+"""Start and end nodes by hand, and end what killed tests left.
+
+``up`` boots plain nodes; with ``--kubelet N`` a whole hosted cluster of N nodes, the control plane of its
+management cluster and a private registry. ``build`` makes all that takes long, once a machine.
+"""
 
 from __future__ import annotations
 
@@ -10,33 +14,59 @@ import argparse
 import sys
 import time
 
-from tests.lab.nodes import needs
+from tests.lab.nodes import cluster, needs
 from tests.lab.nodes.inventory import write_inventory
-from tests.lab.nodes.lab import claim, labs_root, sweep
+from tests.lab.nodes.lab import NodeLab, claim, labs_root, sweep
 from tests.lab.nodes.rootfs import rootfs
 from tests.lab.supervisor import LabError
 
 
-def up(count: int) -> None:
-    started = time.monotonic()
-    needs.provide()
-    rootfs()
+def up(count: int, kubelets: int) -> None:
+    if kubelets:
+        cluster.provide()
+    else:
+        needs.provide()
+        rootfs()
     sweep()
+    started = time.monotonic()
     lab = claim()
     try:
-        lab.add(count)
-        lab.start()
+        if kubelets:
+            _show_cluster(cluster.start(lab, kubelets))
+        else:
+            lab.add(count)
+            lab.start()
     except BaseException:
         lab.remove()
         raise
+    _show_nodes(lab)
     print(f"nodes: lab {lab.number} is up after {time.monotonic() - started:.1f} s")
+
+
+def _show_cluster(world: cluster.ClusterLab) -> None:
+    print(f"nodes: hosted cluster: {world.hosted.kubeconfig}")
+    print(f"nodes: management cluster: {world.management.kubeconfig}")
+    print(f"nodes: registry: {world.registry.endpoint}")
+
+
+def _show_nodes(lab: NodeLab) -> None:
     for node in lab:
         print(f"nodes: {node.name}: nsenter --all --target={node.leader}, tree {node.root}")
-    print(f"nodes: inventory {write_inventory(lab.directory / 'inventory', lab)}")
+    print(f"nodes: inventory: {write_inventory(lab.directory / 'inventory', lab)}")
+
+
+def build() -> None:
+    reason = needs.lacking()
+    if reason:
+        print(f"nodes: nothing is built: they need {reason}")
+        return
+    started = time.monotonic()
+    cluster.provide()
+    print(f"nodes: all is built, after {time.monotonic() - started:.0f} s")
 
 
 def down() -> None:
-    ended = sweep(all_kept=True)
+    ended = sweep(kept=True)
     print(f"nodes: ended {', '.join(f'lab {number}' for number in ended)}" if ended else "nodes: none to end")
 
 
@@ -46,15 +76,22 @@ def status() -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.lab.nodes", description=__doc__)
-    parser.add_argument("command", choices=("up", "down", "status"))
-    parser.add_argument("--count", type=int, default=3, help="how many nodes")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.lab.nodes",
+        description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
+    parser.add_argument("command", choices=("build", "up", "down", "status"))
+    parser.add_argument("--count", type=int, default=3, help="how many plain nodes")
+    parser.add_argument(
+        "--kubelet", type=int, default=0, metavar="N", help="a cluster with this many nodes instead"
+    )
     arguments = parser.parse_args()
     try:
         if arguments.command == "up":
-            up(arguments.count)
+            up(arguments.count, arguments.kubelet)
         else:
-            {"down": down, "status": status}[arguments.command]()
+            {"build": build, "down": down, "status": status}[arguments.command]()
     except LabError as error:
         print(f"nodes: {error}", file=sys.stderr)
         return 1

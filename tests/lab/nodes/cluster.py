@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.lab.control_plane.build import build
 from tests.lab.control_plane.cluster import ControlPlane, Serving, State
-from tests.lab.images import pause_archive, small_image
+from tests.lab.images import build_syncer, pause_archive, small_image
 from tests.lab.nodes import needs
 from tests.lab.nodes.api import Api, Object, wait_until
 from tests.lab.nodes.kubelet import PAUSE, Kubelet
@@ -26,6 +26,13 @@ from tests.lab.nodes.network import Network
 from tests.lab.nodes.node import Node
 from tests.lab.nodes.rootfs import rootfs
 from tests.lab.registry import COMMANDS, Registry
+
+# What a test of the global pull secret makes in kube-system, as ``api/version/plural``.
+PULL_SECRET_KINDS = (
+    *(f"api/v1/{kind}" for kind in ("secrets", "configmaps", "serviceaccounts")),
+    *(f"apis/rbac.authorization.k8s.io/v1/{kind}" for kind in ("rolebindings", "roles")),
+    "apis/coordination.k8s.io/v1/leases",
+)
 
 
 @dataclass(frozen=True)
@@ -45,8 +52,16 @@ class ClusterLab:
         return self.lab.nodes
 
     def wait_ready(self, seconds: float = 120) -> None:
-        """Return when all nodes are Ready."""
-        wait_until(lambda: self.ready() == {node.name for node in self.nodes}, "all nodes Ready", seconds)
+        """Return when all nodes are Ready; what one told before it was reset does not count."""
+        machines = {node.name: node.read("/etc/machine-id").strip() for node in self.nodes}
+
+        def probe() -> bool:
+            rows = [row for row in self.api.items("/api/v1/nodes") if _is_ready(row)]
+            return machines == {
+                row["metadata"]["name"]: row["status"]["nodeInfo"]["machineID"] for row in rows
+            }
+
+        wait_until(probe, "all nodes Ready", seconds)
 
     def ready(self) -> set[str]:
         """The names of the nodes that are Ready."""
@@ -60,6 +75,10 @@ class ClusterLab:
             return self.registry.push(f"docker-archive:{source}", name)
         finally:
             source.unlink()
+
+    def push_syncer(self) -> str:
+        """Push the syncer's image, built from this checkout; return what pods call it."""
+        return self.registry.push(f"docker-archive:{build_syncer()}", "hyperfleet/syncer:lab")
 
     def run_pod(self, name: str, image: str, *, node: str | None = None, **spec: Any) -> Object:
         """Create a pod of one container in the namespace default, on this node if one is named."""
@@ -82,6 +101,28 @@ class ClusterLab:
         status = self.api.get(f"/api/v1/namespaces/default/pods/{pod}")["status"]
         states = [row["state"].get("waiting") for row in status.get("containerStatuses", [])]
         return (states[0]["reason"], states[0].get("message", "")) if states and states[0] else None
+
+    def tidy(self) -> None:
+        """Take back what a test did: its pods, the global pull secret's objects, the nodes' config.json."""
+        self.api.delete("/apis/apps/v1/namespaces/kube-system/daemonsets")
+        for namespace in ("default", "kube-system"):
+            self.api.delete(f"/api/v1/namespaces/{namespace}/pods", gracePeriodSeconds="0")
+        for kind in PULL_SECRET_KINDS:
+            version, _, plural = kind.rpartition("/")
+            path = f"/{version}/namespaces/kube-system/{plural}"
+            for name in [row["metadata"]["name"] for row in self.api.items(path)]:
+                if re.match(r"(global|additional)-pull-secret", name):
+                    self.api.delete(f"{path}/{name}")
+        for node in self.nodes:
+            if not node.is_up() or node.show("kubelet", "ActiveState") != {"ActiveState": "active"}:
+                node.reset()
+            elif node.run(["sh", "-ec", "ls -d /var/lib/kubelet/config.json*"]).returncode == 0:
+                node.run(["sh", "-ec", "rm -rf /var/lib/kubelet/config.json*"], check=True)
+                node.run(["systemctl", "restart", "kubelet"], check=True)
+        for user in self.registry.users():
+            self.registry.set_account(user, None)
+        wait_until(lambda: not self.api.items("/api/v1/pods"), "all pods gone")
+        self.wait_ready()
 
     def phase(self, pod: str) -> str:
         return str(self.api.get(f"/api/v1/namespaces/default/pods/{pod}")["status"].get("phase"))

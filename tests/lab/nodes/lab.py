@@ -23,6 +23,7 @@ from tests.lab.nodes.node import Node, unmount
 from tests.lab.nodes.rootfs import remove_tree, rootfs
 from tests.lab.supervisor import LabError, Supervisor, locked, start_time
 
+CHECKOUT = Path(__file__).resolve().parents[3]
 NUMBERS = range(1, 251)
 
 
@@ -86,24 +87,25 @@ class NodeLab:
 
 
 def claim(*, owner: int | None = None) -> NodeLab:
-    """Give a new lab with a number of its own; ``owner`` None: it stays until someone ends it."""
+    """Give a new lab with a number of its own; ``owner`` None: it stays until this checkout ends it."""
     with _lock():
         for number in NUMBERS:
             lab = NodeLab(number)
             if not lab.directory.exists() and not _is_taken(lab):
                 lab.directory.mkdir(parents=True)
-                record = {"pid": owner, "started": start_time(owner) if owner else None}
+                started = start_time(owner) if owner else None
+                record = {"pid": owner, "started": started, "checkout": str(CHECKOUT)}
                 (lab.directory / "owner.json").write_text(json.dumps(record))
                 return lab
     raise LabError("there are too many labs of nodes: python -m tests.lab.nodes down")
 
 
-def sweep(*, all_kept: bool = False) -> list[int]:
-    """End the labs whose owner is dead, with ``all_kept`` those without one too; return their numbers."""
+def sweep(*, kept: bool = False) -> list[int]:
+    """End the labs whose owner is dead, with ``kept`` this checkout's that have none; return their numbers."""
     ended = []
     with _lock():
         for directory in sorted(labs_root().glob("*/")):
-            if directory.name.isdecimal() and _is_left(directory, all_kept):
+            if directory.name.isdecimal() and _is_left(directory, kept):
                 NodeLab(int(directory.name)).remove()
                 ended.append(int(directory.name))
         with contextlib.suppress(OSError):
@@ -136,11 +138,11 @@ def _is_taken(lab: NodeLab) -> bool:
     return has_group or Network(lab.number).has_bridge()
 
 
-def _is_left(directory: Path, all_kept: bool) -> bool:
+def _is_left(directory: Path, kept: bool) -> bool:
     try:
         record = json.loads((directory / "owner.json").read_text())
     except (OSError, ValueError):
         return True  # killed in the act: whoever makes one holds the lock that we hold
     if record["pid"] is None:
-        return all_kept
+        return kept and record["checkout"] == str(CHECKOUT)
     return bool(start_time(record["pid"]) != record["started"])

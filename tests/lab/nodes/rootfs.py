@@ -51,11 +51,20 @@ def rootfs() -> Path:
     return target
 
 
-def debootstrap(target: Path, include: Sequence[str], *, output: str = "directory") -> None:
-    """Make a minimal Debian with these packages, as a directory or a tar. LabError when it cannot be."""
+def install_packages(target: Path, include: Sequence[str]) -> None:
+    """Make a directory of a minimal Debian with these packages. LabError when it cannot be."""
+    _mmdebstrap(target, include, "--variant=minbase", "--format=directory")
+
+
+def extract_packages(target: Path, include: Sequence[str]) -> None:
+    """Make a tar of these packages' files and of what they depend on, without setting anything up."""
+    _mmdebstrap(target, include, "--variant=extract", "--format=tar")
+
+
+def _mmdebstrap(target: Path, include: Sequence[str], *options: str) -> None:
     release, sources = debian_sources()
     command = [
-        *("mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", f"--format={output}"),
+        *("mmdebstrap", "--quiet", "--mode=root", *options),
         f"--include={','.join(include)}",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
         *("--aptopt=APT::Install-Recommends false", release, str(target), "-"),
@@ -98,7 +107,7 @@ def _make(target: Path, release: str, sources: str) -> None:
     partial = target.with_name(f"{target.name}.partial")
     remove_tree(partial)
     partial.parent.mkdir(parents=True, exist_ok=True)
-    debootstrap(partial, PACKAGES)
+    install_packages(partial, PACKAGES)
     _finish(partial)
     partial.rename(target)
     print(f"nodes: root file system: {time.monotonic() - started:.0f} s", flush=True)

@@ -68,6 +68,10 @@ class Registry:
             self._accounts[user] = password
         self._write_accounts()
 
+    def users(self) -> list[str]:
+        """The users that ``set_account`` let in."""
+        return [user for user in self._accounts if user != _PUSHER[0]]
+
     def answer(self, user: str | None = None, password: str = "") -> int | None:
         """Return the status it gives someone, without a user to no one; None when it does not answer."""
         request = urllib.request.Request(f"http://{self.endpoint}/v2/")

@@ -7,11 +7,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.lab.nodes.lab import NodeLab, node_lab
-from tests.lab.nodes.node import Node
+if TYPE_CHECKING:  # every pytest process reads this file, few of them have nodes
+    from tests.lab.nodes.cluster import ClusterLab
+    from tests.lab.nodes.lab import NodeLab
+    from tests.lab.nodes.node import Node
 
 
 class Reused:
@@ -31,6 +34,8 @@ class Reused:
 @pytest.fixture(scope="session")
 def plain_nodes() -> Iterator[Reused]:
     """Three plain nodes for the time of the session."""
+    from tests.lab.nodes.lab import node_lab
+
     with node_lab(3) as lab:
         yield Reused(lab)
 
@@ -45,3 +50,19 @@ def nodes(plain_nodes: Reused) -> list[Node]:
 def node(plain_nodes: Reused) -> Node:
     """One such node."""
     return plain_nodes.give(1)[0]
+
+
+@pytest.fixture(scope="session")
+def cluster_nodes() -> Iterator[ClusterLab]:
+    """A hosted cluster of three real nodes, its management cluster and a registry, for the session."""
+    from tests.lab.nodes.cluster import cluster_lab
+
+    with cluster_lab(3) as world:
+        yield world
+
+
+@pytest.fixture
+def cluster(cluster_nodes: ClusterLab) -> Iterator[ClusterLab]:
+    """The same, without what the test before it did."""
+    yield cluster_nodes
+    cluster_nodes.tidy()

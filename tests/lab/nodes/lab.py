@@ -101,7 +101,7 @@ def claim(*, owner: int | None = None) -> NodeLab:
 
 
 def sweep(*, kept: bool = False) -> list[int]:
-    """End the labs whose owner is dead, with ``kept`` this checkout's that have none; return their numbers."""
+    """End the labs whose owner is dead, with ``kept`` our checkout's without one; return their numbers."""
     ended = []
     with _lock():
         for directory in sorted(labs_root().glob("*/")):

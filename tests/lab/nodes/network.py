@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from dataclasses import dataclass
 
 from tests.lab.supervisor import LabError
@@ -93,17 +92,18 @@ class Network:
         return [row["name"] for row in told if row["name"].startswith(prefix)]
 
     def has_bridge(self) -> bool:
-        return any(row["ifname"] == self.bridge for row in json.loads(_ip("-json", "link", "show")))
+        return self._has_link(self.bridge)
 
-    def _drop(self, name: str, seconds: float = 10) -> None:
-        """Remove a namespace; its end of the veth takes the host's with it, a moment later."""
+    def _drop(self, name: str) -> None:
+        """Remove a namespace, its veth first: other nodes' mounts may hold the namespace a while."""
+        if self._has_link(name):
+            _ip("link", "delete", name)
         if name in self.namespaces():
             _ip("netns", "delete", name)
-        deadline = time.monotonic() + seconds
-        while any(row["ifname"] == name for row in json.loads(_ip("-json", "link", "show"))):
-            if time.monotonic() > deadline:
-                _ip("link", "delete", name)
-            time.sleep(0.02)
+
+    @staticmethod
+    def _has_link(name: str) -> bool:
+        return any(row["ifname"] == name for row in json.loads(_ip("-json", "link", "show")))
 
 
 def _ip(*arguments: str) -> str:

@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from tests.lab.images.archive import write_archive
 from tests.lab.images.pause import pause_archive, small_image
-from tests.lab.images.syncer import build_syncer
+from tests.lab.images.syncer import build_syncer, python_base
 
-__all__ = ["build_syncer", "pause_archive", "small_image", "write_archive"]
+__all__ = ["build_syncer", "pause_archive", "python_base", "small_image", "write_archive"]

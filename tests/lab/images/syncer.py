@@ -31,15 +31,19 @@ CONTAINERFILE = Path("extensions", "syncer", "Containerfile")
 CONTEXT = ("extensions/syncer", "plugins/module_utils")
 BASE_PACKAGES = ("base-files", "python3", "dash", "coreutils")
 COMMANDS = ("buildah", "skopeo", "mmdebstrap")
+KEPT = 4
 NAME = "localhost/syncer:lab"
 
 
-def build_syncer() -> Path:
-    """Return the image as a tar (``docker-archive``), built when what it is made of has changed."""
+def build_syncer(root: Path = ROOT) -> Path:
+    """Return the image as a tar (``docker-archive``), built when what it is made of has changed.
+
+    ``root`` is the checkout, or another tree with a Containerfile in that place.
+    """
     apt.provide(COMMANDS)
     base = python_base()
     with tempfile.TemporaryDirectory(prefix="pull-secret-syncer-") as scratch:
-        context = _context(Path(scratch) / "context")
+        context = _context(root, Path(scratch) / "context")
         target = cache_root() / f"syncer-{_fingerprint(context, base)}.tar"
         if not target.exists():
             with locked(cache_root() / "syncer.lock"):
@@ -50,6 +54,7 @@ def build_syncer() -> Path:
 
 def python_base() -> Path:
     """Return an image (``docker-archive``) of Python and a shell, made once a machine; 80 MB."""
+    apt.provide(["mmdebstrap"])
     text = repr((debian_sources(), BASE_PACKAGES))
     target = cache_root() / f"python-base-{hashlib.sha256(text.encode()).hexdigest()[:16]}.tar"
     if not target.exists():
@@ -65,10 +70,10 @@ def python_base() -> Path:
     return target
 
 
-def _context(target: Path) -> Path:
+def _context(root: Path, target: Path) -> Path:
     """The directory the image is built from, with no file in it that differs from one build to another."""
     for part in CONTEXT:
-        shutil.copytree(ROOT / part, target / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(root / part, target / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(_wheels(), target / "build" / "wheels")
     return target
 
@@ -116,7 +121,15 @@ def _build(context: Path, base: Path, target: Path, storage: Path) -> None:
     )
     _run([*buildah, "push", "--quiet", NAME, f"docker-archive:{partial}:{NAME}"])
     partial.replace(target)
+    _forget_old(target)
     print(f"images: syncer: {time.monotonic() - started:.0f} s, {target.stat().st_size >> 20} MB", flush=True)
+
+
+def _forget_old(newest: Path) -> None:
+    """Every change of the syncer makes another image: only the last few are kept."""
+    found = sorted(newest.parent.glob("syncer-*.tar"), key=lambda path: path.stat().st_mtime)
+    for path in found[:-KEPT]:
+        path.unlink(missing_ok=True)
 
 
 def _run(command: list[str]) -> None:

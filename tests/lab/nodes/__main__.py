@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from pathlib import Path
 
 from tests.lab.nodes import cluster, needs
 from tests.lab.nodes.inventory import write_inventory
@@ -21,7 +22,7 @@ from tests.lab.nodes.rootfs import rootfs
 from tests.lab.supervisor import LabError
 
 
-def up(count: int, kubelets: int) -> None:
+def up(count: int, kubelets: int, inventory: Path | None) -> None:
     if kubelets:
         cluster.provide()
     else:
@@ -39,7 +40,7 @@ def up(count: int, kubelets: int) -> None:
     except BaseException:
         lab.remove()
         raise
-    _show_nodes(lab)
+    _show_nodes(lab, inventory)
     print(f"nodes: lab {lab.number} is up after {time.monotonic() - started:.1f} s")
 
 
@@ -49,10 +50,10 @@ def _show_cluster(world: cluster.ClusterLab) -> None:
     print(f"nodes: registry: {world.registry.endpoint}")
 
 
-def _show_nodes(lab: NodeLab) -> None:
+def _show_nodes(lab: NodeLab, inventory: Path | None) -> None:
     for node in lab:
         print(f"nodes: {node.name}: nsenter --all --target={node.leader}, tree {node.root}")
-    print(f"nodes: inventory: {write_inventory(lab.directory / 'inventory', lab)}")
+    print(f"nodes: inventory: {write_inventory(inventory or lab.directory / 'inventory', lab)}")
 
 
 def build() -> None:
@@ -62,6 +63,7 @@ def build() -> None:
         return
     started = time.monotonic()
     cluster.provide()
+    cluster.provide_images()
     print(f"nodes: all is built, after {time.monotonic() - started:.0f} s")
 
 
@@ -86,10 +88,11 @@ def main() -> int:
     parser.add_argument(
         "--kubelet", type=int, default=0, metavar="N", help="a cluster with this many nodes instead"
     )
+    parser.add_argument("--inventory", type=Path, help="where to write Ansible's inventory (ends in .yml)")
     arguments = parser.parse_args()
     try:
         if arguments.command == "up":
-            up(arguments.count, arguments.kubelet)
+            up(arguments.count, arguments.kubelet, arguments.inventory)
         else:
             {"build": build, "down": down, "status": status}[arguments.command]()
     except LabError as error:

@@ -17,7 +17,8 @@ from typing import Any
 
 from tests.lab.control_plane.build import build
 from tests.lab.control_plane.cluster import ControlPlane, Serving, State
-from tests.lab.images import build_syncer, pause_archive, small_image
+from tests.lab.images import build_syncer, pause_archive, python_base, small_image
+from tests.lab.images.syncer import COMMANDS as IMAGE_COMMANDS
 from tests.lab.nodes import needs
 from tests.lab.nodes.api import Api, Object, wait_until
 from tests.lab.nodes.kubelet import PAUSE, Kubelet
@@ -26,6 +27,8 @@ from tests.lab.nodes.network import Network
 from tests.lab.nodes.node import Node
 from tests.lab.nodes.rootfs import rootfs
 from tests.lab.registry import COMMANDS, Registry
+from tests.lab.supervisor import LabError
+from tests.tools import apt, env
 
 # What a test of the global pull secret makes in kube-system, as ``api/version/plural``.
 PULL_SECRET_KINDS = (
@@ -134,6 +137,15 @@ def provide() -> None:
     build()
     pause_archive(PAUSE)
     rootfs()
+
+
+def provide_images() -> None:
+    """The same for the images that tests build."""
+    try:
+        apt.provide(IMAGE_COMMANDS)
+    except env.ToolError as error:
+        raise LabError(str(error)) from None
+    python_base()
 
 
 @contextlib.contextmanager

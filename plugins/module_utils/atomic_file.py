@@ -14,19 +14,31 @@ import errno
 import fcntl
 import os
 import stat
+from typing import Optional, Union
 
-__all__ = ["read_regular", "remove_leftover", "replace_file"]
+__all__ = ["LABEL", "label_of", "read_open", "read_regular", "remove_file", "remove_leftover", "replace_file"]
+
+LABEL = "security.selinux"
 
 # Far more than any docker config, or the document around one, can be.
 _LARGEST = 16 * 1024 * 1024
 _AT_ONCE = 64 * 1024
 
 
-def replace_file(path: str, payload: bytes, mode: int) -> None:
-    """Make ``path`` hold ``payload``, with the owner that it has.
+def replace_file(
+    path: str,
+    payload: bytes,
+    mode: int,
+    *,
+    owner: Optional[tuple[int, int]] = None,
+    label: Optional[bytes] = None,
+) -> None:
+    """Make ``path`` hold ``payload``, with the owner and the SELinux label that it has.
 
     :param path: not a symbolic link: the link would be replaced.
     :param mode: the file's permission bits; until it is complete only its owner may read it.
+    :param owner: user and group, and :param label: an SELinux label, where the file is no longer there to
+    show them.
     :raises OSError: nothing has changed then.
     """
     temporary = _temporary(path)
@@ -34,9 +46,11 @@ def replace_file(path: str, payload: bytes, mode: int) -> None:
     try:
         # Whoever was killed may have been that far with it.
         os.fchmod(handle, 0o600)
+        # Before the content: a label may be stricter than the mode.
+        _set_label(handle, label if label is not None else label_of(path))
         _write(handle, payload)
         os.fchmod(handle, mode)
-        _keep_owner(handle, path)
+        _set_owner(handle, owner if owner is not None else _owner_of(path))
         os.fsync(handle)
         # Still under the lock: whoever waits for it finds that the file has moved, and makes his own.
         os.replace(temporary, path)
@@ -46,6 +60,16 @@ def replace_file(path: str, payload: bytes, mode: int) -> None:
         raise
     finally:
         os.close(handle)
+    _sync_directory(path)
+
+
+def remove_file(path: str) -> None:
+    """Remove a file for good; nothing if it is not there."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+    _sync_directory(path)
 
 
 def remove_leftover(path: str) -> None:
@@ -123,13 +147,45 @@ def _write(handle: int, payload: bytes) -> None:
         rest = rest[os.write(handle, rest) :]
 
 
-def _keep_owner(handle: int, path: str) -> None:
+def _owner_of(path: str) -> Optional[tuple[int, int]]:
     try:
-        owner = os.stat(path)
+        found = os.stat(path)
     except FileNotFoundError:
+        return None
+    return found.st_uid, found.st_gid
+
+
+def _set_owner(handle: int, owner: Optional[tuple[int, int]]) -> None:
+    if owner is not None and owner != (os.geteuid(), os.getegid()):
+        os.fchown(handle, *owner)
+
+
+def label_of(path: Union[str, int]) -> Optional[bytes]:
+    """A file's SELinux label; None where there is none, or no file."""
+    try:
+        return os.getxattr(path, LABEL)
+    except (OSError, AttributeError):
+        # Neither every file system nor every system has labels.
+        return None
+
+
+def _set_label(handle: int, label: Optional[bytes]) -> None:
+    if label is not None and label != label_of(handle):
+        os.setxattr(handle, LABEL, label)
+
+
+def _sync_directory(path: str) -> None:
+    """Make the name as durable as the content; the file is in its place whether or not that works."""
+    try:
+        handle = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
         return
-    if (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):
-        os.fchown(handle, owner.st_uid, owner.st_gid)
+    try:
+        os.fsync(handle)
+    except OSError:
+        return
+    finally:
+        os.close(handle)
 
 
 def read_regular(path: str) -> tuple[bytes, int]:
@@ -141,18 +197,27 @@ def read_regular(path: str) -> tuple[bytes, int]:
     """
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        status = os.fstat(handle)
-        if stat.S_ISDIR(status.st_mode):
-            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
-        content = bytearray()
-        # One read for what there is, and one that finds the end; meanwhile the file may have grown.
-        while status.st_size <= _LARGEST and len(content) <= _LARGEST:
-            part = os.read(handle, max(status.st_size, _AT_ONCE))
-            if not part:
-                return bytes(content), stat.S_IMODE(status.st_mode)
-            content += part
-        raise OSError(errno.EFBIG, "larger than 16 MiB")
+        content, status = read_open(handle)
     finally:
         os.close(handle)
+    return content, stat.S_IMODE(status.st_mode)
+
+
+def read_open(handle: int) -> tuple[bytes, os.stat_result]:
+    """What an open regular file holds, and its status.
+
+    :raises OSError: as ``read_regular``.
+    """
+    status = os.fstat(handle)
+    if stat.S_ISDIR(status.st_mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+    content = bytearray()
+    # One read for what there is, and one that finds the end; meanwhile the file may have grown.
+    while status.st_size <= _LARGEST and len(content) <= _LARGEST:
+        part = os.read(handle, max(status.st_size, _AT_ONCE))
+        if not part:
+            return bytes(content), status
+        content += part
+    raise OSError(errno.EFBIG, "larger than 16 MiB")

@@ -1,0 +1,123 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""kubelet's ``config.json`` as a file: read with all that a roll-back needs, replaced in one step, restored.
+
+Only a regular file is touched.  Through a symbolic link somebody else's file would be replaced, or the link.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import NamedTuple, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import (
+    label_of,
+    read_open,
+    remove_file,
+    remove_leftover,
+    replace_file,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    NotFound,
+    PermissionDenied,
+    PullSecretError,
+)
+
+__all__ = ["ABSENT", "Snapshot", "read", "restore", "tidy", "write"]
+
+_NEW_MODE = 0o600
+
+
+class Snapshot(NamedTuple):
+    """A file as it was.  ``data`` is secret; None is a file that was not there.
+
+    ``label``: its SELinux label, None where the file system has none.
+    """
+
+    data: Optional[bytes] = None
+    mode: int = _NEW_MODE
+    uid: int = 0
+    gid: int = 0
+    label: Optional[bytes] = None
+
+    def __repr__(self) -> str:
+        return "<Snapshot absent>" if self.data is None else f"<Snapshot of {len(self.data)} bytes>"
+
+
+ABSENT = Snapshot()
+
+
+def read(path: str) -> Snapshot:
+    """The file, or ``ABSENT``.
+
+    :raises PullSecretError: it is a link, a directory, a pipe …, cannot be read, or its directory is missing.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        if not os.path.isdir(os.path.dirname(path)):
+            raise NotFound(f"file:{path}: its directory does not exist", "is this a node?") from None
+        return ABSENT
+    except OSError as error:
+        raise _refused(path, error) from None
+    try:
+        data, status = read_open(handle)
+        return Snapshot(data, stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid, label_of(handle))
+    except OSError as error:
+        raise _refused(path, error) from None
+    finally:
+        os.close(handle)
+
+
+def _refused(path: str, error: OSError) -> PullSecretError:
+    # O_NOFOLLOW fails with ELOOP; opening a socket with ENXIO.
+    if error.errno == errno.ELOOP:
+        return PullSecretError(
+            f"file:{path} is a symbolic link and was left alone", "name the file that it leads to"
+        )
+    if error.errno == errno.EISDIR:
+        return PullSecretError(f"file:{path} is a directory and was left alone", "remove it")
+    if error.errno in (errno.EINVAL, errno.ENXIO):
+        return PullSecretError(f"file:{path} is not a regular file and was left alone", "remove it")
+    return PermissionDenied(f"file:{path} cannot be read: {error.strerror}")
+
+
+def write(path: str, data: bytes, like: Snapshot) -> None:
+    """Replace the file by ``data``; mode, owner and label are those of ``like``.
+
+    :raises PermissionDenied: the file is as it was.
+    """
+    known = like.data is not None
+    try:
+        replace_file(
+            path,
+            data,
+            like.mode,
+            owner=(like.uid, like.gid) if known else None,
+            label=like.label if known else None,
+        )
+    except OSError as error:
+        raise PermissionDenied(f"file:{path} cannot be written: {error.strerror}") from None
+
+
+def restore(path: str, snapshot: Snapshot) -> None:
+    """Make the file what it was: a file that was absent is absent again.
+
+    :raises PermissionDenied: the file is as it was.
+    """
+    if snapshot.data is not None:
+        write(path, snapshot.data, snapshot)
+        return
+    try:
+        remove_file(path)
+    except OSError as error:
+        raise PermissionDenied(f"file:{path} cannot be removed: {error.strerror}") from None
+
+
+def tidy(path: str) -> None:
+    """Remove what a killed writer left beside the file."""
+    remove_leftover(path)

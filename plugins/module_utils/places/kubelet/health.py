@@ -1,0 +1,165 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether kubelet is well: up, the same one all the time, and saying so itself, for a whole window.
+
+A unit of Type=simple counts as started however soon it dies, and kubeadm's unit starts a crashed kubelet
+again after 10 s: only a window longer than that shows that it stays up.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+    Systemd,
+    SystemdError,
+    UnitState,
+)
+
+__all__ = ["Health", "Healthz", "Interrupted", "nap"]
+
+_POLL = 0.25
+_ANSWER = 2.0
+_NAP = 0.25
+
+
+class Interrupted(Exception):
+    """Whoever asked no longer wants to wait."""
+
+
+class Healthz:
+    """kubelet's own word on itself.
+
+    :param url: ``http://127.0.0.1:10248/healthz``; empty: it is not asked.
+    :raises ConfigurationError: it is no such URL.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        if not url:
+            return
+        scheme, _sep, rest = url.partition("://")
+        where, _slash, path = rest.partition("/")
+        host, colon, port = where.rpartition(":")
+        if scheme != "http" or not where or "@" in where or any(char.isspace() for char in url):
+            raise ConfigurationError("healthz is a URL such as http://127.0.0.1:10248/healthz, or empty")
+        if colon and not (port.isdigit() and host):
+            raise ConfigurationError("healthz has a port that is no number")
+        self._host = (host if colon else where).strip("[]")
+        self._port = int(port) if colon else 80
+        self._request = f"GET /{path} HTTP/1.0\r\nHost: {where}\r\nConnection: close\r\n\r\n".encode(
+            "ascii", "replace"
+        )
+
+    def problem(self, clock: Clock) -> str:
+        """Nothing where it answers 200, else what it says or does."""
+        if not self.url:
+            return ""
+        end = clock.monotonic() + _ANSWER
+        try:
+            with socket.create_connection((self._host, self._port), timeout=_ANSWER) as stream:
+                stream.sendall(self._request)
+                answer = b""
+                while b"\n" not in answer and len(answer) < 4096:
+                    left = end - clock.monotonic()
+                    if left <= 0:
+                        return "healthz gives no answer"
+                    stream.settimeout(left)
+                    part = stream.recv(4096)
+                    if not part:
+                        break
+                    answer += part
+        except OSError as error:
+            return f"healthz cannot be asked: {error.strerror or 'no answer'}"
+        words = answer.split(None, 2)
+        if len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
+            return "healthz does not speak HTTP"
+        return "" if words[1] == b"200" else f"healthz answers {int(words[1])}"
+
+
+class Health(NamedTuple):
+    """How kubelet is judged.
+
+    ``window``: seconds that it has to stay well; ``patience``: seconds until it has to be well first.
+    """
+
+    healthz: Healthz
+    window: float = 12.0
+    patience: float = 60.0
+
+    def problem(
+        self, systemd: Systemd, unit: str, before: str, clock: Clock, stop: Callable[[], bool]
+    ) -> str:
+        """Nothing where the unit got well and stayed so; else what is wrong, in systemd's words.
+
+        :param before: an InvocationID that it must not have, empty for any.
+        :raises Interrupted: ``stop`` said so.
+        """
+        first_limit = clock.monotonic() + self.patience
+        well_since: float | None = None
+        known: UnitState | None = None
+        while True:
+            state, wrong = _asked(systemd, unit)
+            if state is not None:
+                fatal = _fatal(state, before, known)
+                if fatal:
+                    return fatal
+                known = known or (state if state.is_up else None)
+                wrong = "" if state.is_up else f"the unit is {state.active}/{state.sub}"
+            wrong = wrong or self.healthz.problem(clock)
+            now = clock.monotonic()
+            if wrong:
+                if well_since is not None and state is not None:
+                    # It was well, and is no longer: that is what the window is for.
+                    return wrong
+                if now >= first_limit:
+                    return f"{wrong} after {self.patience:g} s"
+            else:
+                well_since = now if well_since is None else well_since
+                if now - well_since >= self.window:
+                    return ""
+            nap(_POLL, clock, stop)
+
+
+def _asked(systemd: Systemd, unit: str) -> tuple[UnitState | None, str]:
+    try:
+        return systemd.state(unit), ""
+    except SystemdError as error:
+        # The bus may be restarting; kubelet does not need it.
+        return None, error.message
+
+
+def _fatal(state: UnitState, before: str, known: UnitState | None) -> str:
+    """What no waiting mends."""
+    if state.sub == "auto-restart" or state.active == "failed":
+        return f"kubelet ended: the unit is {state.active}/{state.sub}, result {state.result or 'unknown'}"
+    if state.active in ("inactive", "deactivating"):
+        return f"kubelet ended: the unit is {state.active}/{state.sub}" + (
+            "" if state.condition else ", since a condition of the unit is not met"
+        )
+    if before and state.invocation == before:
+        return "kubelet was not restarted: it still is the one from before"
+    if known is not None and (state.invocation, state.restarts) != (known.invocation, known.restarts):
+        return "kubelet ended and was started again"
+    return ""
+
+
+def nap(seconds: float, clock: Clock, stop: Callable[[], bool]) -> None:
+    """Wait, but not for somebody who no longer wants to.
+
+    :raises Interrupted: ``stop`` said so.
+    """
+    end = clock.monotonic() + seconds
+    while True:
+        if stop():
+            raise Interrupted
+        left = end - clock.monotonic()
+        if left <= 0:
+            return
+        clock.sleep(min(left, _NAP))

@@ -1,0 +1,131 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Restarting kubelet, some times at most, and what each outcome means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import Health, nap
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import Pending
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import Options
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock, Store
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+    UNFINISHED,
+    Systemd,
+    SystemdError,
+    UnitState,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.transitions import (
+    note_invocation,
+)
+
+__all__ = ["Restarter", "Verdict"]
+
+_MAX_BACKOFF = 30.0
+_STOPPING = 10.0
+_STOPPED = "kubelet is not running and was not started: it reads the file when it starts"
+
+
+class Verdict(NamedTuple):
+    """What became of kubelet.
+
+    ``untouched``: systemd will not restart it, and has not stopped it; ``unknown``: systemd could not be
+    asked; ``superseded``: something newer was written before a restart.
+    """
+
+    ok: bool
+    reason: str = ""
+    warning: str = ""
+    untouched: bool = False
+    unknown: bool = False
+    superseded: bool = False
+
+
+class Restarter:
+    """``attempts`` and ``jobs`` count over all its runs."""
+
+    def __init__(
+        self, systemd: Systemd, options: Options, health: Health, clock: Clock, stop: Callable[[], bool]
+    ) -> None:
+        self._systemd = systemd
+        self._options = options
+        self._health = health
+        self._clock = clock
+        self._stop = stop
+        self.attempts = 0
+        self.jobs: list[str] = []
+
+    def run(self, pending: Pending, store: Store) -> Verdict:
+        """Restart kubelet until it is well with the pending file, or has not been ``attempts`` times.
+
+        :raises Interrupted: ``stop`` said so.
+        """
+        reason, reached = "", False
+        for number in range(self._options.attempts):
+            if number:
+                nap(min(_MAX_BACKOFF, self._options.backoff * 2 ** (number - 1)), self._clock, self._stop)
+            try:
+                state = self._systemd.state(self._options.unit)
+                if state.problem:
+                    raise SystemdError(self._options.unit, state.problem)
+                if not reached:
+                    verdict = self._needs_none(state, pending)
+                    if verdict is not None:
+                        return verdict
+                if not note_invocation(store, pending, state.invocation):
+                    return Verdict(False, superseded=True)
+                verdict = self._once(state)
+                reached = True
+            except SystemdError as error:
+                if error.is_permanent:
+                    return Verdict(False, error.message, untouched=not reached)
+                reason, reached = error.message, reached or not error.is_unreachable
+                continue
+            if verdict.ok or verdict.untouched:
+                return verdict
+            reason = verdict.reason
+        tried = f"{self._options.attempts} attempts" if self._options.attempts > 1 else "1 attempt"
+        return Verdict(False, f"{reason} ({tried})", unknown=not reached)
+
+    def _needs_none(self, state: UnitState, pending: Pending) -> Verdict | None:
+        """Kubelet may have started with the file already, or not be running, for reasons of its own."""
+        if state.active == "inactive":
+            return Verdict(True, warning=_STOPPED)
+        if pending.invocation and state.invocation != pending.invocation and state.is_running:
+            problem = self._health.problem(
+                self._systemd, self._options.unit, pending.invocation, self._clock, self._stop
+            )
+            return None if problem else Verdict(True)
+        return None
+
+    def _once(self, before: UnitState) -> Verdict:
+        unit = self._options.unit
+        # Else the sixth restart in ten seconds would stop kubelet, and leave it so.
+        self._systemd.reset_failed(unit)
+        self.attempts += 1
+        job = self._systemd.restart(unit, self._options.restart_timeout)
+        self.jobs.append(job)
+        if job == "canceled":
+            return self._canceled()
+        if job == UNFINISHED:
+            return Verdict(False, f"the restart was not done after {self._options.restart_timeout:g} s")
+        if job != "done":
+            result = self._systemd.state(unit).result
+            return Verdict(False, f"the restart ended with {job}" + (f", result {result}" if result else ""))
+        problem = self._health.problem(self._systemd, unit, before.invocation, self._clock, self._stop)
+        return Verdict(not problem, problem)
+
+    def _canceled(self) -> Verdict:
+        """Somebody else asked for something else: a stop, which is theirs to undo, or a start."""
+        end = self._clock.monotonic() + _STOPPING
+        while True:
+            state = self._systemd.state(self._options.unit)
+            if state.active == "inactive":
+                return Verdict(True, warning=f"the restart was canceled by a stop; {_STOPPED}")
+            if state.active != "deactivating" or self._clock.monotonic() >= end:
+                return Verdict(False, "the restart was canceled by another job")
+            nap(0.25, self._clock, self._stop)

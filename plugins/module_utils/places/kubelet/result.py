@@ -1,0 +1,104 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is asked of a node, and what became of it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
+
+__all__ = ["DEFERRED", "FAILED", "HELD", "IN_SYNC", "NEVER", "ON_CHANGE", "PENDING", "Options", "SyncResult"]
+
+ON_CHANGE, NEVER, DEFERRED = "on_change", "never", "deferred"
+IN_SYNC, PENDING, FAILED, HELD = "in-sync", "pending", "failed", "held"
+
+CACHE = "within 5 minutes"
+"""kubelet reads the file again through a cache of that age, without a restart."""
+
+
+class Options(NamedTuple):
+    """How a node is brought in sync; times in seconds.
+
+    ``restart``: ``on_change``, ``never`` or ``deferred`` (written now, restarted by ``settle``);
+    ``attempts``: restarts before the file is rolled back, unless not ``rollback``; ``backoff``: after the
+    first failed one, doubling; ``restart_timeout``: for one job; ``ready_timeout``: until kubelet has to
+    be well; ``window``: for how long it then has to stay so; ``backup``: whether the file of before is
+    kept once the new one works; ``retry_failed``: try what has failed before.
+    """
+
+    unit: str = "kubelet.service"
+    healthz: str = "http://127.0.0.1:10248/healthz"
+    restart: str = ON_CHANGE
+    attempts: int = 3
+    backoff: float = 2.0
+    restart_timeout: float = 120.0
+    ready_timeout: float = 60.0
+    window: float = 12.0
+    lock_timeout: float = 30.0
+    backup: bool = True
+    rollback: bool = True
+    retry_failed: bool = False
+
+
+class SyncResult:
+    """What was found and done.  Nothing but the two configs, which print as names, is secret.
+
+    ``state``: ``in-sync``; ``pending``: written, and kubelet not yet restarted or not yet known to be
+    well; ``failed``: it did not come up, ``message`` says why and what was left behind; ``held``: it
+    failed before, and was left alone. ``actions``: what was done, or would be.  ``restart``: facts, see
+    ``restart_facts``.
+    """
+
+    def __init__(self, state: str = IN_SYNC, message: str = "") -> None:
+        self.state = state
+        self.message = message
+        self.actions: list[str] = []
+        self.warnings: list[str] = []
+        self.before: Optional[DockerConfig] = None
+        self.after: Optional[DockerConfig] = None
+        self.provenance: dict[str, str] = {}
+        self.rolled_back = False
+        self.needed = False
+        self.attempts = 0
+        self.jobs: list[str] = []
+        self.healthy: Optional[bool] = None
+        self.seconds = 0.0
+        self.effective = "now"
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file or kubelet was touched, or would be."""
+        return bool(self.actions)
+
+    def did(self, action: str) -> None:
+        """Note what was done."""
+        if action not in self.actions:
+            self.actions.append(action)
+
+    @property
+    def restart_facts(self) -> dict[str, Any]:
+        """``needed``; ``attempts`` and the ``jobs``' results; ``healthy`` (None: not looked at); ``seconds``;
+        ``effective``: when kubelet uses the file."""
+        return {
+            "needed": self.needed,
+            "attempts": self.attempts,
+            "jobs": self.jobs,
+            "healthy": self.healthy,
+            "seconds": round(self.seconds, 3),
+            "effective": self.effective,
+        }
+
+    def then(self, later: SyncResult) -> SyncResult:
+        """This write and what ``settle`` made of it, as one."""
+        later.actions = self.actions + [action for action in later.actions if action not in self.actions]
+        later.warnings = self.warnings + later.warnings
+        later.before, later.after, later.provenance = self.before, self.after, self.provenance
+        if later.rolled_back:
+            later.after = self.before
+        return later
+
+    def __repr__(self) -> str:
+        return f"<SyncResult {self.state} {', '.join(self.actions)}>"

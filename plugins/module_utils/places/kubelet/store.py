@@ -1,0 +1,195 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""``config.json``, its ledger and its backup, under two locks.
+
+One lock is held for the moment of a change, the other for as long as kubelet is restarted and watched: a
+newer secret is written while the older one is still being tried.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import time
+from contextlib import suppress
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    Conflict,
+    PermissionDenied,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import auth_file
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.auth_file import Snapshot
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
+    Backup,
+    Ledger,
+)
+
+__all__ = ["Clock", "Store"]
+
+_PAUSE = 0.02
+_PRIVATE = Snapshot(None, 0o600)
+
+
+class Clock:
+    """Time, as the node's work sees it; tests have another one."""
+
+    def monotonic(self) -> float:
+        """Seconds since some time; for time limits."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+    def now(self) -> float:
+        """Seconds since the epoch; for what is kept."""
+        return time.time()
+
+
+class Store:
+    """:param path: of ``config.json``; :param patience: seconds to wait for another writer."""
+
+    def __init__(self, path: str, clock: Clock, *, patience: float = 30.0) -> None:
+        self.path = os.path.abspath(path)
+        self._clock = clock
+        self._patience = patience
+
+    @property
+    def ledger_path(self) -> str:
+        """Names and keyed digests."""
+        return self.path + ".hyperfleet"
+
+    @property
+    def backup_path(self) -> str:
+        """Secret."""
+        return self.path + ".hyperfleet-backup"
+
+    def writing(self) -> _Lock:
+        """Hold this for each change of the three files."""
+        return self._lock("writing")
+
+    def restarting(self) -> _Lock:
+        """Hold this while kubelet is restarted and watched."""
+        return self._lock("restarting")
+
+    def _lock(self, what: str) -> _Lock:
+        directory, name = os.path.split(self.path)
+        return _Lock(os.path.join(directory, f".{name}.hyperfleet-{what}"), what, self._clock, self._patience)
+
+    def file(self) -> Snapshot:
+        """``config.json`` as it is."""
+        return auth_file.read(self.path)
+
+    def ledger(self) -> Ledger:
+        """A fresh one if there is none.
+
+        :raises PullSecretError: it cannot be read: to go on without it would forget which entries are ours.
+        """
+        data = auth_file.read(self.ledger_path).data
+        if data is None:
+            return Ledger()
+        try:
+            return Ledger.from_bytes(data)
+        except ValueError:
+            raise PullSecretError(
+                f"file:{self.ledger_path} is no ledger of this collection's",
+                "remove it, and all entries of the node's file count as foreign",
+            ) from None
+
+    def backup(self) -> Backup:
+        """An empty one if there is none, or none that can be read: it only helps."""
+        data = auth_file.read(self.backup_path).data
+        if data is None:
+            return Backup()
+        try:
+            return Backup.from_bytes(data)
+        except ValueError:
+            return Backup()
+
+    def save_ledger(self, ledger: Ledger) -> None:
+        """Replace it, if it is another one."""
+        self._save(self.ledger_path, ledger.to_bytes())
+
+    def save_backup(self, backup: Backup) -> None:
+        """Replace it, or remove an empty one."""
+        if backup:
+            self._save(self.backup_path, backup.to_bytes())
+        else:
+            auth_file.restore(self.backup_path, auth_file.ABSENT)
+
+    def forget(self) -> None:
+        """Leave nothing of ours beside the file."""
+        auth_file.restore(self.backup_path, auth_file.ABSENT)
+        auth_file.restore(self.ledger_path, auth_file.ABSENT)
+
+    def _save(self, path: str, data: bytes) -> None:
+        there = auth_file.read(path)
+        if there.data != data or there.mode != _PRIVATE.mode:
+            auth_file.write(path, data, there._replace(mode=_PRIVATE.mode))
+
+    def replace(self, found: Snapshot, data: bytes | None) -> None:
+        """Make the file hold ``data``, or None: no file.
+
+        :param found: what ``data`` was made from.
+        :raises Conflict: somebody else, who does not know our lock, has changed the file since.
+        """
+        if self.file() != found:
+            raise Conflict(f"file:{self.path} was changed while it was being merged")
+        auth_file.restore(self.path, found._replace(data=data))
+
+    def tidy(self) -> None:
+        """Remove what killed writers left; only under the lock of ``writing``."""
+        for path in (self.path, self.ledger_path, self.backup_path):
+            auth_file.tidy(path)
+
+
+class _Lock:
+    """A lock file that goes with its holder: the kernel releases it when the process ends."""
+
+    def __init__(self, path: str, what: str, clock: Clock, patience: float) -> None:
+        self._path = path
+        self._what = what
+        self._clock = clock
+        self._patience = patience
+        self._handle = -1
+
+    def __enter__(self) -> None:
+        end = self._clock.monotonic() + self._patience
+        while not self._taken():
+            if self._clock.monotonic() >= end:
+                raise Conflict(
+                    f"another process has been {self._what} on this node for {self._patience:g} s",
+                    "the next run does what is left",
+                )
+            self._clock.sleep(_PAUSE)
+
+    def __exit__(self, *_error: object) -> None:
+        handle, self._handle = self._handle, -1
+        # Removed while it is held: whoever waits for it finds that it has gone, and makes a new one.
+        with suppress(OSError):
+            os.unlink(self._path)
+        os.close(handle)
+
+    def _taken(self) -> bool:
+        try:
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise PermissionDenied(f"file:{self._path} cannot be written: {error.strerror}") from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            there, mine = os.stat(self._path), os.fstat(handle)
+            if (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino):
+                self._handle = handle
+                return True
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                os.close(handle)
+                raise PermissionDenied(f"file:{self._path} cannot be locked: {error.strerror}") from None
+        os.close(handle)
+        return False

@@ -1,0 +1,132 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The steps from one state of a node's files to the next, in an order that bears being cut off anywhere.
+
+First what was there is put away, then what is intended is noted, then the file is replaced.  All of it
+under the store's lock of ``writing``.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import auth_file
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.auth_file import Snapshot
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.compose import (
+    Composed,
+    held,
+    revert,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
+    ROLLBACK,
+    Backup,
+    Failed,
+    Ledger,
+    Pending,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
+
+__all__ = ["begin", "claim", "done", "note_invocation", "restore", "roll_back"]
+
+
+def begin(
+    store: Store, ledger: Ledger, backup: Backup, found: Snapshot, composed: Composed, wanted: str
+) -> None:
+    """Before the file is replaced: keep what it was, and note what it is to be.
+
+    :param wanted: digest of what was asked for.
+    """
+    here = ledger.digest(found.data)
+    # What a pending write left there is not known to work: then the file before that stays the one to go
+    # back to.
+    if ledger.pending is None or backup.previous is None or here == ledger.verified:
+        backup.previous = found
+        ledger.verified = here
+    claim(ledger, backup, found, composed)
+    store.save_backup(backup)
+    ledger.pending = Pending(os.urandom(8).hex(), wanted, ledger.digest(composed.data))
+    store.save_ledger(ledger)
+
+
+def claim(ledger: Ledger, backup: Backup, found: Snapshot, composed: Composed) -> None:
+    """Note what is ours, or will be; what the file still holds of ours stays so until it is gone."""
+    if ledger.is_new:
+        ledger.was_absent = found.data is None
+    # What comes back into the file stays in the backup until it is there.
+    backup.displaced = {**backup.displaced, **composed.displaced}
+    for key, digest in composed.entries.items():
+        ledger.entries[key] = list(dict.fromkeys([*ledger.entries.get(key, ()), digest]))
+    ledger.extra = sorted({*ledger.extra, *composed.extra})
+
+
+def done(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -> None:
+    """The file is as wanted, and kubelet runs with it or is left to find it.
+
+    :param keep: whether the file of before stays in the backup.
+    """
+    found = store.file()
+    pending, ledger.pending = ledger.pending, None
+    if pending is None or pending.phase != ROLLBACK:
+        ledger.failed = None
+    if pending is not None:
+        ledger.desired = pending.desired
+    _settled(ledger, backup, found)
+    if not keep:
+        backup.previous = None
+    if ledger.is_new:
+        # Nothing of ours is on the node any more, or ever was.
+        store.forget()
+        return
+    store.save_backup(backup)
+    store.save_ledger(ledger)
+
+
+def _settled(ledger: Ledger, backup: Backup, found: Snapshot) -> None:
+    there = held(found.data, ledger)
+    ledger.entries, ledger.extra = there.entries, there.extra
+    ledger.verified = ledger.digest(found.data)
+    backup.displaced = {key: entry for key, entry in backup.displaced.items() if key not in there.foreign}
+
+
+def roll_back(store: Store, ledger: Ledger, backup: Backup, reason: str, now: float) -> None:
+    """Make the file what it was before the last write, and remember what was asked for as failed."""
+    pending = ledger.pending
+    desired = pending.desired if pending is not None else ledger.desired
+    undone = pending.content if pending is not None else ledger.verified
+    times = ledger.failed.times if ledger.failed is not None and ledger.failed.desired == desired else 0
+    ledger.failed = Failed(desired, times + 1, now, reason)
+    content = ledger.digest(backup.previous.data if backup.previous is not None else None)
+    ledger.pending = Pending(os.urandom(8).hex(), desired, content, ROLLBACK, undone=undone)
+    store.save_ledger(ledger)
+    restore(store, ledger, backup)
+
+
+def restore(store: Store, ledger: Ledger, backup: Backup) -> None:
+    """The second half of a roll-back, which a run that was killed may have left to do."""
+    pending = ledger.pending
+    found = store.file()
+    here = ledger.digest(found.data)
+    if pending is None or backup.previous is None or here == pending.content:
+        return
+    if here == pending.undone:
+        auth_file.restore(store.path, backup.previous)
+    else:
+        # Somebody else has written since: theirs stays, ours goes back.
+        data = revert(found.data, backup.previous.data, ledger)
+        auth_file.restore(store.path, found._replace(data=data))
+        ledger.pending = pending._replace(content=ledger.digest(data))
+        store.save_ledger(ledger)
+
+
+def note_invocation(store: Store, pending: Pending, invocation: str) -> bool:
+    """Note which kubelet was running before it is restarted; False if something newer was written."""
+    with store.writing():
+        ledger = store.ledger()
+        if ledger.pending is None or ledger.pending.id != pending.id:
+            return False
+        if not ledger.pending.invocation:
+            ledger.pending = ledger.pending._replace(invocation=invocation)
+            store.save_ledger(ledger)
+    return True

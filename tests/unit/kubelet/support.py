@@ -1,0 +1,128 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A node without a node: a clock that jumps, and a systemd that does as it is told."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig, load
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import (
+    Options,
+    Synchroniser,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+    Systemd,
+    SystemdError,
+    UnitState,
+)
+
+UNIT = "kubelet.service"
+
+
+def auth(text: str) -> dict[str, str]:
+    """An entry whose password is the text."""
+    return {"auth": base64.b64encode(f"robot:example-password-{text}".encode()).decode()}
+
+
+def document(**registries: str) -> dict[str, Any]:
+    """``quay_io="a"`` is an entry for quay.io."""
+    return {"auths": {key.replace("_", "."): auth(text) for key, text in registries.items()}}
+
+
+def config(**registries: str) -> DockerConfig:
+    return load(document(**registries), allow_empty=True)
+
+
+class JumpingClock(Clock):
+    """Sleeping takes no time and moves the clock."""
+
+    def __init__(self) -> None:
+        self.time = 1000.0
+
+    def monotonic(self) -> float:
+        return self.time
+
+    def sleep(self, seconds: float) -> None:
+        assert seconds >= 0
+        self.time += max(seconds, 0.001)
+
+    def now(self) -> float:
+        return 1_700_000_000.0 + self.time
+
+
+class FakeSystemd(Systemd):
+    """A unit that is running; ``script`` says what each restart does: a job's result, or an error."""
+
+    NAME = "fake"
+
+    def __init__(self) -> None:
+        self.count = 1
+        self.now = UnitState("loaded", "active", "running", "success", "1" * 32, 0, True, "notify")
+        self.script: list[str | SystemdError | Callable[[], str]] = []
+        # What the unit becomes some polls after a restart.
+        self.later: list[UnitState] = []
+        self.restarts = 0
+        self.on_restart: Callable[[], None] = lambda: None
+        self.lock = threading.Lock()
+
+    def state(self, unit: str) -> UnitState:
+        assert unit == UNIT
+        if self.later:
+            self.now = self.later.pop(0)
+        return self.now
+
+    def reset_failed(self, unit: str) -> None:
+        pass
+
+    def started(self) -> UnitState:
+        self.count += 1
+        return UnitState("loaded", "active", "running", "success", f"{self.count:032x}", 0, True, "notify")
+
+    def restart(self, unit: str, timeout: float) -> str:
+        self.restarts += 1
+        self.on_restart()
+        step = self.script.pop(0) if self.script else "done"
+        if isinstance(step, SystemdError):
+            raise step
+        if callable(step):
+            return step()
+        if step == "done":
+            self.now = self.started()
+        elif step == "failed":
+            self.now = self.started()._replace(active="failed", sub="failed", result="exit-code")
+        return step
+
+
+class Place:
+    """A directory with a config.json, and what is needed to bring it in sync."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / "config.json"
+        self.systemd = FakeSystemd()
+        self.clock = JumpingClock()
+
+    def sync(self, **options: Any) -> Synchroniser:
+        return Synchroniser(str(self.path), Options(**{"healthz": "", **options}), self.systemd, self.clock)
+
+    def put(self, content: Any) -> None:
+        self.path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+
+    def auths(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.path.read_bytes())["auths"]
+        return found
+
+    def beside(self) -> list[str]:
+        return sorted(path.name for path in self.path.parent.iterdir())
+
+    def ledger(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.path.parent / "config.json.hyperfleet").read_bytes())
+        return found

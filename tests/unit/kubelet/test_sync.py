@@ -1,0 +1,393 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What becomes of a node's file and its kubelet, outcome by outcome."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    Conflict,
+    InvalidDocument,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock, Store
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import SyncResult
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+    SystemdError,
+)
+from tests.unit.kubelet.support import UNIT, Place, auth, config, document
+
+WANTED = config(quay_io="new")
+
+
+def test_a_file_is_made_and_kubelet_restarted_once(place: Place) -> None:
+    result = place.sync().apply(WANTED)
+    assert (result.state, result.actions) == ("in-sync", ["written", "restarted"])
+    assert result.restart_facts["jobs"] == ["done"]
+    assert result.healthy
+    assert result.effective == "now"
+    assert place.auths() == {"quay.io": auth("new")}
+    assert stat.S_IMODE(place.path.stat().st_mode) == 0o600
+    again = place.sync().apply(WANTED)
+    assert (again.state, again.actions, place.systemd.restarts) == ("in-sync", [], 1)
+
+
+def test_foreign_entries_stay_and_ours_are_pruned(place: Place) -> None:
+    place.put(document(ecr_example="theirs"))
+    place.path.chmod(0o640)
+    place.sync().apply(config(quay_io="a", ghcr_io="b"))
+    assert set(place.auths()) == {"ecr.example", "quay.io", "ghcr.io"}
+    place.sync().apply(config(quay_io="a"))
+    assert set(place.auths()) == {"ecr.example", "quay.io"}
+    assert stat.S_IMODE(place.path.stat().st_mode) == 0o640
+
+
+def test_what_ours_took_the_place_of_comes_back(place: Place) -> None:
+    place.put(document(quay_io="theirs", ecr_example="x"))
+    place.sync().apply(WANTED)
+    assert place.auths()["quay.io"] == auth("new")
+    result = place.sync().apply(None)
+    assert place.auths() == document(quay_io="theirs", ecr_example="x")["auths"]
+    assert result.actions == ["written", "restarted"]
+    assert place.beside() == ["config.json"]
+
+
+def test_absence_is_restored_as_absence(place: Place) -> None:
+    place.sync().apply(WANTED)
+    result = place.sync().apply(None)
+    assert result.actions == ["removed", "restarted"]
+    assert place.beside() == []
+    assert place.sync().apply(None).actions == []
+    assert place.beside() == []
+
+
+def test_an_entry_that_somebody_changed_is_theirs(place: Place) -> None:
+    place.sync().apply(config(quay_io="a", ghcr_io="b"))
+    place.put(document(quay_io="a", ghcr_io="theirs"))
+    place.sync().apply(config(quay_io="a"))
+    assert place.auths() == document(quay_io="a", ghcr_io="theirs")["auths"]
+
+
+def test_same_meaning_in_other_bytes_is_no_change(place: Place) -> None:
+    place.sync().apply(WANTED)
+    for indent in range(1, 101):
+        place.path.write_text(json.dumps(document(quay_io="new"), indent=indent) + "\r\n")
+        assert place.sync().apply(WANTED).actions == []
+    assert place.systemd.restarts == 1
+
+
+def test_an_entry_of_others_that_spoils_the_file_is_put_aside(place: Place) -> None:
+    spoilt = {"auth": "bm8gY29sb24="}
+    place.put({"auths": {"bad.example": spoilt, "store.example": {}}, "credsStore": "desktop"})
+    result = place.sync().apply(WANTED)
+    assert set(place.auths()) == {"store.example", "quay.io"}
+    assert any("bad.example" in warning for warning in result.warnings)
+    assert place.sync().apply(WANTED).actions == []
+    place.sync().apply(None)
+    assert place.auths() == {"bad.example": spoilt, "store.example": {}}
+
+
+@pytest.mark.parametrize("data", [b"", b"{not json", b"[]", b'{"auths": 7}'])
+def test_a_file_that_is_none_is_replaced(place: Place, data: bytes) -> None:
+    place.put(data)
+    place.sync().apply(WANTED)
+    assert place.auths() == {"quay.io": auth("new")}
+    assert place.sync().apply(WANTED).actions == []
+
+
+def test_three_failures_roll_file_and_kubelet_back(place: Place) -> None:
+    old = b'{ "auths": {"ecr.example": {"auth": "cm9ib3Q6dGhlaXJz"} } }\n'
+    place.put(old)
+    place.systemd.script = ["failed"] * 3
+    result = place.sync().apply(WANTED)
+    assert result.state == "failed"
+    assert result.rolled_back
+    assert "the restart ended with failed, result exit-code (3 attempts)" in result.message
+    assert result.jobs == ["failed"] * 3 + ["done"]
+    assert place.path.read_bytes() == old
+    assert place.ledger()["failed"]["times"] == 1
+    assert place.ledger()["pending"] is None
+    held = place.sync().apply(WANTED)
+    assert (held.state, held.actions, place.systemd.restarts) == ("held", [], 4)
+    assert place.sync().plan(WANTED).state == "held"
+    other = place.sync().apply(config(quay_io="newer"))
+    assert other.state == "in-sync"
+    assert place.ledger()["failed"] is None
+
+
+def test_what_failed_is_tried_again_on_request(place: Place) -> None:
+    place.systemd.script = ["failed"] * 3
+    place.sync().apply(WANTED)
+    assert not place.path.exists()
+    result = place.sync(retry_failed=True).apply(WANTED)
+    assert result.state == "in-sync"
+    assert place.auths() == {"quay.io": auth("new")}
+
+
+def test_a_kubelet_that_is_not_well_with_the_old_file_either(place: Place) -> None:
+    place.put(document(ecr_example="x"))
+    place.systemd.script = ["failed"] * 6
+    result = place.sync().apply(WANTED)
+    assert result.state == "failed"
+    assert "with the file of before either" in result.message
+    assert place.auths() == document(ecr_example="x")["auths"]
+    # The next run brings it up with the old file, and leaves the new one alone.
+    again = place.sync().apply(WANTED)
+    assert again.state == "held"
+    assert again.jobs == ["done"]
+    assert place.ledger()["pending"] is None
+
+
+def test_a_crash_in_the_window_is_a_failure(place: Place) -> None:
+    def crash() -> str:
+        up = place.systemd.started()
+        ended = up._replace(active="activating", sub="auto-restart", result="exit-code")
+        place.systemd.later = [up] * 5 + [ended]
+        return "done"
+
+    place.systemd.script = [crash] * 3
+    result = place.sync().apply(WANTED)
+    assert result.state == "failed"
+    assert "auto-restart" in result.message
+    assert not place.path.exists()
+
+
+def test_a_crash_that_was_restarted_between_two_looks(place: Place) -> None:
+    def crash() -> str:
+        place.systemd.later = [place.systemd.started()] * 3 + [place.systemd.started()]
+        return "done"
+
+    place.systemd.script = [crash]
+    result = place.sync(attempts=1).apply(WANTED)
+    assert "ended and was started again" in result.message
+
+
+def test_done_although_the_old_kubelet_is_still_there(place: Place) -> None:
+    place.systemd.script = [lambda: "done"]
+    assert "was not restarted" in place.sync(attempts=1).apply(WANTED).message
+
+
+@pytest.mark.parametrize(
+    ("load", "name"),
+    [("not-found", "NoSuchUnit"), ("masked", "UnitMasked"), ("bad-setting", "BadUnitSetting")],
+)
+def test_a_unit_that_cannot_be_restarted_is_found_before_the_write(
+    place: Place, load: str, name: str
+) -> None:
+    place.systemd.now = place.systemd.now._replace(load=load)
+    with pytest.raises(SystemdError, match=name):
+        place.sync().apply(WANTED)
+    with pytest.raises(SystemdError, match=name):
+        place.sync().plan(WANTED)
+    assert place.beside() == []
+
+
+def test_a_unit_that_becomes_masked_meanwhile(place: Place) -> None:
+    place.put(document(ecr_example="x"))
+    place.systemd.script = [SystemdError(UNIT, "UnitMasked")]
+    result = place.sync().apply(WANTED)
+    assert result.state == "failed"
+    assert "UnitMasked" in result.message
+    assert result.rolled_back
+    assert place.auths() == document(ecr_example="x")["auths"]
+    assert place.beside() == ["config.json"]
+
+
+def test_a_bus_that_cannot_be_reached_leaves_the_restart_to_the_next_run(place: Place) -> None:
+    sync = place.sync()
+    sync.write(WANTED)
+    gone = SystemdError(UNIT, "Disconnected", "the connection to D-Bus was lost")
+    place.systemd.script = [gone, gone, gone]
+    result = sync.settle()
+    assert result.state == "pending"
+    assert place.auths() == {"quay.io": auth("new")}
+    assert sync.apply(WANTED).state == "in-sync"
+
+
+def test_a_kubelet_that_is_stopped_stays_so(place: Place) -> None:
+    place.systemd.now = place.systemd.now._replace(active="inactive", sub="dead")
+    result = place.sync().apply(WANTED)
+    assert result.state == "in-sync"
+    assert place.systemd.restarts == 0
+    assert "reads the file when it starts" in result.warnings[0]
+
+
+def test_a_concurrent_stop_is_not_undone(place: Place) -> None:
+    def stopped() -> str:
+        down = place.systemd.now._replace(active="deactivating", sub="stop-sigterm")
+        place.systemd.later = [down, down, down._replace(active="inactive", sub="dead")]
+        return "canceled"
+
+    place.systemd.script = [stopped]
+    result = place.sync().apply(WANTED)
+    assert result.state == "in-sync"
+    assert place.systemd.restarts == 1
+    assert "canceled by a stop" in result.warnings[0]
+
+
+def test_never_restarting_says_when_it_takes_effect(place: Place) -> None:
+    result = place.sync(restart="never").apply(WANTED)
+    assert result.restart_facts["effective"] == "within 5 minutes"
+    assert place.systemd.restarts == 0
+    assert place.ledger()["pending"] is None
+
+
+def test_a_deferred_restart_is_made_later(place: Place) -> None:
+    result = place.sync(restart="deferred").apply(WANTED)
+    assert (result.state, place.systemd.restarts) == ("pending", 0)
+    again = place.sync(restart="deferred").apply(WANTED)
+    assert again.actions == []
+    assert again.state == "pending"
+    assert again.needed
+    settled = place.sync().settle()
+    assert settled.actions == ["restarted"]
+    assert settled.state == "in-sync"
+    assert place.sync().settle().actions == []
+
+
+def test_a_failure_without_rollback_is_rolled_back_on_request(place: Place) -> None:
+    place.put(document(ecr_example="x"))
+    place.sync(restart="deferred").apply(WANTED)
+    place.systemd.script = ["failed"]
+    assert place.sync(rollback=False, attempts=1).settle().state == "failed"
+    assert "quay.io" in place.auths()
+    result = place.sync().roll_back()
+    assert result.state == "in-sync"
+    assert result.actions == ["rolled back", "restarted"]
+    assert place.auths() == document(ecr_example="x")["auths"]
+    assert place.sync().roll_back().actions == []
+    assert place.sync().apply(WANTED).state == "held"
+
+
+def test_the_slot_is_taken_after_the_write_and_around_the_restart(place: Place) -> None:
+    events: list[str] = []
+
+    @contextmanager
+    def slot() -> Iterator[None]:
+        events.append("slot taken")
+        yield
+        events.append("slot given back")
+
+    def written(result: SyncResult) -> None:
+        assert place.auths() == {"quay.io": auth("new")}
+        events.append("written")
+
+    place.systemd.on_restart = lambda: events.append("restart")
+    place.sync().apply(WANTED, slot=slot, on_written=written)
+    assert events == ["written", "slot taken", "restart", "slot given back"]
+
+
+def test_something_newer_during_the_restart_is_settled_too(place: Place) -> None:
+    newer = config(quay_io="newer")
+
+    def rewrite() -> None:
+        if place.systemd.restarts == 1:
+            place.sync().write(newer)
+
+    place.systemd.on_restart = rewrite
+    result = place.sync().apply(WANTED)
+    assert result.state == "in-sync"
+    assert place.systemd.restarts == 2
+    assert place.auths() == {"quay.io": auth("newer")}
+    assert place.ledger()["pending"] is None
+
+
+def test_a_failure_of_what_is_no_longer_wanted_rolls_nothing_back(place: Place) -> None:
+    place.put(document(quay_io="old"))
+
+    def newer() -> str:
+        place.sync().write(config(quay_io="newer"))
+        return "failed"
+
+    place.systemd.script = ["failed", "failed", newer]
+    result = place.sync().apply(WANTED)
+    assert result.state == "in-sync"
+    assert place.auths() == {"quay.io": auth("newer")}
+
+
+def test_others_entries_written_meanwhile_survive_the_rollback(place: Place) -> None:
+    place.put(document(quay_io="old"))
+
+    def refreshed() -> str:
+        place.put({"auths": {**place.auths(), "ecr.example": auth("fresh")}})
+        return "failed"
+
+    place.systemd.script = ["failed", "failed", refreshed]
+    place.sync().apply(WANTED)
+    assert place.auths() == document(quay_io="old", ecr_example="fresh")["auths"]
+
+
+def test_a_stop_leaves_the_restart_to_the_next_run(place: Place) -> None:
+    result = place.sync().apply(WANTED, stop=lambda: place.systemd.restarts == 1)
+    assert result.state == "pending"
+    # That run finds that kubelet has started with the file: no second restart.
+    assert place.sync().apply(WANTED).state == "in-sync"
+    assert place.systemd.restarts == 1
+    assert place.ledger()["pending"] is None
+
+
+def test_plan_writes_nothing(place: Place) -> None:
+    planned = place.sync().plan(WANTED)
+    assert planned.actions == ["written"]
+    assert planned.needed
+    assert place.beside() == []
+    place.sync().apply(WANTED)
+    planned = place.sync().plan(WANTED)
+    assert planned.actions == []
+    assert not planned.needed
+
+
+def test_another_writer_is_waited_for_and_named(tmp_path: os.PathLike[str]) -> None:
+    path = os.path.join(tmp_path, "config.json")
+    with (
+        Store(path, Clock()).writing(),
+        pytest.raises(Conflict, match="another process"),
+        Store(path, Clock(), patience=0.1).writing(),
+    ):
+        raise AssertionError
+    with Store(path, Clock()).writing():
+        pass
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind", ["link", "directory", "pipe"])
+def test_what_is_no_file_is_left_alone(place: Place, kind: str) -> None:
+    if kind == "link":
+        place.path.symlink_to("elsewhere")
+    elif kind == "directory":
+        place.path.mkdir()
+    else:
+        os.mkfifo(place.path)
+    with pytest.raises(PullSecretError, match="left alone"):
+        place.sync().apply(WANTED)
+    assert place.beside() == ["config.json"]
+    assert place.systemd.restarts == 0
+
+
+def test_nothing_to_hold_is_refused(place: Place) -> None:
+    place.put(document(quay_io="old"))
+    with pytest.raises(InvalidDocument, match="no registry"):
+        place.sync().apply(config())
+    assert place.auths() == document(quay_io="old")["auths"]
+
+
+def test_ledger_and_messages_hold_no_secret(place: Place) -> None:
+    place.put(document(quay_io="old"))
+    place.systemd.script = ["failed"] * 3
+    result = place.sync().apply(config(quay_io="new", ghcr_io="b"))
+    shown = repr(vars(result)) + str(place.ledger())
+    assert "example-password" not in shown
+    for text in ("old", "new", "b"):
+        assert auth(text)["auth"] not in shown
+    for name in place.beside():
+        if name != "config.json":
+            assert stat.S_IMODE((place.path.parent / name).stat().st_mode) == 0o600

@@ -32,7 +32,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options imp
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask, forms_in, unquoted
 
-__all__ = ["run_here", "run_module", "safely", "validated"]
+__all__ = ["fitting", "run_here", "run_module", "run_with", "safely", "validated"]
 
 _TargetOptions = Callable[[], dict[str, Any]]
 
@@ -72,8 +72,13 @@ class _Module(AnsibleModule):
 
 def run_module(target_options: _TargetOptions, task: _Task) -> None:
     """Run a batch module in this process, which is its own.  Never returns."""
+    run_with(with_targets(target_options()), task)
+
+
+def run_with(spec: Mapping[str, Any], task: _Task) -> None:
+    """Likewise, a module whose whole argument spec is given."""
     module = _Module(
-        argument_spec=with_targets(target_options()),
+        argument_spec=dict(spec),
         mutually_exclusive=EXCLUSIVE,
         supports_check_mode=True,
         no_log=True,
@@ -126,7 +131,11 @@ def validated(target_options: _TargetOptions, arguments: Mapping[str, Any]) -> d
 
     :raises ConfigurationError: in the words of AnsibleModule, but without quoting what was given.
     """
-    spec = with_targets(target_options())
+    return fitting(with_targets(target_options()), arguments)
+
+
+def fitting(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Likewise, a module whose whole argument spec is given."""
     checked = ArgumentSpecValidator(spec, mutually_exclusive=EXCLUSIVE).validate(arguments)
     if checked.error_messages:
         kind = "Unsupported parameters: " if isinstance(checked.errors[0], UnsupportedError) else ""

@@ -44,7 +44,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources imp
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import whole
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted
 
-__all__ = ["Run", "Work"]
+__all__ = ["Run", "Work", "key_of_digests"]
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ class Run:
         self._phase = phase
         self._progress_file = params.get("progress_file")
         # Without a key digests are comparable within this process only, which is safe.
-        self._digest_key = _key(params.get("digest_key"))
+        self._digest_key = key_of_digests(params.get("digest_key"))
 
     def prepare(self, targets: Sequence[Wanted[T]]) -> list[T]:
         """Read ahead what can be; what the targets describe, but for wrong ones, which fail in their turn."""
@@ -181,7 +181,8 @@ class Run:
         return result
 
 
-def _key(text: str | None) -> bytes:
+def key_of_digests(text: str | None) -> bytes:
+    """The option ``digest_key`` as bytes; without one a random key."""
     if not text:
         return os.urandom(32)
     try:

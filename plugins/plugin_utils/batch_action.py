@@ -43,7 +43,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failures, whole
 
-__all__ = ["BatchAction"]
+__all__ = ["BatchAction", "cleaned", "plain", "with_digest_key"]
 
 _CHUNK = 200
 _FIRST_PROGRESS = 2.0
@@ -94,12 +94,12 @@ class BatchAction(ActionBase):
                 "otherwise its arguments would be written to a file; give the docker config by reference",
             }
         if here:
-            return _clean(safely(lambda: self._run_here(_with_digest_key(arguments))), forms)
-        arguments = _with_digest_key(arguments)
+            return cleaned(safely(lambda: self._run_here(with_digest_key(arguments))), forms)
+        arguments = with_digest_key(arguments)
         targets = arguments.get("targets")
         if self._connection.transport == "local" or not isinstance(targets, list) or len(targets) <= _CHUNK:
-            return _clean(self._run_one(arguments, task_vars), forms)
-        return _clean(self._run_chunks(arguments, targets, task_vars), forms)
+            return cleaned(self._run_one(arguments, task_vars), forms)
+        return cleaned(self._run_chunks(arguments, targets, task_vars), forms)
 
     def _is_pipelining_enabled(self, module_style: str, wrap_async: bool = False) -> bool:
         become = self._connection.become
@@ -213,7 +213,7 @@ def _ended_with_ansible(stop: threading.Event) -> Iterator[None]:
                 os._exit(1)
 
 
-def _with_digest_key(arguments: dict[str, Any]) -> dict[str, Any]:
+def with_digest_key(arguments: dict[str, Any]) -> dict[str, Any]:
     return arguments if arguments.get("digest_key") else {**arguments, "digest_key": _digest_key()}
 
 
@@ -293,7 +293,7 @@ class _Arguments(dict):  # type: ignore[type-arg]
         return "(arguments not shown)"
 
 
-def _clean(result: dict[str, Any], forms: set[str]) -> dict[str, Any]:
+def cleaned(result: dict[str, Any], forms: set[str]) -> dict[str, Any]:
     result.pop("invocation", None)
-    cleaned: dict[str, Any] = Mask(forms).value(result)
-    return cleaned
+    shown: dict[str, Any] = Mask(forms).value(result)
+    return shown

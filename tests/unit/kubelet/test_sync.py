@@ -337,7 +337,7 @@ def test_a_stop_leaves_the_restart_to_the_next_run(place: Place) -> None:
 
 def test_plan_writes_nothing(place: Place) -> None:
     planned = place.sync().plan(WANTED)
-    assert planned.actions == ["written"]
+    assert planned.actions == ["written", "restarted"]
     assert planned.needed
     assert place.beside() == []
     place.sync().apply(WANTED)

@@ -54,6 +54,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
     Systemd,
     SystemdError,
+    UnitState,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.transitions import (
     begin,
@@ -111,8 +112,8 @@ class Synchroniser:
         :param stop: asked several times a second; True leaves what is not done to the next run.
         :raises PullSecretError: nothing was changed (or, from ``slot``: the restart is pending).
         """
-        if self.options.restart == ON_CHANGE:
-            self._demand_unit(desired)
+        if self.options.restart == ON_CHANGE and self._differs(desired):
+            self._usable()
         written = self.write(desired)
         if on_written is not None:
             on_written(written)
@@ -133,9 +134,13 @@ class Synchroniser:
         self._tell(result, composed)
         if composed.differs or ledger.pending is not None:
             self._tell_restart(result)
-            if self.options.restart == ON_CHANGE:
-                self._demand_unit(desired)
+            if self.options.restart == ON_CHANGE and self._usable().active != "inactive":
+                result.did("restarted")
         return result
+
+    def is_pending(self) -> bool:
+        """Whether ``settle`` would find something to do."""
+        return self._store.ledger().pending is not None
 
     def write(self, desired: Optional[DockerConfig]) -> SyncResult:
         """Put the file in its place; kubelet is not touched.  Fast: the lock is held for milliseconds.
@@ -282,14 +287,15 @@ class Synchroniser:
         else:
             result.state, result.effective = PENDING, "after the restart"
 
-    def _demand_unit(self, desired: Optional[DockerConfig]) -> None:
+    def _usable(self) -> UnitState:
         """A unit that cannot be restarted is found before anything is written.
 
         :raises SystemdError: it cannot be, or systemd cannot be asked.
         """
-        problem = self._asked().state(self.options.unit).problem
-        if problem and self._differs(desired):
-            raise SystemdError(self.options.unit, problem)
+        state = self._asked().state(self.options.unit)
+        if state.problem:
+            raise SystemdError(self.options.unit, state.problem)
+        return state
 
     def _asked(self) -> Systemd:
         if self._systemd is None:

@@ -1,0 +1,78 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, ClassVar
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting, safely
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    MISPLACED,
+    forms_in,
+    misplaced,
+    quiet,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import kubelet_auth_sync
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
+    BatchAction,
+    cleaned,
+    plain,
+    with_digest_key,
+)
+
+# What is read with on the controller, and no business of a node's.
+_HERE_ONLY = ("layers", "precedence", "policy", "drop", "gcp", "kubernetes", "hyperfleet", "retry")
+
+
+class ActionModule(BatchAction):
+    """Reads the docker config here, by reference, and gives it to the node's module over a pipe.
+
+    See M(hyperfleet.pull_secret.kubelet_auth_sync).
+    """
+
+    MODULE = "hyperfleet.pull_secret.kubelet_auth_sync"
+    TASK: ClassVar[ModuleType] = kubelet_auth_sync
+
+    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
+        """Run the module on the node."""
+        ActionBase.run(self, tmp, task_vars)
+        # A retried task runs again with the same action plugin.
+        self._given = self._given or dict(self._task.args)
+        arguments: dict[str, Any] = plain(self._given)
+        # Callbacks are given the task's arguments with its result.
+        self._task.args = quiet(arguments)
+        wrong = misplaced(arguments)
+        if wrong:
+            return {
+                "failed": True,
+                "msg": f"{', '.join(wrong)}: {MISPLACED}; "
+                "nothing was done; give it by reference, or as a string or a mapping in source.inline",
+            }
+        forms = forms_in(arguments)
+
+        def work() -> dict[str, Any]:
+            params = fitting(kubelet_auth_sync.spec(), arguments)
+            given = with_digest_key(
+                {name: value for name, value in arguments.items() if name not in _HERE_ONLY}
+            )
+            if params["state"] != "present":
+                given.pop("source", None)
+                return self._execute(given, task_vars)
+            if not self._is_pipelining_enabled("new"):
+                return {
+                    "failed": True,
+                    "msg": "a docker config is sent to a node over a pipelined connection only (and with "
+                    "ANSIBLE_KEEP_REMOTE_FILES off): otherwise it would be written to a file there",
+                }
+            config, said = kubelet_auth_sync.resolve(params)
+            text = config.canonical().decode("utf-8")
+            forms.update(sensitive_forms(text))
+            result = self._execute({**given, "source": {"inline": text}}, task_vars)
+            return kubelet_auth_sync.with_layers(result, said)
+
+        return cleaned(safely(work), forms)

@@ -1,0 +1,176 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What ``kubelet_auth_sync`` does: bring one node's ``config.json`` and its kubelet in step.
+
+The docker config is read on the controller (``resolve``) and used on the node (``run``).
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfig,
+    DockerConfigError,
+    load,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    InvalidDocument,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
+    document_options,
+    run_options,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
+    DEFERRED,
+    FAILED,
+    HELD,
+    NEVER,
+    ON_CHANGE,
+    PENDING,
+    SyncResult,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import (
+    Options,
+    Synchroniser,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+    Systemd,
+    open_systemd,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, key_of_digests
+
+__all__ = ["resolve", "run", "spec", "with_layers"]
+
+_DEFAULTS = Options()
+_SECONDS = ("backoff", "restart_timeout", "ready_timeout", "window", "lock_timeout")
+_STATES = ["present", "absent", "restarted", "healthy", "rolled_back"]
+
+
+def spec() -> dict[str, Any]:
+    """The module's argument spec."""
+    return dict(
+        state={"type": "str", "choices": _STATES, "default": "present"},
+        path={"type": "path", "default": "/var/lib/kubelet/config.json"},
+        unit={"type": "str", "default": _DEFAULTS.unit},
+        healthz={"type": "str", "default": _DEFAULTS.healthz},
+        restart={"type": "str", "choices": [ON_CHANGE, NEVER, DEFERRED], "default": _DEFAULTS.restart},
+        attempts={"type": "int", "default": _DEFAULTS.attempts},
+        backup={"type": "bool", "default": _DEFAULTS.backup},
+        rollback={"type": "bool", "default": _DEFAULTS.rollback},
+        retry_failed={"type": "bool", "default": _DEFAULTS.retry_failed},
+        systemd={"type": "str", "choices": ["auto", "dbus", "systemctl"], "default": "auto"},
+        **{name: {"type": "float", "default": getattr(_DEFAULTS, name)} for name in _SECONDS},
+        **document_options(),
+        **run_options(),
+    )
+
+
+def resolve(params: Mapping[str, Any]) -> tuple[DockerConfig, dict[str, Any]]:
+    """On the controller: the docker config that the node is to hold, and what there is to say of it.
+
+    :raises PullSecretError: nothing was done.
+    """
+    if not (params.get("source") or params.get("layers")):
+        raise ConfigurationError("one of source and layers has to say what the node is to hold")
+    here = Run(params, "node", check_mode=True, diff=False)
+    here.documents.prepare([params])
+    document = here.documents.read(params, here.settings.deadline(), [])
+    said: dict[str, Any] = {
+        "provenance": dict(document.provenance),
+        "warnings": list(document.warnings),
+        "conflicts": list(document.conflicts),
+    }
+    return document.config, said
+
+
+def with_layers(result: dict[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """The node's result, with what is known on the controller only."""
+    registries = result.get("registries")
+    if isinstance(registries, dict):
+        result["registries"] = {
+            name: said["provenance"].get(name, layer) for name, layer in registries.items()
+        }
+    if said["warnings"]:
+        result["warnings"] = [*said["warnings"], *(result.get("warnings") or ())]
+    if said["conflicts"]:
+        result["conflicts"] = said["conflicts"]
+    return result
+
+
+def run(
+    params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
+) -> dict[str, Any]:
+    """On the node: bring it in sync; the module's result."""
+    options = _options(params)
+    sync = Synchroniser(params["path"], options, _systemd(params))
+    done = _do(sync, params, check_mode, stop or threading.Event())
+    outcome = Outcome("", f"file:{params['path']}", changed=done.changed, actions=done.actions)
+    outcome.before, outcome.after = done.before, done.after
+    outcome.provenance, outcome.warnings = done.provenance, done.warnings
+    outcome.extra["restart"] = done.restart_facts
+    outcome.extra["state"] = done.state
+    outcome.extra["rolled_back"] = done.rolled_back
+    key = key_of_digests(params.get("digest_key"))
+    result = outcome.result(key)
+    del result["id"]
+    if diff and done.changed and not done.rolled_back and done.before != done.after:
+        result["diff"] = [outcome.diff(key)]
+    wanted = (PENDING,) if options.restart == DEFERRED or check_mode else ()
+    if done.state in {FAILED, HELD, PENDING} - set(wanted):
+        result["failed"] = True
+        result["kind"] = "held" if done.state == HELD else "kubelet"
+        result["msg"] = f"{options.unit}: {done.message}"
+    return result
+
+
+def _do(sync: Synchroniser, params: Mapping[str, Any], check_mode: bool, stop: threading.Event) -> SyncResult:
+    state = params["state"]
+    if state in ("present", "absent"):
+        desired = _desired(params) if state == "present" else None
+        return sync.plan(desired) if check_mode else sync.apply(desired, stop=stop.is_set)
+    if check_mode:
+        result = SyncResult()
+        if state == "restarted" and sync.is_pending():
+            result.did("restarted")
+        if state == "rolled_back" and sync.can_roll_back():
+            result.did("rolled back")
+        return result
+    if state == "restarted":
+        return sync.settle(stop=stop.is_set)
+    return sync.verify(stop=stop.is_set) if state == "healthy" else sync.roll_back(stop=stop.is_set)
+
+
+def _desired(params: Mapping[str, Any]) -> DockerConfig:
+    """What the action plugin has read, and sends as ``inline``."""
+    text = (params.get("source") or {}).get("inline")
+    if not isinstance(text, str):
+        raise ConfigurationError("a docker config is read on the controller, by this module's action plugin")
+    try:
+        return load(text)
+    except DockerConfigError as error:
+        raise InvalidDocument(str(error)) from None
+
+
+def _systemd(params: Mapping[str, Any]) -> Systemd | None:
+    asks = params["state"] in ("restarted", "healthy") or params["restart"] == ON_CHANGE
+    return open_systemd(params["systemd"]) if asks else None
+
+
+def _options(params: Mapping[str, Any]) -> Options:
+    """:raises ConfigurationError: naming the option that is wrong."""
+    if params["attempts"] < 1:
+        raise ConfigurationError("attempts is 1 at least")
+    for name in _SECONDS:
+        if not (math.isfinite(params[name]) and params[name] >= 0):
+            raise ConfigurationError(f"{name} is a number of seconds, 0 or more")
+    if not params["unit"].endswith(".service") or "/" in params["unit"]:
+        raise ConfigurationError("unit is the name of a service, such as kubelet.service")
+    return Options(**{name: params[name] for name in Options._fields})

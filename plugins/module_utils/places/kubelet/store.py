@@ -145,6 +145,7 @@ class Store:
         """Remove what killed writers left; only under the lock of ``writing``."""
         for path in (self.path, self.ledger_path, self.backup_path):
             auth_file.tidy(path)
+        self.restarting().tidy()
 
 
 class _Lock:
@@ -173,6 +174,11 @@ class _Lock:
         with suppress(OSError):
             os.unlink(self._path)
         os.close(handle)
+
+    def tidy(self) -> None:
+        """Remove the file of a holder that was killed."""
+        if os.path.lexists(self._path) and self._taken():
+            self.__exit__()
 
     def _taken(self) -> bool:
         try:

@@ -1,0 +1,114 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The role and the playbook on three real nodes: handlers, rescue, a roll-out that stops."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.integration.node.world import BAD, World, document
+from tests.integration.processes import Finished
+
+pytestmark = pytest.mark.real("nodes")
+
+PLAYBOOK = "hyperfleet.pull_secret.node"
+FAST = {
+    "node_window": 3,
+    "node_ready_timeout": 5,
+    "node_backoff": 0.1,
+    "node_restart_timeout": 20,
+    "node_attempts": 2,
+}
+
+
+def play(world: World, *registries: str, check: bool = False, **variables: Any) -> Finished:
+    source = world.directory / "source.json"
+    source.write_text(json.dumps(document(*registries)))
+    given = {**FAST, "node_source": {"file": str(source)}, **variables}
+    return world.ansible.playbook(
+        PLAYBOOK, given, check=check, flags=["-i", str(world.inventory), "--diff", "--forks", "5"]
+    )
+
+
+def test_a_roll_out_and_its_repetition(fleet: World) -> None:
+    fleet.install()
+    before = [fleet.kubelet(node) for node in fleet.nodes]
+    checked = play(fleet, "quay.io", check=True, node_serial=3)
+    foretold = checked.of("kubelet_auth_sync")[:3]
+    assert [result["actions"] for result in foretold] == [["written", "restarted"]] * 3
+    assert [fleet.kubelet(node) for node in fleet.nodes] == before
+    assert fleet.beside() == []
+
+    done = play(fleet, "quay.io")
+    assert done.code == 0, done.output
+    assert "registry quay.io" in done.output
+    assert "example-password" not in done.output
+    for node, old in zip(fleet.nodes, before, strict=True):
+        assert fleet.auths(node) == {"quay.io"}
+        assert fleet.kubelet(node)[0] == "active"
+        assert fleet.kubelet(node) != old
+    now = [fleet.kubelet(node) for node in fleet.nodes]
+    again = play(fleet, "quay.io", node_serial=3)
+    assert again.code == 0, again.output
+    assert not any(result.get("changed") for result in again.of("kubelet_auth_sync"))
+    assert [fleet.kubelet(node) for node in fleet.nodes] == now
+
+
+@pytest.mark.parametrize("mode", ["crash", "unready"])
+def test_a_failing_node_stops_the_roll_out(fleet: World, mode: str) -> None:
+    fleet.install(mode)
+    fleet.put(document("ecr.example"))
+    before = [fleet.kubelet(node) for node in fleet.nodes]
+    done = play(fleet, BAD)
+    assert done.code != 0
+    assert "file and kubelet were rolled back" in done.output
+    # The first is well again with its old file; the others were not touched.
+    assert [fleet.auths(node) for node in fleet.nodes] == [{"ecr.example"}] * 3
+    assert fleet.kubelet()[0] == "active"
+    assert fleet.kubelet() != before[0]
+    assert [fleet.kubelet(node) for node in fleet.nodes[1:]] == before[1:]
+    assert fleet.ledger()["pending"] is None
+    # What failed is held, and the rescue does not take the good file away.
+    held = play(fleet, BAD, node_serial=1)
+    assert "not tried again until it changes" in held.output
+    assert fleet.auths() == {"ecr.example"}
+
+
+def test_all_fail_at_once_and_are_rolled_back(fleet: World) -> None:
+    fleet.install("crash")
+    done = play(fleet, BAD, node_serial=3, node_max_fail_percentage=100)
+    assert done.code != 0
+    for node in fleet.nodes:
+        assert "config.json" not in fleet.beside(node)
+        assert fleet.kubelet(node)[0] == "active"
+
+
+def test_a_wrong_source_does_not_roll_the_good_file_back(fleet: World) -> None:
+    fleet.install()
+    assert play(fleet, "quay.io", node_serial=3, node_window=0.5).code == 0
+    now = fleet.kubelet()
+    done = play(fleet, node_serial=3)
+    assert done.code != 0
+    assert "'auths' has no entry" in done.output
+    assert fleet.auths() == {"quay.io"}
+    assert fleet.kubelet() == now
+
+
+def test_never_restarting_and_taking_out_again(fleet: World) -> None:
+    fleet.install()
+    fleet.put(document("ecr.example"))
+    before = fleet.kubelet()
+    done = play(fleet, "quay.io", node_serial=3, node_restart="never")
+    assert done.code == 0, done.output
+    assert done.of("kubelet_auth_sync")[0]["restart"]["effective"] == "within 5 minutes"
+    assert fleet.auths() == {"ecr.example", "quay.io"}
+    done = play(fleet, node_serial=3, node_restart="never", node_state="absent")
+    assert done.code == 0, done.output
+    assert fleet.auths() == {"ecr.example"}
+    assert fleet.beside() == ["config.json"]
+    assert fleet.kubelet() == before

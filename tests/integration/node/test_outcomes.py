@@ -138,6 +138,10 @@ def test_a_condition_that_is_not_met(world: World, systemd: str) -> None:
     assert result["rolled_back"] is True
     assert "config.json" not in world.beside()
     assert world.kubelet()[0] == "inactive"
+    # It was this that stopped it, so the next run tries to bring it back.
+    world.node.write("/run/allowed", "")
+    failed(world, systemd, "quay.io")
+    assert world.kubelet()[0] == "active"
 
 
 def test_the_start_limit(world: World, systemd: str) -> None:

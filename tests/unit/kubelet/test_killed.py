@@ -160,7 +160,7 @@ class Story:
 
         for name in _OS_CALLS:
             setattr(os, name, write_in_parts if name == "write" else counted(getattr(os, name)))
-        fcntl.flock = counted(fcntl.flock)  # type: ignore[assignment]
+        fcntl.flock = counted(fcntl.flock)
         self.kubelet.before_step = before_step
 
 

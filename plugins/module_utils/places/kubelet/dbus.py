@@ -28,6 +28,7 @@ __all__ = ["OverDBus", "is_installed"]
 _NAME = "org.freedesktop.systemd1"
 _MANAGER = "org.freedesktop.systemd1.Manager"
 _PATH = "/org/freedesktop/systemd1"
+_BUS_PATH = "/org/freedesktop/DBus"
 _UNIT = "org.freedesktop.systemd1.Unit"
 _SERVICE = "org.freedesktop.systemd1.Service"
 _CALL_LIMIT = 10.0
@@ -53,6 +54,7 @@ class OverDBus(Systemd):
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._open: Any = None
+        self._listening = False
         if not is_installed():
             raise missing_package(ModuleNotFoundError(name="jeepney"), "jeepney")
 
@@ -92,15 +94,7 @@ class OverDBus(Systemd):
         try:
             bus = self._bus(unit)
             with bus.filter(rule, queue=found):
-                self._call(
-                    unit,
-                    "/org/freedesktop/DBus",
-                    "org.freedesktop.DBus",
-                    "AddMatch",
-                    "s",
-                    (rule.serialise(),),
-                )
-                self._manager(unit, "Subscribe")
+                self._listen(unit, rule.serialise())
                 job = self._manager(unit, "RestartUnit", "ss", (unit, "replace"))[0]
                 while True:
                     left = end - self._clock.monotonic()
@@ -113,6 +107,13 @@ class OverDBus(Systemd):
             if not error.is_unreachable:
                 raise
             return self._found_out(unit, before, end)
+
+    def _listen(self, unit: str, rule: str) -> None:
+        """Once a connection: systemd refuses a second Subscribe."""
+        if not self._listening:
+            self._call(unit, _BUS_PATH, "org.freedesktop.DBus", "AddMatch", "s", (rule,))
+            self._manager(unit, "Subscribe")
+            self._listening = True
 
     def _signal(self, unit: str, bus: Any, found: deque[Any], left: float) -> Any:
         try:
@@ -144,7 +145,7 @@ class OverDBus(Systemd):
 
     def close(self) -> None:
         """Close the connection; the next call makes a new one."""
-        bus, self._open = self._open, None
+        bus, self._open, self._listening = self._open, None, False
         if bus is not None:
             bus.close()
 
@@ -161,7 +162,7 @@ class OverDBus(Systemd):
         from jeepney import DBusAddress, DBusErrorResponse, new_method_call
         from jeepney.wrappers import unwrap_msg
 
-        name = "org.freedesktop.DBus" if path == "/org/freedesktop/DBus" else _NAME
+        name = "org.freedesktop.DBus" if path == _BUS_PATH else _NAME
         message = new_method_call(DBusAddress(path, name, interface), member, signature, body)
         known = self._open is not None
         try:

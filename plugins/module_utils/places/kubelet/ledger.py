@@ -36,7 +36,7 @@ class Pending(NamedTuple):
     ``id``: of this write; ``desired``: digest of what was asked for; ``content``: digest of the file's bytes;
     ``phase``: ``restart`` or ``rollback``; ``invocation``: kubelet's InvocationID before our restart, once
     there was one: if it has changed, kubelet has started with the file; ``undone``: of a roll-back, digest
-    of the bytes that it takes away.
+    of the bytes that it takes away; ``touched``: whether it follows a restart of ours.
     """
 
     id: str
@@ -45,6 +45,7 @@ class Pending(NamedTuple):
     phase: str = RESTART
     invocation: str = ""
     undone: str = ""
+    touched: bool = False
 
 
 class Failed(NamedTuple):

@@ -93,7 +93,8 @@ class Restarter:
 
     def _needs_none(self, state: UnitState, pending: Pending) -> Verdict | None:
         """Kubelet may have started with the file already, or not be running, for reasons of its own."""
-        if state.active == "inactive":
+        ours = pending.touched or pending.invocation or self.attempts
+        if state.active == "inactive" and not ours:
             return Verdict(True, warning=_STOPPED)
         if pending.invocation and state.invocation != pending.invocation and state.is_running:
             problem = self._health.problem(
@@ -115,7 +116,8 @@ class Restarter:
             return Verdict(False, f"the restart was not done after {self._options.restart_timeout:g} s")
         if job != "done":
             result = self._systemd.state(unit).result
-            return Verdict(False, f"the restart ended with {job}" + (f", result {result}" if result else ""))
+            more = f", result {result}" if result not in ("", "success") else ""
+            return Verdict(False, f"the restart ended with {job}{more}")
         problem = self._health.problem(self._systemd, unit, before.invocation, self._clock, self._stop)
         return Verdict(not problem, problem)
 

@@ -95,10 +95,11 @@ def roll_back(store: Store, ledger: Ledger, backup: Backup, reason: str, now: fl
     pending = ledger.pending
     desired = pending.desired if pending is not None else ledger.desired
     undone = pending.content if pending is not None else ledger.verified
+    touched = pending is not None and bool(pending.invocation or pending.touched)
     times = ledger.failed.times if ledger.failed is not None and ledger.failed.desired == desired else 0
     ledger.failed = Failed(desired, times + 1, now, reason)
     content = ledger.digest(backup.previous.data if backup.previous is not None else None)
-    ledger.pending = Pending(os.urandom(8).hex(), desired, content, ROLLBACK, undone=undone)
+    ledger.pending = Pending(os.urandom(8).hex(), desired, content, ROLLBACK, undone=undone, touched=touched)
     store.save_ledger(ledger)
     restore(store, ledger, backup)
 

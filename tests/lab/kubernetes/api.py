@@ -17,7 +17,7 @@ from tests.lab.kubernetes import writes
 from tests.lab.kubernetes.resources import Resource, discovery
 from tests.lab.kubernetes.routing import Request, Target, User, authenticate, authorize, route
 from tests.lab.kubernetes.selectors import Predicate, field_selector, label_selector
-from tests.lab.kubernetes.status import ApiError
+from tests.lab.kubernetes.status import ApiError, named
 from tests.lab.kubernetes.store import Entry, Event, Store
 
 JSON = "application/json"
@@ -46,7 +46,7 @@ def failure(error: ApiError) -> Response:
 
 
 def _prefix(resource: Resource) -> bytes:
-    return b'{"kind":"%s","apiVersion":"v1",' % resource.kind.encode()
+    return b'{"kind":"%s","apiVersion":"%s",' % (resource.kind.encode(), resource.api_version.encode())
 
 
 def single(resource: Resource, entry: Entry, code: int = 200) -> Response:
@@ -85,7 +85,7 @@ class Api:
             return Response(200, b"ok", TEXT)
         if path in self.documents:
             return Response(200, self.documents[path])
-        if path.startswith("/api/v1/"):
+        if any(path.startswith(f"{known}/") for known in self.documents if known != "/apis"):
             raise ApiError(404, "the server could not find the requested resource", details={})
         return Response(404, b"404 page not found\n", TEXT)
 
@@ -124,7 +124,10 @@ class Api:
         deleted = writes.delete(self.store, target, request)
         if not deleted.gone or resource.returns_deleted or resource.plural == "namespaces":
             return single(resource, deleted.entry)
-        details = {"name": target.name, "kind": resource.plural, "uid": deleted.entry.obj["metadata"]["uid"]}
+        details = {
+            **named(resource.qualified, target.name),
+            "uid": deleted.entry.obj["metadata"]["uid"],
+        }
         status = {
             "kind": "Status",
             "apiVersion": "v1",
@@ -196,8 +199,9 @@ class Api:
             metadata["continue"] = following
         if remaining:
             metadata["remainingItemCount"] = remaining
-        head = b'{"kind":"%sList","apiVersion":"v1","metadata":%s,"items":[' % (
+        head = b'{"kind":"%sList","apiVersion":"%s","metadata":%s,"items":[' % (
             resource.kind.encode(),
+            resource.api_version.encode(),
             json.dumps(metadata, separators=(",", ":")).encode(),
         )
         return Response(200, head + b",".join([b"{" + entry.tail for entry in entries]) + b"]}")

@@ -5,7 +5,8 @@
 """Decoding, defaults and validation of each kind's own fields.
 
 Rules come from Kubernetes' ``pkg/apis/core/validation`` as kube-apiserver 1.34 shows them; only those
-that a client of Secrets, ServiceAccounts and Namespaces meets are here.
+that a client of Secrets, ServiceAccounts and Namespaces meets are here; ``workloads`` has what the kinds
+of other groups need.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from tests.lab.kubernetes.status import (
     field_too_long,
     invalid,
 )
+from tests.lab.kubernetes.workloads import DEFAULTS, immutable_fields
 
 Object = dict[str, Any]
 
@@ -62,7 +64,8 @@ def decode(resource: Resource, raw: Any, *, strict: bool = False) -> Object:
             f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
             "json parse error: not an object",
         )
-    if raw.get("apiVersion", "v1") != "v1":
+    version = resource.api_version
+    if raw.get("apiVersion", version) != version:
         raise ApiError(
             400,
             f'{kind} in version "{raw["apiVersion"]}" cannot be handled as a {kind}: no kind "{kind}" is '
@@ -88,6 +91,8 @@ def decode(resource: Resource, raw: Any, *, strict: bool = False) -> Object:
         _decode_data(kind, out)
     elif kind == "ServiceAccount":
         _decode_service_account(out)
+    elif kind in DEFAULTS:
+        DEFAULTS[kind](out)
     elif kind == "Event":
         out.update({name: out.get(name) for name in ("firstTimestamp", "lastTimestamp", "eventTime")})
         out.setdefault("source", {})
@@ -212,7 +217,8 @@ def validate(resource: Resource, obj: Object, old: Object | None) -> None:
             errors.append(field_invalid("type", obj["type"], "field is immutable"))
         if resource.kind in ("Secret", "ConfigMap"):
             errors += _validate_immutable(obj, old)
+        errors += immutable_fields(resource.kind, obj, old)
     if resource.kind == "Secret":
         errors += _validate_secret(obj)
     if errors:
-        raise invalid(resource.kind, metadata.get("name", ""), errors)
+        raise invalid(resource.kind, metadata.get("name", ""), errors, group=resource.group)

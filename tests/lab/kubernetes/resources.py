@@ -27,7 +27,7 @@ VERSION = {
 
 @dataclass(frozen=True)
 class Resource:
-    """One resource of the core group (``v1``).
+    """One resource; ``group`` is empty for the core group.
 
     ``fields`` are the top-level fields that survive decoding; all others are dropped, as the API
     server does.
@@ -43,6 +43,18 @@ class Resource:
     short_names: tuple[str, ...] = ()
     selectable: frozenset[str] = field(default_factory=frozenset)
     verbs: tuple[str, ...] = tuple(VERBS)
+    group: str = ""
+    version: str = "v1"
+
+    @property
+    def api_version(self) -> str:
+        """``v1``, ``apps/v1``."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def qualified(self) -> str:
+        """The plural with the group, as messages have it: ``daemonsets.apps``."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
 def _resource(plural: str, kind: str, fields: str, **more: Any) -> Resource:
@@ -51,6 +63,8 @@ def _resource(plural: str, kind: str, fields: str, **more: Any) -> Resource:
         plural, kind, frozenset(fields.split()), singular=kind.lower(), selectable=selectable, **more
     )
 
+
+_RBAC = "rbac.authorization.k8s.io"
 
 RESOURCES = {
     r.plural: r
@@ -88,6 +102,19 @@ RESOURCES = {
             returns_deleted=True,
             short_names=("sa",),
         ),
+        _resource("nodes", "Node", "spec status", namespaced=False, short_names=("no",)),
+        _resource("daemonsets", "DaemonSet", "spec status", short_names=("ds",), group="apps"),
+        _resource("roles", "Role", "rules", group=_RBAC),
+        _resource("rolebindings", "RoleBinding", "roleRef subjects", group=_RBAC),
+        _resource("leases", "Lease", "spec", group="coordination.k8s.io"),
+        # What the management cluster of a hosted control plane has from HyperShift's CRDs.
+        _resource(
+            "hostedcontrolplanes",
+            "HostedControlPlane",
+            "spec status",
+            group="hypershift.openshift.io",
+            version="v1beta1",
+        ),
     )
 }
 
@@ -105,13 +132,31 @@ def _api_resource(resource: Resource) -> dict[str, Any]:
     return out
 
 
+def _api_group(resource: Resource) -> dict[str, Any]:
+    version = {"groupVersion": resource.api_version, "version": resource.version}
+    return {"name": resource.group, "versions": [version], "preferredVersion": version}
+
+
 def _dumps(document: dict[str, Any]) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
 
 
 def discovery(address: str) -> dict[str, bytes]:
     """Return path → body of every discovery document; ``address`` is ``host:port`` of the server."""
+    versions = {r.api_version: r for r in RESOURCES.values()}
+    documents = {
+        f"/{'apis' if r.group else 'api'}/{name}": _dumps(
+            {
+                "kind": "APIResourceList",
+                "groupVersion": name,
+                "resources": [_api_resource(r) for r in RESOURCES.values() if r.api_version == name],
+            }
+        )
+        for name, r in versions.items()
+    }
+    groups = [_api_group(r) for r in versions.values() if r.group]
     return {
+        **documents,
         "/version": _dumps(VERSION),
         "/api": _dumps(
             {
@@ -120,12 +165,5 @@ def discovery(address: str) -> dict[str, bytes]:
                 "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}],
             }
         ),
-        "/apis": _dumps({"kind": "APIGroupList", "apiVersion": "v1", "groups": []}),
-        "/api/v1": _dumps(
-            {
-                "kind": "APIResourceList",
-                "groupVersion": "v1",
-                "resources": [_api_resource(r) for r in RESOURCES.values()],
-            }
-        ),
+        "/apis": _dumps({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}),
     }

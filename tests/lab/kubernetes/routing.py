@@ -66,9 +66,10 @@ class User:
 @functools.lru_cache(maxsize=4096)
 def _split(path: str) -> tuple[Resource, str | None, str] | None:
     parts = path.split("/")[1:]
-    if parts[:2] != ["api", "v1"] or not all(parts):
+    core = parts[:1] == ["api"]
+    if not all(parts) or not (core or parts[:1] == ["apis"]):
         return None
-    rest = parts[2:]
+    api_version, rest = "/".join(parts[1 : 2 if core else 3]), parts[2 if core else 3 :]
     namespace: str | None = None
     if len(rest) >= 3 and rest[0] == "namespaces":
         namespace, rest = rest[1], rest[2:]
@@ -76,11 +77,15 @@ def _split(path: str) -> tuple[Resource, str | None, str] | None:
         return None
     resource = RESOURCES.get(rest[0])
     name = rest[1] if len(rest) == 2 else ""
-    if resource is None or (namespace is not None and not resource.namespaced):
+    if (
+        resource is None
+        or resource.api_version != api_version
+        or (namespace is not None and not resource.namespaced)
+    ):
         return None
     if resource.namespaced and name and namespace is None:
         return None
-    if not resource.namespaced and name:
+    if resource.plural == "namespaces" and name:
         namespace = name  # the authorizer sees a namespace as lying in itself
     return resource, namespace, name
 
@@ -112,9 +117,10 @@ def authorize(user: User, target: Target) -> None:
     if ADMINS in user.groups:
         return
     where = f'in the namespace "{target.namespace}"' if target.namespace else "at the cluster scope"
-    plural = target.resource.plural
+    resource = target.resource
     raise forbidden(
-        plural,
+        resource.qualified,
         target.name,
-        f'User "{user.name}" cannot {target.verb} resource "{plural}" in API group "" {where}',
+        f'User "{user.name}" cannot {target.verb} resource "{resource.plural}" in API group '
+        f'"{resource.group}" {where}',
     )

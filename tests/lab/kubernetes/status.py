@@ -104,12 +104,18 @@ def invalid(kind: str, name: str, errors: list[FieldError], *, group: str = "") 
     return ApiError(422, f'{kind}{"." * bool(group)}{group} "{name}" is invalid: {joined}', details=details)
 
 
+def named(plural: str, name: str) -> dict[str, Any]:
+    """The details of a ``Status``; ``plural`` with its group, as in ``daemonsets.apps``."""
+    kind, _dot, group = plural.partition(".")
+    return {"name": name, **({"group": group} if group else {}), "kind": kind}
+
+
 def not_found(plural: str, name: str) -> ApiError:
-    return ApiError(404, f'{plural} "{name}" not found', details={"name": name, "kind": plural})
+    return ApiError(404, f'{plural} "{name}" not found', details=named(plural, name))
 
 
 def already_exists(plural: str, name: str) -> ApiError:
-    details = {"name": name, "kind": plural}
+    details = named(plural, name)
     return ApiError(409, f'{plural} "{name}" already exists', reason="AlreadyExists", details=details)
 
 
@@ -118,13 +124,13 @@ def conflict(plural: str, name: str, why: str = "") -> ApiError:
         why or "the object has been modified; please apply your changes to the latest version and try again"
     )
     message = f'Operation cannot be fulfilled on {plural} "{name}": {text}'
-    return ApiError(409, message, details={"name": name, "kind": plural})
+    return ApiError(409, message, details=named(plural, name))
 
 
 def forbidden(plural: str, name: str, why: str, causes: list[dict[str, str]] | None = None) -> ApiError:
-    details: dict[str, Any] = {"kind": plural}
-    if name:
-        details = {"name": name, **details}
+    details = named(plural, name)
+    if not name:
+        del details["name"]
     if causes:
         details["causes"] = causes
     subject = f'{plural} "{name}"' if name else plural

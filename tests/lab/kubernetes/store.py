@@ -86,7 +86,7 @@ class Store:
         try:
             return self._objects[resource.plural][namespace][name]
         except KeyError:
-            raise not_found(resource.plural, name) from None
+            raise not_found(resource.qualified, name) from None
 
     def find(self, plural: str, namespace: str, name: str) -> Object | None:
         """Return the object (do not change it) or None."""
@@ -117,7 +117,7 @@ class Store:
         metadata = dict(obj["metadata"])
         namespace, name = metadata.get("namespace", ""), metadata["name"]
         if name in self._objects[resource.plural].get(namespace, {}):
-            raise already_exists(resource.plural, name)
+            raise already_exists(resource.qualified, name)
         metadata["uid"] = str(uuid.uuid4())
         metadata["creationTimestamp"] = now()
         stored = {**obj, "metadata": metadata}

@@ -95,7 +95,7 @@ def _admit_to_namespace(store: Store, target: Target, metadata: Object) -> None:
         raise not_found("namespaces", target.space)
     if space["metadata"].get("deletionTimestamp"):
         raise forbidden(
-            target.resource.plural,
+            target.resource.qualified,
             metadata.get("name", ""),
             f"unable to create new content in namespace {target.space} because it is being terminated",
             [
@@ -130,7 +130,7 @@ def patch(store: Store, target: Target, request: Request) -> Entry:
         body = json.loads(request.body)
     except ValueError:
         raise ApiError(400, "error decoding patch: not JSON") from None
-    known = {"kind": resource.kind, "apiVersion": "v1", **old.obj}
+    known = {"kind": resource.kind, "apiVersion": resource.api_version, **old.obj}
     patched = apply_patch(content_type, resource.kind, known, body)
     try:
         new = decode(resource, patched, strict=request.query.get("fieldValidation") == "Strict")
@@ -174,10 +174,10 @@ def _store_update(
     if metadata.get("uid", before["uid"]) != before["uid"]:
         if patched:
             error = field_invalid("metadata.uid", metadata["uid"], "field is immutable")
-            raise invalid(resource.kind, target.name, [error])
+            raise invalid(resource.kind, target.name, [error], group=resource.group)
         key = f"/registry/{resource.plural}/{target.space}/{target.name}"
         raise conflict(
-            resource.plural,
+            resource.qualified,
             target.name,
             f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
             f"Precondition failed: UID in precondition: {metadata['uid']}, "
@@ -187,13 +187,15 @@ def _store_update(
     if sent and not sent.isdigit():
         raise ApiError(500, f'strconv.ParseUint: parsing "{sent}": invalid syntax', reason="")
     if sent not in ("", before["resourceVersion"]):
-        raise conflict(resource.plural, target.name)
+        raise conflict(resource.qualified, target.name)
     for key in _SERVER_OWNED:
         metadata.pop(key, None)
         if key in before:
             metadata[key] = before[key]
     if resource.plural == "namespaces":
         new["spec"], new["status"] = old.obj["spec"], old.obj["status"]
+    elif resource.plural == "daemonsets":
+        new["status"] = old.obj["status"]
     validate(resource, new, old.obj)
     metadata["resourceVersion"] = before["resourceVersion"]
     if before.get("deletionTimestamp") and not metadata.get("finalizers") and not dry:

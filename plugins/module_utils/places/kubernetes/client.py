@@ -6,7 +6,7 @@
 
 The client brings the hard part (kubeconfig, exec plugins, tokens that rotate, TLS,
 proxies).  Requests are made with plain paths and read as plain JSON: neither the models
-(0.65 s of imports) nor a discovery round trip is needed for two kinds of object.
+(0.65 s of imports) nor a discovery round trip is needed for a few kinds of object.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     connect,
     describe,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import parse
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
     Overtaken,
     translate,
@@ -49,6 +50,14 @@ __all__ = ["KubernetesClient", "KubernetesClients"]
 _PAGE = 500
 _LIBRARIES = ("kubernetes.client.configuration", "kubernetes.client.rest", "kubernetes.config.kube_config")
 _MERGE_PATCH = "application/merge-patch+json"
+# Where the kinds of other groups than the core are.
+_GROUPS = {
+    "daemonsets": "apps/v1",
+    "hostedcontrolplanes": "hypershift.openshift.io/v1beta1",
+    "leases": "coordination.k8s.io/v1",
+    "rolebindings": "rbac.authorization.k8s.io/v1",
+    "roles": "rbac.authorization.k8s.io/v1",
+}
 
 
 class KubernetesClient:
@@ -62,7 +71,8 @@ class KubernetesClient:
 
         self._timeout, self._transport_error = Timeout, HTTPError
         self._settings = settings
-        self._prefix = f"{connection.context}:" if connection.context else ""
+        named = connection.embedded.name if connection.embedded else connection.context
+        self._prefix = f"{named}:" if named else ""
         self._configuration, self._plugin = configure(connection, settings.concurrency)
         self._host = str(self._configuration.host).rstrip("/")
         self._address = _address(check_address(self._host, "kubernetes.host or the kubeconfig's server"))
@@ -74,6 +84,8 @@ class KubernetesClient:
                 f"({type(error).__name__})",
                 "check the kubeconfig's proxy-url and tls-server-name",
             ) from None
+        if connection.embedded is not None:
+            self._pool.connection_pool_kw["ssl_context"] = connection.embedded.trust()
 
     def place(self, namespace: str, kind: str, name: str) -> str:
         """The printable name of an object."""
@@ -88,14 +100,22 @@ class KubernetesClient:
         except NotFound:
             return None
 
-    def list_all(self, kind: str, selector: str, deadline: Deadline) -> Iterator[dict[str, Any]]:
-        """Every object of a kind that the label selector matches, in all namespaces, page by page."""
+    def list_all(
+        self, kind: str, selector: str, deadline: Deadline, namespace: str | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Every object of a kind that the label selector matches, page by page.
+
+        :param namespace: None is all of them, and for a kind that belongs to none.
+        :raises NotFound: the API server does not know the kind.
+        """
+        path = _path(namespace, kind) if namespace else _base(kind)
+        where = f"{self._prefix}namespaces/{namespace}/{kind}" if namespace else f"{self._prefix}{kind}"
         token = ""
         while True:
             query = [("labelSelector", selector), ("limit", str(_PAGE))] + (
                 [("continue", token)] if token else []
             )
-            page = self._json("GET", f"/api/v1/{kind}", f"{self._prefix}{kind}", deadline, query=query)
+            page = self._json("GET", path, where, deadline, query=query)
             yield from page.get("items") or ()
             token = (page.get("metadata") or {}).get("continue") or ""
             if not token:
@@ -245,7 +265,12 @@ class KubernetesClient:
 
 
 def _path(namespace: str, kind: str) -> str:
-    return f"/api/v1/namespaces/{namespace}/{kind}"
+    return _base(kind, f"namespaces/{namespace}/")
+
+
+def _base(kind: str, within: str = "") -> str:
+    group = _GROUPS.get(kind)
+    return f"/apis/{group}/{within}{kind}" if group else f"/api/v1/{within}{kind}"
 
 
 def _address(url: Any) -> str:
@@ -297,3 +322,19 @@ class KubernetesClients:
     ) -> KubernetesClient:
         """The client of this context (the module's own where None)."""
         return self._pool.get(connect(self._settings.connection("kubernetes"), context, kubeconfig), deadline)
+
+    def other(
+        self, deadline: Deadline, context: str | None = None, kubeconfig: str | None = None
+    ) -> KubernetesClient:
+        """Likewise; but the module's own context is not looked for in another kubeconfig."""
+        if not kubeconfig:
+            return self.get(deadline, context)
+        return self._pool.get(Connection(kubeconfig=kubeconfig, context=context), deadline)
+
+    def embedded(self, document: bytes, name: str, where: str, deadline: Deadline) -> KubernetesClient:
+        """The client of a kubeconfig that was read from a place, and that touches no disk.
+
+        :param name: what messages call the cluster; :param where: the kubeconfig's printable name.
+        :raises ConfigurationError: it holds more than addresses and credentials.
+        """
+        return self._pool.get(Connection(embedded=parse(document, name, where)), deadline)

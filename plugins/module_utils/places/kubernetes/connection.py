@@ -17,6 +17,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     PullSecretError,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
+    Embedded,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.kubeconfig import (
     load,
     problem,
@@ -41,6 +44,7 @@ class Connection:
     api_key: str | None = None
     ca_cert: str | None = None
     validate_certs: bool = True
+    embedded: Embedded | None = None
 
     def __repr__(self) -> str:
         return f"Connection(host={self.host!r}, context={self.context!r})"
@@ -69,6 +73,8 @@ def connect(
 
 def describe(connection: Connection) -> str:
     """The cluster's printable name: its context and its kubeconfig's, as far as they were given."""
+    if connection.embedded is not None:
+        return f"the API server of {connection.embedded.where}"
     named = (("context", connection.context), ("kubeconfig", connection.kubeconfig))
     parts = [f"{what} {shown(name)}" for what, name in named if name]
     return f"the API server of {' in '.join(parts)}" if parts else "the API server"
@@ -86,7 +92,9 @@ def configure(connection: Connection, concurrency: int) -> tuple[Any, bool]:
     configuration = Configuration()
     plugin = False
     try:
-        if connection.host:
+        if connection.embedded is not None:
+            connection.embedded.fill(configuration)
+        elif connection.host:
             check_address(connection.host, "kubernetes.host")
             configuration.host = connection.host
             if connection.api_key:

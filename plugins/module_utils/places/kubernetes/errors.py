@@ -43,6 +43,19 @@ _WORD = re.compile(r"[A-Za-z]{1,40}\Z")
 _FIELD = re.compile(r"[A-Za-z0-9_.\[\]/-]{1,120}\Z")
 
 
+# Those beside secrets that the collection asks for.
+_KINDS = (
+    "configmaps",
+    "daemonsets",
+    "events",
+    "hostedcontrolplanes",
+    "leases",
+    "nodes",
+    "rolebindings",
+    "roles",
+)
+
+
 class Overtaken(Conflict):
     """The object is not as it was read any more.
 
@@ -111,7 +124,8 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
 def _verbs(place: str) -> str:
     if "/serviceaccounts/" in place:
         return "get and patch on serviceaccounts"
-    return "get, list, create, patch and delete on secrets"
+    kind = next((kind for kind in _KINDS if f"/{kind}" in place or place.endswith(kind)), "secrets")
+    return f"get, list, create, patch and delete on {kind}"
 
 
 def _status(body: bytes) -> dict[str, Any]:

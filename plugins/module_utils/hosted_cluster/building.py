@@ -1,0 +1,192 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From a target's options to a ``Cluster``: the rules that the API servers would find out too late."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.cluster import (
+    Cluster,
+    Reference,
+    Syncer,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.compare import quantity
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.names import KUBE_SYSTEM
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import check_cluster_id, texts
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, quoted
+
+__all__ = ["build_cluster"]
+
+_SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\Z")
+_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+_SHARE = re.compile(r"(100|[1-9]?[0-9])%\Z|[1-9][0-9]{0,3}\Z")
+_IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]{0,510}\Z")
+_UNIT = re.compile(r"[\w.:@-]{1,200}\.service\Z")
+_HEALTHZ = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\]):[0-9]{1,5}/[\w/.-]*\Z")
+# What a reference means that names no key.
+_KEYS = {"original": ".dockerconfigjson", "hosted_kubeconfig_secret": "kubeconfig"}
+_LAYERS = ("original", "additional")
+
+
+def build_cluster(wanted: Mapping[str, Any]) -> Cluster:
+    """What a target's options describe.
+
+    :raises ConfigurationError: naming the option that is wrong.
+    """
+    if not wanted.get("cluster_id"):
+        raise ConfigurationError("cluster_id is missing")
+    cluster_id = check_cluster_id(wanted["cluster_id"])
+    present = wanted["state"] == "present"
+    control_plane = _name(wanted, "control_plane_namespace", _NAMESPACE)
+    original = _reference(wanted, "original", control_plane)
+    kubeconfig = _reference(wanted, "hosted_kubeconfig_secret", control_plane)
+    direct = wanted.get("hosted_context") or wanted.get("hosted_kubeconfig")
+    if direct and kubeconfig:
+        raise ConfigurationError(
+            "hosted_kubeconfig_secret, and hosted_context or hosted_kubeconfig: only one counts"
+        )
+    if control_plane is None and not (original and (direct or kubeconfig)):
+        raise ConfigurationError(
+            "control_plane_namespace is missing: it says where the hosted control plane is, and with it "
+            "the original pull secret and the hosted cluster's kubeconfig"
+        )
+    for registry, layer in (wanted.get("policy") or {}).items():
+        if layer not in _LAYERS:
+            raise ConfigurationError(f"policy of {quoted(str(registry))} is neither original nor additional")
+    timeout = _seconds(wanted, "rollout_timeout", 60.0)
+    return Cluster(
+        id=cluster_id,
+        control_plane_namespace=control_plane,
+        plane=_name(wanted, "hosted_control_plane", _SUBDOMAIN),
+        original=original,
+        management_context=wanted.get("management_context"),
+        management_kubeconfig=wanted.get("management_kubeconfig"),
+        hosted_context=wanted.get("hosted_context"),
+        hosted_kubeconfig=wanted.get("hosted_kubeconfig"),
+        kubeconfig_secret=kubeconfig,
+        namespace=_name(wanted, "namespace", _NAMESPACE) or KUBE_SYSTEM,
+        present=present,
+        precedence=wanted["precedence"],
+        policy=dict(wanted.get("policy") or {}),
+        drop=tuple(wanted.get("drop") or ()),
+        remove=not present or (wanted.get("when_additional_is_gone") or "remove") == "remove",
+        adopt=bool(wanted.get("adopt")),
+        syncer=_syncer(wanted) if present or wanted.get("syncer_image") else None,
+        wait=bool(wanted.get("wait")),
+        rollout_timeout=timeout,
+    )
+
+
+def _syncer(wanted: Mapping[str, Any]) -> Syncer:
+    image = wanted.get("syncer_image")
+    if not image:
+        raise ConfigurationError(
+            "syncer_image is missing: the image of the pods that bring the secret to the nodes"
+        )
+    if not _IMAGE.match(image):
+        raise ConfigurationError("syncer_image is not an image's name")
+    share = str(wanted.get("max_restarting") or "10%")
+    if not _SHARE.match(share):
+        raise ConfigurationError("max_restarting is a number of nodes above 0, or a share such as 10%")
+    unit = wanted.get("kubelet_unit") or "kubelet.service"
+    if not _UNIT.match(unit):
+        raise ConfigurationError("kubelet_unit is not the name of a service, such as kubelet.service")
+    healthz = "http://127.0.0.1:10248/healthz" if wanted.get("healthz") is None else wanted["healthz"]
+    if healthz and not _HEALTHZ.match(healthz):
+        raise ConfigurationError(
+            "healthz is not an address on the node's own loopback, http://127.0.0.1:PORT/PATH"
+        )
+    directory = wanted.get("kubelet_dir") or "/var/lib/kubelet"
+    if not directory.startswith("/") or directory.rstrip("/") == "" or not is_name(directory):
+        raise ConfigurationError("kubelet_dir is not an absolute path below /")
+    network = wanted.get("syncer_host_network")
+    priority = _name(wanted, "syncer_priority_class", _SUBDOMAIN)
+    return Syncer(
+        image=image,
+        image_pull_secrets=_names("syncer_image_pull_secrets", wanted.get("syncer_image_pull_secrets")),
+        node_selector=texts("label", wanted.get("syncer_node_selector")),
+        tolerations=_tolerations(wanted.get("syncer_tolerations")),
+        priority_class=priority,
+        host_network=True if network is None else bool(network),
+        selinux_type=_name(wanted, "syncer_selinux_type", re.compile(r"[a-z][a-z0-9_.]{0,63}\Z")),
+        resources=_resources(wanted.get("syncer_resources")),
+        max_restarting=share,
+        restart=wanted.get("restart") or "on_change",
+        health_window=_seconds(wanted, "health_window", 12.0),
+        healthz=healthz,
+        unit=unit,
+        kubelet_dir=directory.rstrip("/"),
+    )
+
+
+def _reference(wanted: Mapping[str, Any], option: str, namespace: str | None) -> Reference | None:
+    given = wanted.get(option)
+    if not given:
+        return None
+    within = given.get("namespace") or namespace
+    if not within:
+        raise ConfigurationError(f"{option}.namespace is missing")
+    for name, text, shape in (
+        ("namespace", within, _NAMESPACE),
+        ("name", given.get("name") or "", _SUBDOMAIN),
+    ):
+        if not shape.match(text):
+            raise ConfigurationError(f"{option}.{name} {quoted(text)} is not a name")
+    wanted_key = given.get("key") or _KEYS[option]
+    if not re.match(r"[-._a-zA-Z0-9]{1,253}\Z", wanted_key):
+        raise ConfigurationError(f"{option}.key {quoted(wanted_key)} is not a Secret's key")
+    return Reference(within, given["name"], wanted_key)
+
+
+def _name(wanted: Mapping[str, Any], option: str, shape: re.Pattern[str]) -> str | None:
+    text = wanted.get(option)
+    if text and not shape.match(text):
+        raise ConfigurationError(f"{option} {quoted(text)} is not a name")
+    return text or None
+
+
+def _names(option: str, given: Sequence[str] | None) -> tuple[str, ...]:
+    for text in given or ():
+        if not _SUBDOMAIN.match(text):
+            raise ConfigurationError(f"{option}: {quoted(text)} is not a name")
+    return tuple(given or ())
+
+
+def _seconds(wanted: Mapping[str, Any], option: str, default: float) -> float:
+    value = wanted.get(option)
+    if value is None:
+        return default
+    if not (math.isfinite(value) and value >= 0):
+        raise ConfigurationError(f"{option} is a number of seconds, 0 or more")
+    return float(value)
+
+
+def _tolerations(given: Sequence[Mapping[str, Any]] | None) -> tuple[Mapping[str, Any], ...]:
+    if given is None:
+        return ({"operator": "Exists"},)
+    names = {"toleration_seconds": "tolerationSeconds"}
+    return tuple(
+        {names.get(name, name): value for name, value in one.items() if value is not None} for one in given
+    )
+
+
+def _resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
+    made: dict[str, dict[str, str]] = {}
+    for kind, amounts in (given or {}).items():
+        if kind not in ("requests", "limits") or not isinstance(amounts, Mapping):
+            raise ConfigurationError("syncer_resources has requests and limits, each a mapping")
+        for name, amount in amounts.items():
+            try:
+                quantity(str(amount))
+            except ValueError:
+                where = f"syncer_resources.{kind}.{name if is_name(str(name)) else '?'}"
+                raise ConfigurationError(f"{where} is not a quantity such as 35Mi") from None
+            made.setdefault(kind, {})[str(name)] = str(amount)
+    return made

@@ -1,0 +1,115 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Comparing an object as it should be with the object that is there.
+
+What is there has defaults, and what others wrote.  So only what is wanted is compared:
+a mapping's keys that are not wanted are others', unless it is ``Exact``; ``None`` wants nothing
+there; lists are wanted whole, since merge patches replace them whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+__all__ = ["Exact", "Quantity", "differences", "merge_patch", "plain", "quantity"]
+
+_NOTHING: tuple[Any, ...] = (None, "", {}, [])
+_POWERS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
+
+
+class Exact(dict):  # type: ignore[type-arg]
+    """A mapping that is to have these keys and no other."""
+
+
+class Quantity(str):
+    """An amount of a resource, which the API server writes in its own way: ``1000m`` is ``1``."""
+
+
+def quantity(text: str) -> Decimal:
+    """:raises ValueError: it is none."""
+    for suffix, power in _BINARY.items():
+        if text.endswith(suffix):
+            return _number(text[: -len(suffix)]) * Decimal(1024**power)
+    if text[-1:] in _POWERS and not text[-1:].isdigit():
+        return _number(text[:-1]).scaleb(_POWERS[text[-1:]])
+    return _number(text)
+
+
+def _number(text: str) -> Decimal:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        raise ValueError("not a number") from None
+    if not number.is_finite():
+        raise ValueError("not a number")
+    return number
+
+
+def differences(wanted: Any, there: Any, path: str = "") -> list[str]:
+    """The paths, as ``spec.template.spec.containers[0].image``, at which ``there`` is not as wanted."""
+    if wanted in _NOTHING:
+        return [] if there in _NOTHING else [path]
+    if isinstance(wanted, Mapping):
+        if not isinstance(there, Mapping):
+            return [path]
+        found = [
+            text for key in wanted for text in differences(wanted[key], there.get(key), _below(path, key))
+        ]
+        extra = [key for key in there if key not in wanted] if isinstance(wanted, Exact) else []
+        return found + [_below(path, key) for key in extra]
+    if isinstance(wanted, list):
+        if not isinstance(there, list) or len(there) != len(wanted):
+            return [path]
+        return [
+            text
+            for index, (one, other) in enumerate(zip(wanted, there))
+            for text in differences(one, other, f"{path}[{index}]")
+        ]
+    return [] if _same(wanted, there) else [path]
+
+
+def merge_patch(wanted: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON merge patch (RFC 7386) that makes ``there`` as wanted; empty where it is."""
+    patch: dict[str, Any] = {}
+    for key, value in wanted.items():
+        if not differences(value, there.get(key)):
+            continue
+        below = there.get(key)
+        if isinstance(value, Mapping) and isinstance(below, Mapping) and value:
+            patch[key] = merge_patch(value, below)
+        else:
+            patch[key] = plain(value)
+    if isinstance(wanted, Exact):
+        patch.update({key: None for key in there if key not in wanted})
+    return patch
+
+
+def plain(value: Any) -> Any:
+    """A value as it is sent in a new object: without what is not wanted."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items() if item is not None} or None
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return str(value) if isinstance(value, str) else value
+
+
+def _same(wanted: Any, there: Any) -> bool:
+    if isinstance(wanted, Quantity) and isinstance(there, str):
+        try:
+            return quantity(wanted) == quantity(there)
+        except ValueError:
+            return False
+    return (
+        type(wanted) is type(there) and wanted == there if isinstance(wanted, bool) else bool(wanted == there)
+    )
+
+
+def _below(path: str, key: Any) -> str:
+    # Keys with dots, as annotations have.
+    text = f"[{key}]" if "." in str(key) else str(key)
+    return f"{path}{'' if not path or text.startswith('[') else '.'}{text}"

@@ -1,0 +1,157 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the nodes are to have: the decision of one run, made of the two secrets and of what is there.
+
+HyperShift's own controller stops at an additional secret that is not valid, the original's rotation with
+it, and panics at an original of ``{}``.  Here the original always flows, and a tenant's typing error does
+not take from running workloads what they pull with: the entries merged last stay until it is mended.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfig,
+    DockerConfigError,
+    Layer,
+    Merged,
+    load,
+    merge,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import InvalidDocument
+
+__all__ = ["ABSENT", "EMPTY", "INVALID", "KEPT", "MERGED", "Additional", "Decision", "decide"]
+
+ORIGINAL_LAYER, ADDITIONAL_LAYER = "original", "additional"
+# What became of the additional secret.
+ABSENT, EMPTY, MERGED, INVALID, KEPT = "absent", "empty", "merged", "invalid", "kept"
+
+
+@dataclass(frozen=True)
+class Additional:
+    """The tenant's secret: its bytes, or why there are none."""
+
+    data: bytes | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the global secret is to hold.  Only ``config`` is secret.
+
+    :param state: what became of the additional secret. ``kept``: it is not valid, and what it brought before
+        stays; ``invalid``: likewise, and nothing of it was there.
+    :param problem: what its owner has to mend: registries and rules.
+    """
+
+    config: DockerConfig
+    state: str
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    conflicts: Sequence[Mapping[str, Any]] = ()
+    warnings: Sequence[str] = ()
+    problem: str | None = None
+
+    @property
+    def additional_registries(self) -> list[str]:
+        """Those of ``config`` that the additional secret brought."""
+        return sorted(name for name, layer in self.provenance.items() if layer == ADDITIONAL_LAYER)
+
+
+def decide(
+    original: bytes,
+    additional: Additional | None,
+    *,
+    where: str,
+    held: DockerConfig | None = None,
+    held_registries: Sequence[str] = (),
+    precedence: str = ADDITIONAL_LAYER,
+    policy: Mapping[str, str] | None = None,
+    drop: Sequence[str] = (),
+) -> Decision:
+    """Merge the two, as far as they can be.
+
+    :param where: the original's printable place.
+    :param additional: None where there is none.
+    :param held: what the global secret holds; :param held_registries: those of it that were additional.
+    :raises InvalidDocument: the original is not valid, so there is nothing to give to the nodes.
+    """
+    base = _original(original, where)
+
+    def merged(config: DockerConfig | None) -> Merged:
+        layers = [Layer(ORIGINAL_LAYER, base)] + ([Layer(ADDITIONAL_LAYER, config)] if config else [])
+        wins = policy if config and policy else {}
+        return merge(layers, precedence=precedence, policy=wins, drop=drop)
+
+    if additional is None:
+        return _decision(_alone(merged, where), ABSENT)
+    try:
+        if additional.problem is not None or additional.data is None:
+            raise _Refused(additional.problem or "it holds nothing")
+        try:
+            config = load(additional.data, allow_empty=True)
+            return _decision(merged(config), MERGED if config.registries else EMPTY)
+        except DockerConfigError as error:
+            raise _Refused(str(error)) from None
+    except _Refused as refused:
+        problem = str(refused)
+    last = _last(held, held_registries, base)
+    if last is not None:
+        try:
+            return _decision(merged(last), KEPT, problem)
+        except DockerConfigError:
+            # Together they are too large by now.
+            pass
+    return _decision(_alone(merged, where), INVALID, problem)
+
+
+class _Refused(Exception):
+    """The additional secret cannot be merged; the text names registries and rules."""
+
+
+def _original(data: bytes, where: str) -> DockerConfig:
+    try:
+        return load(data)
+    except DockerConfigError as error:
+        raise InvalidDocument(
+            f"{where}: the original pull secret: {error}",
+            "nothing was changed: the nodes keep what they have until it is mended in the management cluster",
+        ) from None
+
+
+def _alone(merged: Any, where: str) -> Merged:
+    try:
+        result: Merged = merged(None)
+    except DockerConfigError as error:
+        raise InvalidDocument(f"{where}: {error}") from None
+    if not result.config.registries:
+        raise InvalidDocument(f"{where}: every registry is dropped")
+    return result
+
+
+def _last(held: DockerConfig | None, registries: Sequence[str], base: DockerConfig) -> DockerConfig | None:
+    """The additional entries merged last, and what stands beside ``auths`` and is not the original's."""
+    if held is None or not registries:
+        return None
+    document = json.loads(held.canonical())
+    auths = {name: entry for name, entry in document.pop("auths").items() if name in set(registries)}
+    if not auths:
+        return None
+    theirs = {name: value for name, value in document.items() if name not in base.extra}
+    try:
+        return load({**theirs, "auths": auths})
+    except DockerConfigError:
+        return None
+
+
+def _decision(merged: Merged, state: str, problem: str | None = None) -> Decision:
+    warnings = [
+        f"{finding.registry}: {finding.message}" if finding.registry else finding.message
+        for finding in merged.warnings
+    ]
+    return Decision(merged.config, state, merged.provenance, tuple(merged.conflicts), warnings, problem)

@@ -1,0 +1,141 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reading what a run begins with: the control plane, its original secret, the way to the hosted cluster."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    DependencyMissing,
+    InvalidDocument,
+    NotFound,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.cluster import (
+    Cluster,
+    Reference,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+    KubernetesClient,
+    KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+
+__all__ = ["Management", "secret_value"]
+
+_KEY = ".dockerconfigjson"
+_PLANES = "hostedcontrolplanes"
+
+
+class Management:
+    """One cluster's control plane, as its management cluster shows it.  Read once a target."""
+
+    def __init__(self, clients: KubernetesClients, cluster: Cluster, deadline: Deadline) -> None:
+        self._clients = clients
+        self._cluster = cluster
+        self._deadline = deadline
+        self._plane: Mapping[str, Any] | None = None
+
+    def hosted(self) -> KubernetesClient:
+        """The hosted cluster's client.
+
+        :raises DependencyMissing: the control plane has no kubeconfig yet.
+        """
+        cluster = self._cluster
+        if cluster.reached_directly:
+            return self._clients.other(self._deadline, cluster.hosted_context, cluster.hosted_kubeconfig)
+        reference = cluster.kubeconfig_secret or self._kubeconfig_of_plane()
+        client = self._client()
+        where = client.place(reference.namespace, "secrets", reference.name)
+        secret = client.get(reference.namespace, "secrets", reference.name, self._deadline)
+        if secret is None:
+            raise NotFound(f"{where}: the hosted cluster's kubeconfig does not exist")
+        return self._clients.embedded(
+            secret_value(secret, reference.key, where), cluster.id, where, self._deadline
+        )
+
+    def original(self) -> tuple[bytes, str]:
+        """The original pull secret as it is, and its place."""
+        reference = self._cluster.original or self._original_of_plane()
+        client = self._client()
+        where = client.place(reference.namespace, "secrets", reference.name)
+        secret = client.get(reference.namespace, "secrets", reference.name, self._deadline)
+        if secret is None:
+            raise NotFound(f"{where}: the original pull secret does not exist")
+        return secret_value(secret, reference.key, where), where
+
+    def _client(self) -> KubernetesClient:
+        return self._clients.other(
+            self._deadline, self._cluster.management_context, self._cluster.management_kubeconfig
+        )
+
+    def _original_of_plane(self) -> Reference:
+        plane, where = self._found()
+        name = _at(plane, "spec", "pullSecret", "name")
+        if not name:
+            raise DependencyMissing(f"{where}: spec.pullSecret.name says no secret")
+        return Reference(self._namespace, name, _KEY)
+
+    def _kubeconfig_of_plane(self) -> Reference:
+        plane, where = self._found()
+        name = _at(plane, "status", "kubeConfig", "name")
+        if not name:
+            raise DependencyMissing(
+                f"{where}: status.kubeConfig says no secret", "the hosted control plane is not ready yet"
+            )
+        return Reference(self._namespace, name, _at(plane, "status", "kubeConfig", "key") or "kubeconfig")
+
+    @property
+    def _namespace(self) -> str:
+        # Options without it are refused where it is needed.
+        return self._cluster.control_plane_namespace or ""
+
+    def _found(self) -> tuple[Mapping[str, Any], str]:
+        """The HostedControlPlane and its place."""
+        namespace, name, client = self._namespace, self._cluster.plane, self._client()
+        everywhere = client.place(namespace, _PLANES, name or "*")
+        if self._plane is None:
+            if name:
+                planes = [client.get(namespace, _PLANES, name, self._deadline)]
+            else:
+                try:
+                    planes = list(client.list_all(_PLANES, "", self._deadline, namespace))
+                except NotFound:
+                    planes = []
+            if len(planes) > 1:
+                raise ConfigurationError(
+                    f"{everywhere}: there are {len(planes)}", "hosted_control_plane has to say which is meant"
+                )
+            if not planes or planes[0] is None:
+                raise NotFound(
+                    f"{everywhere}: there is no HostedControlPlane",
+                    "check control_plane_namespace, or name original and hosted_kubeconfig_secret",
+                )
+            self._plane = planes[0]
+        return self._plane, client.place(namespace, _PLANES, str(self._plane["metadata"]["name"]))
+
+
+def secret_value(secret: Mapping[str, Any], key: str, where: str) -> bytes:
+    """A key's bytes.
+
+    :raises NotFound: there is no such key.
+    """
+    value = (secret.get("data") or {}).get(key)
+    if value is None:
+        raise NotFound(f"{where}: the secret has no key {key}")
+    try:
+        return base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidDocument(f"{where}: key {key} is not base64") from None
+
+
+def _at(value: Any, *path: str) -> Any:
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, str) else None

@@ -55,6 +55,7 @@ def differences(wanted: Any, there: Any, path: str = "") -> list[str]:
     if wanted in _NOTHING:
         return [] if there in _NOTHING else [path]
     if isinstance(wanted, Mapping):
+        there = {} if there is None else there
         if not isinstance(there, Mapping):
             return [path]
         found = [
@@ -92,7 +93,8 @@ def merge_patch(wanted: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str
 def plain(value: Any) -> Any:
     """A value as it is sent in a new object: without what is not wanted."""
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items() if item is not None} or None
+        made = {str(key): plain(item) for key, item in value.items()}
+        return {key: item for key, item in made.items() if item is not None} or None
     if isinstance(value, list):
         return [plain(item) for item in value]
     return str(value) if isinstance(value, str) else value

@@ -73,7 +73,10 @@ class Api:
             headers = {"Authorization": f"Bearer {token or self.token}", "Content-Type": content}
             connection.request(method, path, sent, headers)
             answer = connection.getresponse()
-            return answer.status, json.loads(answer.read())
+            data = answer.read()
+            # What lies outside of every API group is answered with a line of text.
+            is_json = (answer.getheader("Content-Type") or "").startswith("application/json")
+            return answer.status, json.loads(data) if is_json else data.decode()
         finally:
             connection.close()
 

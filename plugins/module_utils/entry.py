@@ -26,7 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
-    EXCLUSIVE,
+    exclusive,
     with_targets,
     wrong_targets,
 )
@@ -79,7 +79,7 @@ def run_with(spec: Mapping[str, Any], task: _Task) -> None:
     """Likewise, a module whose whole argument spec is given."""
     module = _Module(
         argument_spec=dict(spec),
-        mutually_exclusive=EXCLUSIVE,
+        mutually_exclusive=exclusive(spec),
         supports_check_mode=True,
         no_log=True,
     )
@@ -136,7 +136,7 @@ def validated(target_options: _TargetOptions, arguments: Mapping[str, Any]) -> d
 
 def fitting(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Likewise, a module whose whole argument spec is given."""
-    checked = ArgumentSpecValidator(spec, mutually_exclusive=EXCLUSIVE).validate(arguments)
+    checked = ArgumentSpecValidator(spec, mutually_exclusive=exclusive(spec)).validate(arguments)
     if checked.error_messages:
         kind = "Unsupported parameters: " if isinstance(checked.errors[0], UnsupportedError) else ""
         raise ConfigurationError(_argument_error(kind + checked.errors.msg, arguments, spec))

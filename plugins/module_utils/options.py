@@ -21,9 +21,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import source_spec
 
 __all__ = [
-    "EXCLUSIVE",
     "check_limits",
     "document_options",
+    "exclusive",
     "resolve_targets",
     "run_options",
     "with_targets",
@@ -38,8 +38,7 @@ _DEFAULTS: dict[str, Any] = {"state": "present", "precedence": "additional", "ad
 _MERGED = ("labels", "annotations")
 # A target that names one of these does not want the task's other one.
 _ALTERNATIVES = (("source", "layers", "restore_version"),)
-# For an argument spec's ``mutually_exclusive``.
-EXCLUSIVE = [("source", "layers")]
+_EXCLUSIVE = ("source", "layers")
 
 
 def document_options() -> dict[str, Any]:
@@ -119,10 +118,15 @@ def with_targets(target_options: Mapping[str, Any]) -> dict[str, Any]:
             "type": "list",
             "elements": "dict",
             "options": dict(target_options),
-            "mutually_exclusive": EXCLUSIVE,
+            "mutually_exclusive": exclusive(target_options),
         },
         **run_options(),
     )
+
+
+def exclusive(target_options: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """For an argument spec's ``mutually_exclusive``: of the options that there are."""
+    return [_EXCLUSIVE] if all(name in target_options for name in _EXCLUSIVE) else []
 
 
 def check_limits(params: Mapping[str, Any]) -> None:
@@ -148,7 +152,8 @@ def wrong_targets(arguments: Any, spec: Mapping[str, Any]) -> str:
     targets = arguments.get("targets") if isinstance(arguments, Mapping) else None
     if not isinstance(targets, list) or len(targets) < 2:
         return ""
-    one = ArgumentSpecValidator(spec["targets"]["options"], mutually_exclusive=EXCLUSIVE)
+    options = spec["targets"]["options"]
+    one = ArgumentSpecValidator(options, mutually_exclusive=exclusive(options))
     wrong = [
         f"{position}{_called(target)}"
         for position, target in enumerate(targets, start=1)

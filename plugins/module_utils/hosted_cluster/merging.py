@@ -90,16 +90,13 @@ def decide(
 
     if additional is None:
         return _decision(_alone(merged, where), ABSENT)
-    try:
-        if additional.problem is not None or additional.data is None:
-            raise _Refused(additional.problem or "it holds nothing")
+    problem = additional.problem
+    if problem is None:
         try:
-            config = load(additional.data, allow_empty=True)
+            config = load(additional.data or b"", allow_empty=True)
             return _decision(merged(config), MERGED if config.registries else EMPTY)
         except DockerConfigError as error:
-            raise _Refused(str(error)) from None
-    except _Refused as refused:
-        problem = str(refused)
+            problem = str(error)
     last = _last(held, held_registries, base)
     if last is not None:
         try:
@@ -108,10 +105,6 @@ def decide(
             # Together they are too large by now.
             pass
     return _decision(_alone(merged, where), INVALID, problem)
-
-
-class _Refused(Exception):
-    """The additional secret cannot be merged; the text names registries and rules."""
 
 
 def _original(data: bytes, where: str) -> DockerConfig:

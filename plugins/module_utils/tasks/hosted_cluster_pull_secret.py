@@ -77,8 +77,10 @@ def target_options() -> dict[str, Any]:
 
 
 def _reference() -> dict[str, Any]:
+    """Where a Secret is; none of it is one."""
     return {
         "type": "dict",
+        "no_log": False,
         "options": {
             "namespace": {"type": "str"},
             "name": {"type": "str", "required": True},

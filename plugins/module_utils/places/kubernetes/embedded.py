@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import IMPORTING
 
 __all__ = ["Embedded", "parse"]
 
@@ -28,6 +29,7 @@ _REFUSED = {
     "cluster": ("certificate-authority",),
     "user": ("client-certificate", "client-key", "tokenFile", "exec", "auth-provider"),
 }
+_LINES = ("server", "token", "tls-server-name", "proxy-url")
 _INSTEAD = {
     "certificate-authority": "certificate-authority-data",
     "client-certificate": "client-certificate-data",
@@ -119,7 +121,7 @@ def parse(document: bytes, name: str, where: str) -> Embedded:
     found = Embedded(
         name=name,
         where=where,
-        server=_text(cluster, "server", where) or _fail(where, "has no server"),
+        server=_text(cluster, "server", where) or "",
         authority=_bytes(cluster, "certificate-authority-data", where),
         certificate=_bytes(user, "client-certificate-data", where),
         key=_bytes(user, "client-key-data", where),
@@ -128,6 +130,8 @@ def parse(document: bytes, name: str, where: str) -> Embedded:
         server_name=_text(cluster, "tls-server-name", where),
         proxy=_text(cluster, "proxy-url", where),
     )
+    if not found.server:
+        _fail(where, "has no server")
     if not (found.token or (found.certificate and found.key)):
         _fail(where, "has neither a token nor a client certificate with its key")
     return found
@@ -138,7 +142,8 @@ def _fail(where: str, problem: str) -> NoReturn:
 
 
 def _loaded(document: bytes, where: str) -> Mapping[str, Any]:
-    import yaml
+    with IMPORTING:
+        import yaml
 
     try:
         config = yaml.load(document, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both safe
@@ -163,6 +168,9 @@ def _text(entry: Mapping[str, Any], name: str, where: str) -> str | None:
     value = entry.get(name)
     if value is not None and not isinstance(value, str):
         _fail(where, f"has a {name} that is no text")
+    if value and name in _LINES and not value.isprintable():
+        # Libraries quote a header that they refuse.
+        _fail(where, f"has a {name} with a line break or another control character in it")
     return value or None
 
 

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: hosted_cluster_pull_secret
-short_description: Keep the global pull secret of hosted clusters, and the syncer that brings it to their nodes
+short_description: Keep the global pull secret of hosted clusters, and the syncer that brings it to their
+nodes
 version_added: 0.1.0
 description:
   - Merges the original pull secret of a hosted control plane, which lies in the management cluster, with the
     tenant's C(additional-pull-secret) in the hosted cluster, for one hosted cluster or thousands in one task.
   - The result is the Secret C(global-pull-secret) in the hosted cluster. The DaemonSet
-    C(global-pull-secret-syncer), whose ServiceAccount may read that one Secret and little else, brings it to every
-    node and restarts the kubelets, some at a time.
-  - Nothing is deployed as long as there is no additional secret. When it is gone, the nodes get the original back
-    before anything is removed.
-  - An additional secret that is not valid does not stop the original's rotation. What it brought before stays, and
-    its owner finds an Event and the annotation C(hyperfleet.io/pull-secret-problem) that name registry and rule.
-  - Every run looks at what is there, writes only the difference and only if nobody else was faster, repairs drift,
-    keeps others' labels and annotations, and refuses objects that belong to somebody else.
+    C(global-pull-secret-syncer), whose ServiceAccount may read that one Secret and little else, brings it
+    to every node and restarts the kubelets, some at a time.
+  - Nothing is deployed as long as there is no additional secret. When it is gone, the nodes get the
+    original back before anything is removed.
+  - An additional secret that is not valid does not stop the original's rotation. What it brought before
+    stays, and its owner finds an Event and the annotation C(hyperfleet.io/pull-secret-problem) that name
+    registry and rule.
+  - Every run looks at what is there, writes only the difference and only if nobody else was faster,
+    repairs drift, keeps others' labels and annotations, and refuses objects that belong to somebody else.
 requirements:
   - kubernetes
   - PyYAML
@@ -45,8 +47,8 @@ options:
     type: str
   control_plane_namespace: &control_plane_namespace
     description:
-      - Namespace of the hosted control plane in the management cluster. The HostedControlPlane there says which
-        Secrets hold the original pull secret and the hosted cluster's kubeconfig.
+      - Namespace of the hosted control plane in the management cluster. The HostedControlPlane there says
+        which Secrets hold the original pull secret and the hosted cluster's kubeconfig.
     type: str
   hosted_control_plane: &hosted_control_plane
     description: Name of the HostedControlPlane. The default is the only one in the namespace.
@@ -85,10 +87,11 @@ options:
     type: path
   hosted_kubeconfig_secret: &hosted_kubeconfig_secret
     description:
-      - The Secret in the management cluster that holds the hosted cluster's kubeconfig, if not the one that the
-        HostedControlPlane's C(status.kubeConfig) names.
-      - It is used in memory and written to no file. It may hold addresses, certificates and tokens. Paths, exec
-        plugins and auth providers are refused, since they would be followed on the machine that runs the task.
+      - The Secret in the management cluster that holds the hosted cluster's kubeconfig, if not the one
+        that the HostedControlPlane's C(status.kubeConfig) names.
+      - It is used in memory and written to no file. It may hold addresses, certificates and tokens. Paths,
+        exec plugins and auth providers are refused, since they would be followed on the machine that runs
+        the task.
     type: dict
     suboptions:
       namespace:
@@ -122,15 +125,15 @@ options:
   when_additional_is_gone: &when_additional_is_gone
     description:
       - What is done when there is no additional secret any more.
-      - With V(remove) the global secret becomes the original, and when every node has reported that it has it,
-        everything is removed. Until then the next runs go on. The default is V(remove).
+      - With V(remove) the global secret becomes the original, and when every node has reported that it has
+        it, everything is removed. Until then the next runs go on. The default is V(remove).
       - With V(revert) the global secret becomes the original, and the syncer stays.
     type: str
     choices: [remove, revert]
   adopt: &adopt
     description:
-      - Take over objects of these names that are there and are not labelled as this cluster's. Without it they
-        are refused, and nothing is written. They are never deleted.
+      - Take over objects of these names that are there and are not labelled as this cluster's. Without it
+        they are refused, and nothing is written. They are never deleted.
       - HyperShift's own controller keeps objects of the same names. Where it does, this module is not needed.
       - The default is V(false).
     type: bool
@@ -173,13 +176,13 @@ options:
     type: str
   syncer_host_network: &syncer_host_network
     description:
-      - Whether the pods are in the node's network, where the kubelet's health can be asked for. The default is
-        V(true).
+      - Whether the pods are in the node's network, where the kubelet's health can be asked for. The
+        default is V(true).
     type: bool
   syncer_selinux_type: &syncer_selinux_type
     description:
-      - SELinux type of the syncer's pods. Nodes that enforce SELinux let an ordinary container write neither the
-        kubelet's directory nor to the bus, and need V(spc_t).
+      - SELinux type of the syncer's pods. Nodes that enforce SELinux let an ordinary container write
+        neither the kubelet's directory nor to the bus, and need V(spc_t).
     type: str
   syncer_resources: &syncer_resources
     description:
@@ -187,13 +190,13 @@ options:
     type: dict
   max_restarting: &max_restarting
     description:
-      - How many kubelets may restart at the same time, a number, or a share of the nodes such as V(10%), of which
-        the whole part counts, and 1 at least. The default is V(10%).
+      - How many kubelets may restart at the same time, a number, or a share of the nodes such as V(10%),
+        of which the whole part counts, and 1 at least. The default is V(10%).
     type: str
   restart: &restart
     description:
-      - Whether a kubelet is restarted when its pull secret changes. With V(never) it finds the change by itself,
-        within five minutes. The default is V(on_change).
+      - Whether a kubelet is restarted when its pull secret changes. With V(never) it finds the change by
+        itself, within five minutes. The default is V(on_change).
     type: str
     choices: [on_change, never]
   health_window: &health_window
@@ -201,8 +204,8 @@ options:
     type: float
   healthz: &healthz
     description:
-      - Address of the kubelet's health on the node's own loopback. An empty one is not asked for. The default is
-        V(http://127.0.0.1:10248/healthz).
+      - Address of the kubelet's health on the node's own loopback. An empty one is not asked for. The
+        default is V(http://127.0.0.1:10248/healthz).
     type: str
   kubelet_unit: &kubelet_unit
     description: The kubelet's systemd unit. The default is V(kubelet.service).
@@ -212,12 +215,13 @@ options:
     type: path
   wait: &wait
     description:
-      - Whether the run waits until every node has reported that it has the secret, and fails where one has not
-        within O(rollout_timeout). The default is V(false), since the syncers go on by themselves.
+      - Whether the run waits until every node has reported that it has the secret, and fails where one has
+        not within O(rollout_timeout). The default is V(false), since the syncers go on by themselves.
     type: bool
   rollout_timeout: &rollout_timeout
     description:
-      - Seconds that the nodes are waited for, with O(wait) and before everything is removed. The default is 60.
+      - Seconds that the nodes are waited for, with O(wait) and before everything is removed. The default
+        is 60.
       - With 0, what is to be removed is removed at once, also where nodes have not followed.
     type: float
   targets:
@@ -327,15 +331,16 @@ targets:
       sample: [updated secret]
     additional:
       description:
-        - What became of the additional secret. It is V(absent), V(empty), V(merged), V(kept) where it is not valid and
-          what it brought before stays, or V(invalid) where it is not valid and nothing of it was there.
+        - What became of the additional secret. It is V(absent), V(empty), V(merged), V(kept) where it is
+          not valid and what it brought before stays, or V(invalid) where it is not valid and nothing of it
+          was there.
       type: str
       returned: when the target did not fail
       sample: merged
     rollout:
       description:
-        - How many nodes have the secret, how many have not reported, and which, and which failed, with what their
-          syncers say.
+        - How many nodes have the secret, how many have not reported, and which, and which failed, with
+          what their syncers say.
       type: dict
       returned: when the syncer is deployed
       sample:

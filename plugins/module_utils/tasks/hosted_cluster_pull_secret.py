@@ -22,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.host
     HostedClusters,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
 __all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
@@ -130,4 +131,4 @@ def _full_place(cluster: Cluster) -> str:
 
 def _place(wanted: Mapping[str, Any]) -> str:
     cluster = wanted.get("hosted_context") or wanted.get("cluster_id") or "?"
-    return f"{cluster}:namespaces/{wanted.get('namespace') or KUBE_SYSTEM}/secrets/{GLOBAL}"
+    return f"{shown(cluster)}:namespaces/{shown(wanted.get('namespace') or KUBE_SYSTEM)}/secrets/{GLOBAL}"

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: hosted_cluster_pull_secret
-short_description: Keep the global pull secret of hosted clusters, and the syncer that brings it to their
-nodes
+short_description: Keep the global pull secret of hosted clusters and their nodes
 version_added: 0.1.0
 description:
   - Merges the original pull secret of a hosted control plane, which lies in the management cluster, with the

@@ -1,0 +1,33 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Waiting times: growing with each failure, and never the same on two nodes."""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["Backoff", "between"]
+
+
+def between(low: float, high: float) -> float:
+    """A number of seconds by chance, so that nodes that lost one server do not come back as one."""
+    return low + (high - low) * int.from_bytes(os.urandom(2), "big") / 65535
+
+
+class Backoff:
+    """``first`` seconds at most, then twice as long each time, up to ``most``."""
+
+    def __init__(self, first: float, most: float) -> None:
+        self._first = first
+        self._most = most
+        self._next = first
+
+    def wait(self) -> float:
+        """How long to wait now, in seconds: from half of it to all of it."""
+        seconds, self._next = self._next, min(self._next * 2, self._most)
+        return between(seconds / 2, seconds)
+
+    def reset(self) -> None:
+        self._next = self._first

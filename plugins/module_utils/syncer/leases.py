@@ -1,0 +1,184 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Restart slots: Leases that are there already; a node restarts its kubelet while it holds one of them.
+
+There are as many Leases as nodes may restart at the same time. Holders are told apart by the node's name,
+so that a syncer that comes back takes up what it held. As in client-go, whether a holder has died is judged
+by our own clock, on a record that has not changed for its ``leaseDurationSeconds``: clocks of nodes differ.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
+from urllib.parse import quote
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
+    Api,
+    ApiError,
+    WireError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import between
+
+__all__ = ["DURATION", "Slots"]
+
+# Seconds after which others may take the slot of a node that died with it.
+DURATION = 60
+# How many slots one look asks for: a thousand waiting nodes must not ask for a hundred Leases each.
+_AT_ONCE = 3
+
+
+class Slots:
+    """The slots as one node sees them. One thread at a time.
+
+    :param names: the Leases' names; none: there is no budget, and every node always has a slot.
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        namespace: str,
+        names: Sequence[str],
+        node: str,
+        *,
+        duration: int = DURATION,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._api = api
+        self._path = f"/apis/coordination.k8s.io/v1/namespaces/{quote(namespace, safe='')}/leases/"
+        self._names = tuple(names)
+        self._node = node
+        self._duration = duration
+        self._clock = clock
+        # Name -> the record as it was first seen, and when.
+        self._seen: dict[str, tuple[str, float]] = {}
+        self._next = int(between(0, max(len(names) - 1, 0)) + 0.5)
+        self._held: Optional[dict[str, Any]] = None
+        self._renewed = 0.0
+        self._asked = 0.0
+        self.trouble = ""
+        """Why the last look found no slot, where the reason is not that others hold them."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a slot is ours; not so any more once others may have taken it."""
+        if not self._names:
+            return True
+        return self._held is not None and self._clock() < self._renewed + self._duration
+
+    @property
+    def renew_at(self) -> float:
+        """The monotonic time at which a held slot wants to be renewed."""
+        return max(self._renewed + self._duration / 4, self._asked + self._duration / 12)
+
+    def take(self) -> bool:
+        """Look at a few slots and take the first that is free; True if one is held then."""
+        if self.is_held:
+            return True
+        self._held = None
+        self.trouble = ""
+        for dummy in range(min(_AT_ONCE, len(self._names))):
+            name = self._names[self._next % len(self._names)]
+            self._next += 1
+            try:
+                if self._take(name):
+                    return True
+            except ApiError as error:
+                if error.status != 409:
+                    self.trouble = f"Lease {name}: {error}"
+            except WireError as error:
+                self.trouble = f"Lease {name}: {error}"
+                break
+        return False
+
+    def renew(self) -> bool:
+        """Say that the holder lives; False if the slot is lost. Unanswered, it stays ours for a while."""
+        if not self._names:
+            return True
+        if self._held is None:
+            return False
+        self._asked = self._clock()
+        try:
+            self._write(self._held, self._node)
+        except ApiError as error:
+            if error.status in (404, 409):
+                return self._look_again(str(self._held["metadata"]["name"]))
+        except WireError:
+            pass
+        return self.is_held
+
+    def release(self) -> None:
+        """Give the slot back; if that fails it is free when its time is over."""
+        held, self._held = self._held, None
+        if held is None:
+            return
+        try:
+            self._write(held, "")
+        except (ApiError, WireError):
+            pass
+        self._held = None
+
+    def _look_again(self, name: str) -> bool:
+        """Somebody wrote the Lease that we hold: ours still, if he left our name in it."""
+        self._held = None
+        try:
+            lease = self._api.call("GET", self._path + quote(name, safe=""))
+            if _spec(lease).get("holderIdentity") == self._node:
+                self._write(lease, self._node)
+        except (ApiError, WireError):
+            pass
+        return self._held is not None
+
+    def _take(self, name: str) -> bool:
+        lease = self._api.call("GET", self._path + quote(name, safe=""))
+        if not self._is_free(name, lease):
+            return False
+        self._write(lease, self._node)
+        return True
+
+    def _is_free(self, name: str, lease: dict[str, Any]) -> bool:
+        spec = _spec(lease)
+        holder = spec.get("holderIdentity")
+        if not holder or holder == self._node:
+            return True
+        record = f"{holder} {spec.get('renewTime')} {lease['metadata'].get('resourceVersion')}"
+        now = self._clock()
+        seen = self._seen.get(name)
+        if seen is None or seen[0] != record:
+            self._seen[name] = (record, now)
+            return False
+        duration = spec.get("leaseDurationSeconds")
+        lasts = duration if isinstance(duration, int) and duration > 0 else self._duration
+        return now >= seen[1] + lasts
+
+    def _write(self, lease: dict[str, Any], holder: str) -> None:
+        """PUT with the version that was read: 409 if somebody was faster."""
+        spec = dict(_spec(lease))
+        stamp = _now()
+        if holder and spec.get("holderIdentity") != holder:
+            spec["acquireTime"] = stamp
+            spec["leaseTransitions"] = int(spec.get("leaseTransitions") or 0) + 1
+        spec.update(holderIdentity=holder, renewTime=stamp, leaseDurationSeconds=self._duration)
+        metadata = {key: value for key, value in lease["metadata"].items() if key != "managedFields"}
+        body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
+        # Counted from before the call: others count from when they see the record, which is later.
+        asked = self._clock()
+        written = self._api.call("PUT", self._path + quote(str(metadata["name"]), safe=""), body)
+        self._held = written if holder else None
+        self._renewed = asked
+
+
+def _spec(lease: dict[str, Any]) -> dict[str, Any]:
+    spec = lease.get("spec")
+    return spec if isinstance(spec, dict) else {}
+
+
+def _now() -> str:
+    """Kubernetes' MicroTime. For people: nobody's clock is compared with it."""
+    seconds = time.time()
+    return (
+        time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1e6) % 1_000_000:06d}Z"
+    )

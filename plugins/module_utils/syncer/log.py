@@ -1,0 +1,38 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One JSON line for each thing that happens, on standard output."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+__all__ = ["Log"]
+
+
+class Log:
+    """Lines of ``time``, ``level``, ``event`` and what belongs to it; made of names, never of values."""
+
+    def __init__(self, descriptor: int = 1) -> None:
+        self._descriptor = descriptor
+
+    def info(self, event: str, **fields: object) -> None:
+        self._line("info", event, fields)
+
+    def warning(self, event: str, **fields: object) -> None:
+        self._line("warning", event, fields)
+
+    def error(self, event: str, **fields: object) -> None:
+        self._line("error", event, fields)
+
+    def _line(self, level: str, event: str, fields: dict[str, object]) -> None:
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        line = {"time": stamp, "level": level, "event": event, **fields}
+        try:
+            # One write, so that lines of two threads do not mix; and nothing is left in a buffer.
+            os.write(self._descriptor, json.dumps(line, separators=(",", ":"), default=str).encode() + b"\n")
+        except OSError:
+            pass  # nobody reads the log: no reason to stop

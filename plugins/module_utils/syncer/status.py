@@ -1,0 +1,114 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What this node says of itself, and what others say: one key a node in a ConfigMap.
+
+The value is ``{"resourceVersion": "...", "state": "...", "message": "..."}``. Nobody waits for it: what
+cannot be written is written later, and the work goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from typing import Any, Optional
+from urllib.parse import quote
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
+    MERGE_PATCH,
+    Api,
+    ApiError,
+    WireError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff
+
+__all__ = ["FAILED", "HELD", "IN_SYNC", "PENDING", "Status"]
+
+IN_SYNC = "in-sync"
+PENDING = "pending"
+FAILED = "failed"
+HELD = "held"
+
+_LONGEST_MESSAGE = 500
+_NODE_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
+
+
+class Status:
+    """This node's key in the ConfigMap. One thread at a time."""
+
+    def __init__(
+        self,
+        api: Api,
+        namespace: str,
+        name: str,
+        node: str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        backoff: Optional[Backoff] = None,
+    ) -> None:
+        self._api = api
+        self._path = f"/api/v1/namespaces/{quote(namespace, safe='')}/configmaps/{quote(name, safe='')}"
+        self._node = node
+        self._clock = clock
+        self._backoff = backoff or Backoff(2.0, 60.0)
+        self._wanted: Optional[str] = None
+        self._written: Optional[str] = None
+        self._try_at = 0.0
+        self.trouble = ""
+        """Why the last write failed; empty if it did not."""
+
+    def say(self, resource_version: str, state: str, message: str = "") -> None:
+        """Want this to be said; ``flush`` says it."""
+        value = {"resourceVersion": resource_version, "state": state, "message": message[:_LONGEST_MESSAGE]}
+        wanted = json.dumps(value, separators=(",", ":"))
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self._try_at = 0.0
+
+    @property
+    def due_at(self) -> Optional[float]:
+        """The monotonic time at which there is something to write, or None."""
+        return None if self._wanted == self._written else self._try_at
+
+    def flush(self) -> None:
+        """Write what is wanted if it is due; never fails."""
+        due = self.due_at
+        if due is None or self._clock() < due:
+            return
+        wanted = self._wanted
+        try:
+            self._api.call("PATCH", self._path, {"data": {self._node: wanted}}, MERGE_PATCH)
+        except (ApiError, WireError) as error:
+            self.trouble = str(error)
+            wait = max(self._backoff.wait(), error.retry_after if isinstance(error, ApiError) else 0)
+            self._try_at = self._clock() + wait
+            return
+        self._written = wanted
+        self.trouble = ""
+        self._backoff.reset()
+
+    def failed_elsewhere(self, resource_version: str) -> str:
+        """Another node that says it failed with this version of the Secret; "" if none is known."""
+        try:
+            found = self._api.call("GET", self._path)
+        except (ApiError, WireError):
+            return ""
+        data = found.get("data")
+        for node, text in sorted(data.items()) if isinstance(data, dict) else ():
+            if node == self._node or not _NODE_NAME.fullmatch(node):
+                continue
+            value = _parsed(text)
+            if value.get("state") == FAILED and value.get("resourceVersion") == resource_version:
+                return str(node)
+        return ""
+
+
+def _parsed(text: Any) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, TypeError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,216 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The one Secret: what it is now, and every change from then on.
+
+A LIST of one name says what is there (also: nothing) and from which version on to watch. The watch is taken
+up where it broke; only a version that the server has forgotten (410) makes us list again.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Callable
+from typing import Any, Optional
+from urllib.parse import quote
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
+    Api,
+    ApiError,
+    WireError,
+    read_object,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff, between
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import Connection
+
+__all__ = ["KEY", "Secret", "SecretWatch"]
+
+KEY = ".dockerconfigjson"
+# Seconds that the server may keep a watch; it ends it, we start the next one.
+_WATCH = (240, 300)
+# A server that sends bookmarks sends one a minute: without one for so long it is gone, or the way to it.
+_SILENCE_WITH_BOOKMARKS = 150.0
+_GRACE = 15.0
+
+
+class Secret:
+    """One state of the Secret. ``content`` is secret; None: it has no such key, or not as base64."""
+
+    __slots__ = ("content", "resource_version")
+
+    def __init__(self, resource_version: str, content: Optional[bytes]) -> None:
+        self.resource_version = resource_version
+        self.content = content
+
+    def __repr__(self) -> str:
+        return f"<Secret {self.resource_version}>"
+
+
+class SecretWatch:
+    """Calls ``deliver`` with each new state of the Secret (None: it is not there), in order, each once.
+
+    :param trouble: called with a sentence for each disconnect that is not the server's ordinary end of a
+        watch, and with "" once the watch stands again.
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        namespace: str,
+        name: str,
+        deliver: Callable[[Optional[Secret]], None],
+        trouble: Callable[[str], None],
+        *,
+        backoff: Optional[Backoff] = None,
+        watch_seconds: tuple[float, float] = _WATCH,
+        grace: float = _GRACE,
+    ) -> None:
+        self._api = api
+        self._path = f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets"
+        self._selector = "fieldSelector=" + quote(f"metadata.name={name}", safe="")
+        self._name = name
+        self._deliver = deliver
+        self._trouble = trouble
+        self._backoff = backoff or Backoff(1.0, 30.0)
+        self._watch_seconds = watch_seconds
+        self._grace = grace
+        self._stopped = threading.Event()
+        self._connection: Optional[Connection] = None
+        self._version = ""  # where to take up the watch; "" means that the next step is a LIST
+        self._delivered: Optional[str] = None  # the version that was; "" for none
+        self._in_trouble = False
+        self._bookmarks = False
+
+    def stop(self) -> None:
+        """From another thread: ``run`` returns soon."""
+        self._stopped.set()
+        connection = self._connection
+        if connection is not None:
+            connection.close()
+
+    def run(self) -> None:
+        """Watch until ``stop``."""
+        while not self._stopped.is_set():
+            wait = 0.0
+            try:
+                self._once()
+            except ApiError as error:
+                if error.status == 410:
+                    self._version = ""
+                wait = max(self._backoff.wait(), error.retry_after)
+                self._say(str(error))
+            except WireError as error:
+                wait = self._backoff.wait()
+                self._say(str(error))
+            finally:
+                connection, self._connection = self._connection, None
+                if connection is not None:
+                    connection.close()
+            if wait:
+                self._stopped.wait(wait)
+
+    def _say(self, problem: str) -> None:
+        if not self._stopped.is_set():
+            self._in_trouble = True
+            self._trouble(problem)
+
+    def _stands(self) -> None:
+        if self._in_trouble:
+            self._in_trouble = False
+            self._trouble("")
+
+    def _once(self) -> None:
+        """List if need be, then watch until the stream ends."""
+        self._connection = connection = self._api.connection()
+        if not self._version:
+            self._list(connection)
+        seconds = int(between(*self._watch_seconds))
+        target = (
+            f"{self._path}?watch=1&{self._selector}&resourceVersion={quote(self._version, safe='')}"
+            f"&allowWatchBookmarks=true&timeoutSeconds={seconds}"
+        )
+        answer = self._api.send(connection, "GET", target)
+        self._stands()
+        silence = seconds + self._grace
+        if self._bookmarks:
+            silence = min(silence, _SILENCE_WITH_BOOKMARKS)
+        told = False
+        for line in answer.lines(silence):
+            self._event(line)
+            told = True
+            self._backoff.reset()
+        if not told:
+            # A watch that ends at once, again and again, must not become a storm.
+            self._stopped.wait(between(0.1, 0.5))
+
+    def _list(self, connection: Connection) -> None:
+        found = read_object(self._api.send(connection, "GET", f"{self._path}?{self._selector}"))
+        items = found.get("items") or []
+        mine = [item for item in items if _name_of(item) == self._name]
+        if mine:
+            self._hand_on(mine[0])
+        else:
+            self._gone()
+        self._version = _version_of(found)
+
+    def _event(self, line: bytes) -> None:
+        try:
+            event = json.loads(line)
+            kind, thing = event["type"], event["object"]
+            version = _version_of(thing) if kind != "ERROR" else ""
+        except (ValueError, KeyError, TypeError):
+            event = None
+        if event is None:
+            # Not chained: the reader's error holds the line.
+            raise WireError("an event of the watch is not one")
+        if kind == "ERROR":
+            code = thing.get("code") if isinstance(thing, dict) else None
+            if code == 410:
+                self._version = ""
+            raise ApiError(code if isinstance(code, int) else 500, "", "the watch was ended by the server")
+        if kind == "BOOKMARK":
+            self._bookmarks = True
+        elif _name_of(thing) == self._name:
+            if kind == "DELETED":
+                self._gone()
+            elif kind in ("ADDED", "MODIFIED"):
+                self._hand_on(thing)
+        self._version = version
+
+    def _hand_on(self, thing: dict[str, Any]) -> None:
+        version = _version_of(thing)
+        if version != self._delivered:
+            self._delivered = version
+            self._deliver(Secret(version, _content_of(thing)))
+
+    def _gone(self) -> None:
+        if self._delivered != "":
+            self._delivered = ""
+            self._deliver(None)
+
+
+def _name_of(thing: Any) -> Any:
+    metadata = thing.get("metadata") if isinstance(thing, dict) else None
+    return metadata.get("name") if isinstance(metadata, dict) else None
+
+
+def _version_of(thing: Any) -> str:
+    metadata = thing.get("metadata") if isinstance(thing, dict) else None
+    version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
+    if not isinstance(version, str) or not version:
+        raise WireError("an object of the API server has no version")
+    return version
+
+
+def _content_of(thing: dict[str, Any]) -> Optional[bytes]:
+    data = thing.get("data")
+    encoded = data.get(KEY) if isinstance(data, dict) else None
+    if not isinstance(encoded, str):
+        return None
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except ValueError:
+        return None

@@ -1,0 +1,286 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""HTTP/1.1 as far as the API server needs it: one request after the other on one connection.
+
+``http.client`` would do, and brings the e-mail parser with it: 1.5 MiB on every node for reading ten headers.
+Every wait has an end, also with a server that sends a byte now and then.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Optional
+
+if TYPE_CHECKING:
+    import ssl
+
+__all__ = ["Answer", "Connection", "WireError"]
+
+# A Secret is at most 1 MiB, base64 makes it a third longer, and managedFields come on top.
+LARGEST = 8 * 1024 * 1024
+_AT_ONCE = 16 * 1024  # a TLS record
+_LONGEST_LINE = 16 * 1024
+_MOST_HEADERS = 100
+
+
+class WireError(Exception):
+    """No answer, half of one, or something that is not HTTP. Its text is about the connection only."""
+
+
+class Connection:
+    """A connection that is made with the first request; ``timeout`` in seconds holds for a whole answer."""
+
+    def __init__(
+        self, host: str, port: int, *, tls: Optional[ssl.SSLContext] = None, timeout: float = 10
+    ) -> None:
+        self._host = host
+        self._port = port
+        self._tls = tls
+        self._timeout = timeout
+        self._socket: Optional[socket.socket] = None
+        self._buffer = bytearray()
+        self._deadline = 0.0
+        self.used = False
+        """Whether an answer has come on this connection: the next request may find it closed."""
+
+    @property
+    def is_open(self) -> bool:
+        return self._socket is not None
+
+    def request(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"", *, timeout: float = 0
+    ) -> Answer:
+        """Send a request and read the head of its answer; the one before must have been read to its end.
+
+        :param timeout: for this answer, where the connection's own does not fit.
+        """
+        self.wait_at_most(timeout or self._timeout)
+        try:
+            if self._socket is None:
+                self._socket = self._connect()
+            self._send(self._socket, method, target, headers, body)
+            answer = self._head()
+        except BaseException:
+            self.close()
+            raise
+        self.used = True
+        return answer
+
+    def close(self) -> None:
+        """Close it; from another thread this ends a read that waits."""
+        held, self._socket = self._socket, None
+        self._buffer = bytearray()
+        self.used = False
+        if held is not None:
+            try:
+                held.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # the other side was faster
+            held.close()
+
+    def wait_at_most(self, seconds: float) -> None:
+        """What is read from now on has to be there within so many seconds."""
+        self._deadline = time.monotonic() + seconds
+
+    def _connect(self) -> socket.socket:
+        try:
+            plain = socket.create_connection((self._host, self._port), timeout=self._rest())
+        except OSError as error:
+            raise WireError(f"cannot connect to {self._host}:{self._port}: {_said(error)}") from None
+        try:
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
+                if hasattr(socket, name):
+                    plain.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+            plain.settimeout(self._rest())
+            return self._tls.wrap_socket(plain, server_hostname=self._host) if self._tls else plain
+        except OSError as error:
+            plain.close()
+            raise WireError(f"no TLS with {self._host}:{self._port}: {_said(error)}") from None
+
+    def _send(
+        self, held: socket.socket, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> None:
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        lines = [f"{method} {target} HTTP/1.1", f"Host: {host}:{self._port}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        if body or method not in ("GET", "DELETE"):
+            lines.append(f"Content-Length: {len(body)}")
+        try:
+            held.settimeout(self._rest())
+            held.sendall("\r\n".join([*lines, "", ""]).encode("latin-1") + body)
+        except OSError as error:
+            raise WireError(f"the request could not be sent: {_said(error)}") from None
+
+    def _head(self) -> Answer:
+        status = 100
+        while 100 <= status < 200:
+            version, dummy, rest = self.line().decode("latin-1").partition(" ")
+            if not version.startswith("HTTP/1.") or not rest[:3].isdigit():
+                raise WireError("the answer is not HTTP")
+            status = int(rest[:3])
+            headers: dict[str, str] = {}
+            while True:
+                line = self.line().decode("latin-1")
+                if not line:
+                    break
+                name, dummy, value = line.partition(":")
+                headers[name.strip().lower()] = value.strip()
+                if len(headers) > _MOST_HEADERS:
+                    raise WireError("the answer has too many headers")
+        return Answer(self, status, headers)
+
+    def line(self) -> bytes:
+        """The next line of the head or of the chunks' frame, without its end."""
+        while True:
+            end = self._buffer.find(b"\n")
+            if end >= 0:
+                found = bytes(self._buffer[:end])
+                del self._buffer[: end + 1]
+                return found.rstrip(b"\r")
+            if len(self._buffer) > _LONGEST_LINE:
+                raise WireError("the answer is not HTTP: a line has no end")
+            self._more()
+
+    def some(self, most: int) -> bytes:
+        """From 1 to ``most`` bytes of a body."""
+        if not self._buffer:
+            self._more()
+        found = bytes(self._buffer[:most])
+        del self._buffer[: len(found)]
+        return found
+
+    def rest_of_stream(self) -> bytes:
+        """What is there; nothing once the server has closed."""
+        try:
+            return self.some(_AT_ONCE)
+        except _Ended:
+            return b""
+
+    def _more(self) -> None:
+        held = self._socket
+        if held is None:
+            raise _Ended("the connection was closed on our side")
+        try:
+            held.settimeout(self._rest())
+            received = held.recv(_AT_ONCE)
+        except OSError as error:
+            raise WireError(f"the connection broke: {_said(error)}") from None
+        if not received:
+            raise _Ended("the server closed the connection")
+        self._buffer += received
+
+    def _rest(self) -> float:
+        rest = self._deadline - time.monotonic()
+        if rest <= 0:
+            raise WireError("the server is silent")
+        return rest
+
+
+class _Ended(WireError):
+    """The other side has closed."""
+
+
+def _said(error: OSError) -> str:
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    return str(error.strerror or error.args[-1] if error.args else type(error).__name__)
+
+
+class Answer:
+    """One answer; its body is read once, with ``read`` or ``lines``."""
+
+    def __init__(self, connection: Connection, status: int, headers: dict[str, str]) -> None:
+        self._connection = connection
+        self.status = status
+        self.headers = headers
+
+    def read(self) -> bytes:
+        """The whole body. The connection can be used again unless the server said otherwise."""
+        whole = bytearray()
+        for part in self._parts():
+            whole += part
+            if len(whole) > LARGEST:
+                self._connection.close()
+                raise WireError("the answer is too large")
+        if self.headers.get("connection", "").lower() == "close":
+            self._connection.close()
+        return bytes(whole)
+
+    def lines(self, silence: float) -> Iterator[bytes]:
+        """The lines of a watch; each has to be whole ``silence`` seconds after the one before.
+
+        :raises WireError: also for a stream that ends inside a line.
+        """
+        kept = bytearray()
+        searched = 0
+        self._connection.wait_at_most(silence)
+        for part in self._parts():
+            kept += part
+            while True:
+                end = kept.find(b"\n", searched)
+                if end < 0:
+                    break
+                line = bytes(kept[:end])
+                del kept[: end + 1]
+                searched = 0
+                self._connection.wait_at_most(silence)
+                if line.strip():
+                    yield line
+            searched = len(kept)
+            if searched > LARGEST:
+                raise WireError("a line of the watch is too long")
+        if kept.strip():
+            raise WireError("the watch ended inside a line")
+
+    def _parts(self) -> Iterator[bytes]:
+        connection = self._connection
+        try:
+            if self.status in (204, 304):
+                return
+            if "chunked" in self.headers.get("transfer-encoding", "").lower():
+                yield from self._chunks()
+            elif "content-length" in self.headers:
+                yield from self._counted(_number(self.headers["content-length"], 10))
+            else:
+                while True:
+                    part = connection.rest_of_stream()
+                    if not part:
+                        connection.close()
+                        return
+                    yield part
+        except WireError:
+            connection.close()
+            raise
+
+    def _chunks(self) -> Iterator[bytes]:
+        while True:
+            length = _number(self._connection.line().partition(b";")[0].decode("latin-1"), 16)
+            if not length:
+                while self._connection.line():
+                    pass  # trailers
+                return
+            yield from self._counted(length)
+            if self._connection.line():
+                raise WireError("the answer is not HTTP: a chunk has no end")
+
+    def _counted(self, left: int) -> Iterator[bytes]:
+        while left:
+            part = self._connection.some(left)
+            left -= len(part)
+            yield part
+
+
+def _number(text: str, base: int) -> int:
+    try:
+        number = int(text.strip(), base)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise WireError("the answer is not HTTP: a length is no number")
+    return number

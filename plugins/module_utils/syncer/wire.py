@@ -187,8 +187,8 @@ class _Ended(WireError):
 
 
 def _said(error: OSError) -> str:
-    if isinstance(error, TimeoutError):
-        return "no answer in time"
+    if isinstance(error, (TimeoutError, socket.timeout)):  # noqa: UP041 - two before Python 3.10
+        return "the server is silent"
     return str(error.strerror or error.args[-1] if error.args else type(error).__name__)
 
 

@@ -1,0 +1,242 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Restart slots: never more holders than Leases, whoever dies, and whoever is slow."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import ApiError, WireError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import DURATION, Slots
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Leases:
+    """The API server's Leases: a PUT with an old version is a 409."""
+
+    def __init__(self, *names: str) -> None:
+        self.version = 1
+        self.puts = 0
+        self.before_put: Callable[[], None] | None = None
+        self.fails: Exception | None = None
+        self.kept = {name: {"metadata": {"name": name, "resourceVersion": "1"}, "spec": {}} for name in names}
+
+    def call(self, method: str, path: str, body: Any = None, content_type: str = "") -> dict[str, Any]:
+        prefix, _slash, name = path.rpartition("/")
+        assert prefix == "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+        if self.fails:
+            raise self.fails
+        if name not in self.kept:
+            raise ApiError(404, "NotFound", f'leases "{name}" not found')
+        if method == "PUT":
+            if self.before_put:
+                act, self.before_put = self.before_put, None
+                act()
+            if body["metadata"]["resourceVersion"] != self.kept[name]["metadata"]["resourceVersion"]:
+                raise ApiError(409, "Conflict", "the object has been modified")
+            self.put(name, body["spec"])
+        return copy.deepcopy(self.kept[name])
+
+    def put(self, name: str, spec: dict[str, Any]) -> None:
+        self.puts += 1
+        self.version += 1
+        metadata = {"name": name, "resourceVersion": str(self.version)}
+        self.kept[name] = {"metadata": metadata, "spec": copy.deepcopy(spec)}
+
+    def holders(self) -> list[str]:
+        specs: list[Any] = [lease["spec"] for lease in self.kept.values()]
+        return sorted(filter(None, (spec.get("holderIdentity") for spec in specs)))
+
+
+def slots(leases: Leases, node: str, clock: Clock) -> Slots:
+    return Slots(leases, "kube-system", tuple(leases.kept), node, clock=clock)  # type: ignore[arg-type]
+
+
+def test_one_slot_is_held_by_one(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    one, two = slots(leases, "node-1", clock), slots(leases, "node-2", clock)
+    assert one.take()
+    assert not two.take()
+    one.release()
+    assert leases.holders() == []
+    assert two.take()
+    assert leases.holders() == ["node-2"]
+    assert (one.is_held, two.is_held) == (False, True)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_the_record_is_one_that_others_understand(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    one = slots(leases, "node-1", clock)
+    one.take()
+    spec: dict[str, Any] = leases.kept["slot-0"]["spec"]
+    assert (spec["holderIdentity"], spec["leaseDurationSeconds"], spec["leaseTransitions"]) == (
+        "node-1",
+        60,
+        1,
+    )
+    assert spec["acquireTime"] == spec["renewTime"]
+    assert spec["renewTime"][10] == "T"
+    assert spec["renewTime"].endswith("Z")
+    assert len(spec["renewTime"]) == len("2026-01-01T00:00:00.000000Z")
+
+
+def test_both_saw_it_free_and_one_was_faster(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    one, two = slots(leases, "node-1", clock), slots(leases, "node-2", clock)
+    leases.before_put = lambda: two.take() and None
+    assert not one.take()
+    assert leases.holders() == ["node-2"]
+    assert one.trouble == "", "somebody was faster: no trouble"
+
+
+def test_the_next_slot_is_taken(clock: Clock) -> None:
+    leases = Leases("slot-0", "slot-1", "slot-2")
+    nodes = [slots(leases, f"node-{number}", clock) for number in range(4)]
+    assert [node.take() for node in nodes] == [True, True, True, False]
+    assert leases.holders() == ["node-0", "node-1", "node-2"]
+
+
+def test_a_holder_that_renews_keeps_it(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    one, two = slots(leases, "node-1", clock), slots(leases, "node-2", clock)
+    assert one.take()
+    for _quarter in range(40):
+        assert not two.take()
+        clock.now = one.renew_at
+        assert one.renew()
+    assert one.is_held
+
+
+def test_a_holder_that_died_is_followed_after_its_time_on_our_clock(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    one, two = slots(leases, "node-1", clock), slots(leases, "node-2", clock)
+    assert one.take()
+    clock.now += 10 * DURATION  # two has not looked yet: it cannot know how old the record is
+    assert not two.take()
+    clock.now += DURATION - 1
+    assert not two.take()
+    clock.now += 1
+    assert two.take()
+    assert leases.kept["slot-0"]["spec"]["leaseTransitions"] == 2  # type: ignore[comparison-overlap]
+    assert not one.is_held, "and who comes back knows it"
+    assert not one.renew()
+    assert leases.holders() == ["node-2"]
+
+
+def test_the_holders_own_duration_counts(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    leases.put("slot-0", {"holderIdentity": "node-9", "leaseDurationSeconds": 600, "renewTime": "x"})
+    two = slots(leases, "node-2", clock)
+    assert not two.take()
+    clock.now += 599
+    assert not two.take()
+    clock.now += 1
+    assert two.take()
+
+
+def test_a_syncer_that_comes_back_takes_up_what_it_held(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    assert slots(leases, "node-1", clock).take()
+    assert slots(leases, "node-1", clock).take()
+    assert leases.kept["slot-0"]["spec"]["leaseTransitions"] == 1  # type: ignore[comparison-overlap]
+
+
+def test_a_holder_that_cannot_renew_gives_up_when_others_may_take_it(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    one = slots(leases, "node-1", clock)
+    assert one.take()
+    leases.fails = WireError("no answer")
+    clock.now += DURATION / 2
+    assert one.renew(), "nobody may take it yet"
+    assert one.renew_at > clock.now, "and it is not asked for all the time"
+    clock.now += DURATION / 2
+    assert not one.renew()
+    assert not one.is_held
+
+
+def test_somebody_else_wrote_into_the_lease_that_is_held(clock: Clock) -> None:
+    """A label, say: our name is still in it."""
+    leases = Leases("slot-0")
+    one = slots(leases, "node-1", clock)
+    assert one.take()
+    leases.put("slot-0", leases.kept["slot-0"]["spec"])  # type: ignore[arg-type]
+    assert one.renew()
+    leases.put("slot-0", {**leases.kept["slot-0"]["spec"], "holderIdentity": "node-2"})  # type: ignore[dict-item]
+    assert not one.renew()
+
+
+def test_a_lease_that_is_missing_is_said(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    one = Slots(leases, "kube-system", ("slot-9",), "node-1", clock=clock)  # type: ignore[arg-type]
+    assert not one.take()
+    assert "slot-9" in one.trouble
+    assert "not found" in one.trouble
+
+
+def test_without_slots_there_is_no_budget(clock: Clock) -> None:
+    leases = Leases()
+    one = slots(leases, "node-1", clock)
+    assert one.take()
+    assert one.renew()
+    assert one.is_held
+    one.release()
+    assert one.is_held
+    assert leases.puts == 0
+
+
+def test_a_look_asks_for_a_few_slots_only(clock: Clock) -> None:
+    leases = Leases(*(f"slot-{number}" for number in range(100)))
+    for number in range(100):
+        leases.put(f"slot-{number}", {"holderIdentity": "node-9", "leaseDurationSeconds": 60})
+    asked: list[str] = []
+    answer = leases.call
+    leases.call = lambda method, path, *rest: (asked.append(path), answer(method, path, *rest))[1]  # type: ignore[method-assign]
+    one = slots(leases, "node-1", clock)
+    for _look in range(40):
+        assert not one.take()
+    assert len(asked) == 120
+    assert len(set(asked)) == 100, "in turn, so that each is seen"
+
+
+def test_many_nodes_in_any_order_never_exceed_the_budget(clock: Clock) -> None:
+    """300 steps of 12 nodes and 3 slots; a holder works, may die, or may be slow."""
+    import random
+
+    chance = random.Random(4)
+    leases = Leases("a", "b", "c")
+    nodes = {f"node-{number}": slots(leases, f"node-{number}", clock) for number in range(12)}
+    most = 0
+    for _step in range(300):
+        name, node = chance.choice(list(nodes.items()))
+        clock.now += chance.choice([0, 1, 5, 20])
+        if chance.random() < 0.3:
+            other = chance.choice([slot for key, slot in nodes.items() if key != name])
+            leases.before_put = lambda other=other: other.take() and None  # type: ignore[misc]
+        if not node.is_held:
+            node.take()
+        elif chance.random() < 0.4:
+            node.release()
+        elif chance.random() < 0.6:
+            node.renew()
+        believing = [key for key, slot in nodes.items() if slot.is_held]
+        most = max(most, len(believing))
+        assert len(believing) <= 3
+    assert most == 3

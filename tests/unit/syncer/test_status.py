@@ -1,0 +1,143 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a node says of itself, and that nobody waits for it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
+    MERGE_PATCH,
+    ApiError,
+    WireError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.status import (
+    FAILED,
+    IN_SYNC,
+    PENDING,
+    Status,
+)
+
+PATH = "/api/v1/namespaces/kube-system/configmaps/status"
+
+
+class ConfigMap:
+    """The API server's one ConfigMap."""
+
+    def __init__(self) -> None:
+        self.data: dict[str, Any] | None = None
+        self.patches = 0
+        self.fails: Exception | None = None
+
+    def call(self, method: str, path: str, body: Any = None, content_type: str = "") -> dict[str, Any]:
+        assert path == PATH
+        if self.fails:
+            raise self.fails
+        if method == "PATCH":
+            assert content_type == MERGE_PATCH
+            assert list(body) == ["data"]
+            self.patches += 1
+            self.data = {**(self.data or {}), **body["data"]}
+        return {"metadata": {}, **({} if self.data is None else {"data": self.data})}
+
+
+class World:
+    def __init__(self) -> None:
+        self.now = 50.0
+        self.api = ConfigMap()
+        self.status = Status(self.api, "kube-system", "status", "node-1", clock=lambda: self.now)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_its_own_key_and_no_other(world: World) -> None:
+    world.api.data = {"node-2": "kept"}
+    world.status.say("7", PENDING, "waiting")
+    world.status.flush()
+    assert world.api.data == {
+        "node-2": "kept",
+        "node-1": '{"resourceVersion":"7","state":"pending","message":"waiting"}',
+    }
+
+
+def test_what_was_written_is_not_written_again(world: World) -> None:
+    assert world.status.due_at is None
+    for _time in range(3):
+        world.status.say("7", IN_SYNC)
+        world.status.flush()
+    assert world.api.patches == 1
+    world.status.say("8", IN_SYNC)
+    world.status.flush()
+    assert world.api.patches == 2
+
+
+@pytest.mark.parametrize("problem", [WireError("no answer"), ApiError(403, "Forbidden", "not for you")])
+def test_what_cannot_be_written_is_written_later(world: World, problem: Exception) -> None:
+    world.api.fails = problem
+    world.status.say("7", IN_SYNC)
+    world.status.flush()
+    assert world.status.trouble == str(problem)
+    world.api.fails = None
+    world.status.flush()
+    assert world.api.patches == 0, "not at once"
+    due = world.status.due_at
+    assert due is not None
+    assert due > world.now
+    world.now = due
+    world.status.flush()
+    assert (world.api.patches, world.status.trouble, world.status.due_at) == (1, "", None)
+
+
+def test_the_last_word_counts(world: World) -> None:
+    world.api.fails = WireError("no answer")
+    world.status.say("7", PENDING)
+    world.status.flush()
+    world.api.fails = None
+    world.status.say("7", IN_SYNC)
+    world.status.flush()
+    assert world.api.data is not None
+    assert json.loads(world.api.data["node-1"])["state"] == IN_SYNC
+
+
+def test_the_server_may_ask_for_patience(world: World) -> None:
+    world.api.fails = ApiError(429, "TooManyRequests", "slow down", 300)
+    world.status.say("7", IN_SYNC)
+    world.status.flush()
+    assert world.status.due_at == world.now + 300
+
+
+def test_who_failed_elsewhere(world: World) -> None:
+    def value(version: str, state: str) -> str:
+        return json.dumps({"resourceVersion": version, "state": state, "message": ""})
+
+    assert world.status.failed_elsewhere("7") == ""
+    world.api.data = {
+        "node-1": value("7", FAILED),
+        "node-2": value("6", FAILED),
+        "node-3": value("7", IN_SYNC),
+        "node-4": "not json",
+        "node-5": "[]",
+        "Not a node": value("7", FAILED),
+    }
+    assert world.status.failed_elsewhere("7") == "", (
+        "neither we, nor other versions, nor what nobody understands"
+    )
+    world.api.data["node-6"] = value("7", FAILED)
+    assert world.status.failed_elsewhere("7") == "node-6"
+    world.api.fails = WireError("no answer")
+    assert world.status.failed_elsewhere("7") == "", "who cannot be asked holds nobody up"
+
+
+def test_a_message_has_an_end(world: World) -> None:
+    world.status.say("7", FAILED, "x" * 5000)
+    world.status.flush()
+    assert world.api.data is not None
+    assert len(world.api.data["node-1"]) < 600

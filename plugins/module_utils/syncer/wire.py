@@ -187,7 +187,7 @@ class _Ended(WireError):
 
 
 def _said(error: OSError) -> str:
-    if isinstance(error, (TimeoutError, socket.timeout)):  # noqa: UP041 - two before Python 3.10
+    if isinstance(error, (TimeoutError, socket.timeout)):
         return "the server is silent"
     return str(error.strerror or error.args[-1] if error.args else type(error).__name__)
 

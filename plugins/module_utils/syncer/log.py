@@ -10,7 +10,7 @@ import json
 import os
 import time
 
-__all__ = ["Log"]
+__all__ = ["Log", "where"]
 
 
 class Log:
@@ -36,3 +36,12 @@ class Log:
             os.write(self._descriptor, json.dumps(line, separators=(",", ":"), default=str).encode() + b"\n")
         except OSError:
             pass  # nobody reads the log: no reason to stop
+
+
+def where(error: BaseException) -> str:
+    """An unexpected error as its type and line: its text could hold a value."""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"internal error: {type(error).__name__} at {place or 'an unknown place'}"

@@ -4,8 +4,8 @@
 
 """What this node says of itself, and what others say: one key a node in a ConfigMap.
 
-The value is ``{"resourceVersion": "...", "state": "...", "message": "..."}``. Nobody waits for it: what
-cannot be written is written later, and the work goes on.
+The value is ``{"resourceVersion": "...", "state": "...", "message": "..."}``, and ``"by": "node"`` where the
+reason lies with the node. Nobody waits for it: what cannot be written is written later, and the work goes on.
 """
 
 from __future__ import annotations
@@ -60,9 +60,14 @@ class Status:
         self.trouble = ""
         """Why the last write failed; empty if it did not."""
 
-    def say(self, resource_version: str, state: str, message: str = "") -> None:
-        """Want this to be said; ``flush`` says it."""
+    def say(self, resource_version: str, state: str, message: str = "", *, by_node: bool = False) -> None:
+        """Want this to be said; ``flush`` says it.
+
+        :param by_node: what failed is this node, whatever the Secret says: no reason for others to hold.
+        """
         value = {"resourceVersion": resource_version, "state": state, "message": message[:_LONGEST_MESSAGE]}
+        if by_node:
+            value["by"] = "node"
         wanted = json.dumps(value, separators=(",", ":"))
         if wanted != self._wanted:
             self._wanted = wanted
@@ -97,11 +102,12 @@ class Status:
         except (ApiError, WireError):
             return ""
         data = found.get("data")
+        failed = (FAILED, resource_version)
         for node, text in sorted(data.items()) if isinstance(data, dict) else ():
             if node == self._node or not _NODE_NAME.fullmatch(node):
                 continue
             value = _parsed(text)
-            if value.get("state") == FAILED and value.get("resourceVersion") == resource_version:
+            if value.get("by") != "node" and (value.get("state"), value.get("resourceVersion")) == failed:
                 return str(node)
         return ""
 

@@ -1,0 +1,145 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""This node's ``config.json`` and kubelet, as the syncer needs them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfigError,
+    load,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import ROLLBACK
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
+    CACHE,
+    FAILED,
+    HELD,
+    IN_SYNC,
+    Options,
+    SyncResult,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock, Store
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import Synchroniser
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import Systemd
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import Settings
+
+__all__ = ["Invalid", "Node", "NodeError", "Outcome"]
+
+NodeError = PullSecretError
+"""The node's file or systemd could not be used; trying again may help. Made of names only."""
+
+
+class Invalid(Exception):
+    """The Secret's content is refused: the text has rules and registries, and no value."""
+
+
+class Outcome(NamedTuple):
+    """What became of a write or a restart.
+
+    ``restart``: there is a restart to do; ``only_back``: it only ends a roll-back; ``failed``: kubelet did
+    not come up with this content, now or earlier; ``by_node``: nothing says that the content was the reason;
+    ``finished``: it is known how the restart ended.
+    """
+
+    changed: bool
+    restart: bool
+    only_back: bool
+    failed: bool
+    by_node: bool
+    finished: bool
+    message: str
+
+
+class Node:
+    """:param open_systemd: called for each restart; its modules are not loaded before the first."""
+
+    def __init__(self, settings: Settings, open_systemd: Optional[Callable[[], Systemd]] = None) -> None:
+        self._path = os.path.join(settings.kubelet_dir, "config.json")
+        self._options = Options(
+            unit=settings.unit,
+            healthz=settings.healthz,
+            restart=settings.restart,
+            window=settings.health_window,
+        )
+        self._open = open_systemd or _over_dbus
+        self._clock = Clock()
+        self._writer = Synchroniser(self._path, self._options, None, self._clock)
+
+    def write(self, content: Optional[bytes]) -> Outcome:
+        """Put the content into the node's file; kubelet is left alone.
+
+        :param content: of the Secret's key; None: it has none.
+        :raises Invalid: it is refused; the file is as it was.
+        :raises NodeError: the file could not be written; it is as it was.
+        """
+        if content is None:
+            raise Invalid("the Secret has no .dockerconfigjson, or not as base64")
+        try:
+            config = load(content)
+        except DockerConfigError as error:
+            problem = str(error)
+        else:
+            problem = ""
+        if problem:
+            # Not chained: the frames of the reader hold the document.
+            raise Invalid(problem)
+        return _outcome(self._writer.write(config))
+
+    def restart(self, stopping: Callable[[], bool]) -> Outcome:
+        """Restart kubelet and watch it, or finish what an earlier run began; roll back if it stays unwell.
+
+        :param stopping: asked several times a second; a roll-back is not left unfinished for it.
+        :raises NodeError: nothing was restarted.
+        """
+        systemd = self._open()
+        try:
+            sync = Synchroniser(self._path, self._options, systemd, self._clock)
+            return _outcome(sync.settle(stop=lambda: stopping() and not self._is_rolling_back()))
+        finally:
+            systemd.close()
+
+    def stamp(self) -> Optional[tuple[int, ...]]:
+        """Changes whenever somebody writes the file; None if it is not there."""
+        try:
+            found = os.lstat(self._path)
+        except OSError:
+            return None
+        return (found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode)
+
+    def _is_rolling_back(self) -> bool:
+        try:
+            pending = Store(self._path, self._clock).ledger().pending
+        except PullSecretError:
+            return False
+        return pending is not None and pending.phase == ROLLBACK
+
+
+def _outcome(result: SyncResult) -> Outcome:
+    failed = result.state in (FAILED, HELD)
+    said = [result.message] if result.message else []
+    if result.effective == CACHE:
+        said.append(f"kubelet reads the file {CACHE}")
+    return Outcome(
+        changed=result.changed,
+        restart=result.needed,
+        only_back=result.state == HELD,
+        failed=failed,
+        # Failed without a single job of systemd: the unit is masked, or missing.
+        by_node=result.state == FAILED and not result.jobs,
+        finished=result.state in (IN_SYNC, FAILED),
+        message="; ".join(said + result.warnings),
+    )
+
+
+def _over_dbus() -> Systemd:
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+        open_systemd,
+    )
+
+    return open_systemd("dbus")

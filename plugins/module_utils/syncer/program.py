@@ -1,0 +1,109 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The program that the DaemonSet ``global-pull-secret-syncer`` runs on every node."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import Api
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log, where
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.loop import Loop, Pace
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import (
+    Settings,
+    SettingsError,
+    from_environment,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.status import Status
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import SecretWatch
+
+if TYPE_CHECKING:
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import Systemd
+
+__all__ = ["Syncer", "main"]
+
+# Seconds for one call of the API server; a change that comes meanwhile waits for it.
+_CALL = 5.0
+
+
+class Syncer:
+    """All parts, put together.
+
+    :param open_systemd: another way to systemd than D-Bus, for tests.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        log: Log,
+        open_systemd: Optional[Callable[[], Systemd]] = None,
+        pace: Optional[Pace] = None,
+    ) -> None:
+        self._log = log
+        calls, watch = (
+            Api(settings.host, settings.port, tls=settings.tls, directory=settings.account_dir, timeout=_CALL)
+            for dummy in range(2)
+        )
+        self.loop = Loop(
+            settings,
+            Node(settings, open_systemd),
+            Slots(calls, settings.namespace, settings.leases, settings.node),
+            Status(calls, settings.namespace, settings.status, settings.node),
+            log,
+            rest=calls.rest,
+            pace=pace,
+        )
+        self._watch = SecretWatch(
+            watch, settings.namespace, settings.secret, self.loop.deliver, self._on_trouble
+        )
+
+    def run(self) -> int:
+        """Until ``loop.stop()``; the exit code."""
+        threading.Thread(target=self._watching, name="watch", daemon=True).start()
+        try:
+            return self.loop.run()
+        finally:
+            self._watch.stop()
+
+    def _watching(self) -> None:
+        try:
+            self._watch.run()
+        except Exception as error:  # noqa: BLE001 - without the watch there is no syncer
+            self.loop.fail(where(error))
+
+    def _on_trouble(self, problem: str) -> None:
+        if problem:
+            self._log.warning("watch broken", why=problem)
+        else:
+            self._log.info("watching")
+
+
+def main(environ: Optional[Mapping[str, str]] = None) -> int:
+    """Run until SIGTERM; 0 then, 1 where there is no going on, 2 for settings that make no sense."""
+    log = Log()
+    try:
+        settings = from_environment(os.environ if environ is None else environ)
+        syncer = Syncer(settings, log)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_event: syncer.loop.stop())
+        log.info("started", node=settings.node, pid=os.getpid(), python=sys.version.split()[0])
+        # What is there by now stays: it need not be looked through again.
+        gc.collect()
+        gc.freeze()
+        return syncer.run()
+    except SettingsError as error:
+        log.error("ended", why=str(error))
+        return 2
+    except Exception as error:  # noqa: BLE001 - Python would print its text
+        log.error("ended", why=where(error))
+        return 1

@@ -198,8 +198,6 @@ class Loop:
             self._stamp = self._node.stamp()
         took = round((time.monotonic() - since) * 1000, 1)
         self._log.info("written" if outcome.changed else "unchanged", resourceVersion=version, ms=took)
-        if outcome.failed:
-            self._status.say(version, FAILED, outcome.message)
         if self._step == RESTARTING:
             self._written_meanwhile = True
         elif outcome.restart and self._restarts:
@@ -210,10 +208,14 @@ class Loop:
             self._step = WAITING
         else:
             self._stand_down()
-        if not outcome.failed and self._step != IDLE:
-            self._status.say(version, PENDING, "kubelet is to be restarted")
-        elif not outcome.failed:
+        if outcome.failed:
+            self._status.say(version, FAILED, outcome.message)
+        elif self._step == RESTARTING:
+            self._status.say(version, PENDING, "kubelet is being restarted")
+        elif self._step == IDLE:
+            self._pace.reset()
             self._status.say(version, IN_SYNC, outcome.message)
+        # Else whoever looks for a slot says more, in a moment.
 
     def _try_later(self, event: str, why: str, *, restart: bool = False) -> None:
         """Something about this node is wrong, and may be mended."""
@@ -236,7 +238,8 @@ class Loop:
         if not self._slots.take():
             self._slot_at = time.monotonic() + self._pace.slot.wait()
             why = self._slots.trouble or "others are restarting"
-            self._status.say(version, PENDING, f"kubelet is to be restarted: {why}")
+            if not self._only_back:
+                self._status.say(version, PENDING, f"kubelet is to be restarted: {why}")
             return
         # Asked with the slot held: whoever failed has said so before giving it back.
         if not self._only_back and self._is_held(version):
@@ -244,7 +247,8 @@ class Loop:
             return
         self._step = RESTARTING
         self._written_meanwhile = False
-        self._status.say(version, PENDING, "kubelet is being restarted")
+        if not self._only_back:
+            self._status.say(version, PENDING, "kubelet is being restarted")
         self._log.info("restarting", resourceVersion=version)
         threading.Thread(target=self._restart, name="restart", daemon=True).start()
 

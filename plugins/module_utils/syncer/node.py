@@ -59,7 +59,12 @@ class Outcome(NamedTuple):
 class Node:
     """:param open_systemd: called for each restart; its modules are not loaded before the first."""
 
-    def __init__(self, settings: Settings, open_systemd: Optional[Callable[[], Systemd]] = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        open_systemd: Optional[Callable[[], Systemd]] = None,
+        clock: Optional[Clock] = None,
+    ) -> None:
         self._path = os.path.join(settings.kubelet_dir, "config.json")
         self._options = Options(
             unit=settings.unit,
@@ -68,7 +73,7 @@ class Node:
             window=settings.health_window,
         )
         self._open = open_systemd or _over_dbus
-        self._clock = Clock()
+        self._clock = clock or Clock()
         self._writer = Synchroniser(self._path, self._options, None, self._clock)
 
     def write(self, content: Optional[bytes]) -> Outcome:

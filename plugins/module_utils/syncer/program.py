@@ -11,8 +11,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Optional
+from collections.abc import Mapping
+from typing import Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import Api
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
@@ -27,9 +27,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.sett
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.status import Status
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import SecretWatch
 
-if TYPE_CHECKING:
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import Systemd
-
 __all__ = ["Syncer", "main"]
 
 # Seconds for one call of the API server; a change that comes meanwhile waits for it.
@@ -39,14 +36,14 @@ _CALL = 5.0
 class Syncer:
     """All parts, put together.
 
-    :param open_systemd: another way to systemd than D-Bus, for tests.
+    :param node: another one than what the settings say, for tests; so is ``pace``.
     """
 
     def __init__(
         self,
         settings: Settings,
         log: Log,
-        open_systemd: Optional[Callable[[], Systemd]] = None,
+        node: Optional[Node] = None,
         pace: Optional[Pace] = None,
     ) -> None:
         self._log = log
@@ -56,7 +53,7 @@ class Syncer:
         )
         self.loop = Loop(
             settings,
-            Node(settings, open_systemd),
+            node or Node(settings),
             Slots(calls, settings.namespace, settings.leases, settings.node),
             Status(calls, settings.namespace, settings.status, settings.node),
             log,

@@ -1,0 +1,78 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A systemd with one unit, in this process: how a restart goes is what a test says."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import ClassVar
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+    Systemd,
+    UnitState,
+)
+
+SPEED = 50
+
+UP = ("active", "running")
+CRASHED = ("activating", "auto-restart")
+
+
+class QuickClock(Clock):
+    """Fifty seconds a second, so that windows and pauses are short."""
+
+    def monotonic(self) -> float:
+        return time.monotonic() * SPEED
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds / SPEED)
+
+
+class Kubelet:
+    """The unit. ``on_restart`` is called for each restart, with its number from 1 on; it may block.
+
+    It gives the job's result; after ``crash`` systemd says ``done`` of a kubelet that is dying.
+    """
+
+    def __init__(self) -> None:
+        self.restarts = 0
+        self.load = "loaded"
+        self.state = UP
+        self.invocation = uuid.uuid4().hex
+        self.on_restart: Callable[[int], str] = lambda _number: "done"
+        self._lock = threading.Lock()
+
+    def restart(self) -> str:
+        with self._lock:
+            self.restarts += 1
+            number = self.restarts
+        result = self.on_restart(number)
+        self.invocation = uuid.uuid4().hex
+        self.state = {"done": UP, "crash": CRASHED}.get(result, ("failed", "failed"))
+        return "done" if result == "crash" else result
+
+    def systemd(self) -> Systemd:
+        return _Systemd(self)
+
+
+class _Systemd(Systemd):
+    NAME: ClassVar[str] = "fake"
+
+    def __init__(self, kubelet: Kubelet) -> None:
+        self._kubelet = kubelet
+
+    def state(self, unit: str) -> UnitState:
+        active, sub = self._kubelet.state
+        return UnitState(self._kubelet.load, active, sub, "", self._kubelet.invocation, 0, True, "simple")
+
+    def reset_failed(self, unit: str) -> None:
+        pass
+
+    def restart(self, unit: str, timeout: float) -> str:
+        return self._kubelet.restart()

@@ -40,6 +40,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watc
 
 __all__ = ["Loop", "Pace"]
 
+# Of the looks at the file, one in so many reads it.
+_READ_EVERY = 10
 IDLE, WAITING, RESTARTING = "idle", "waiting", "restarting"
 
 
@@ -53,6 +55,8 @@ class Pace:
         self.slot = Backoff(2.0, 15.0)
         self.held = Backoff(30.0, 300.0)
         self.retry = Backoff(5.0, 300.0)
+        self.status = Backoff(2.0, 60.0)
+        self.watch = Backoff(1.0, 15.0)
 
     def reset(self) -> None:
         """There is something new: all begins anew."""
@@ -72,7 +76,7 @@ class Loop:
         log: Log,
         *,
         rest: Callable[[], None],
-        pace: Optional[Pace] = None,
+        pace: Pace,
     ) -> None:
         self._restarts = settings.restart == ON_CHANGE
         self._node = node
@@ -80,7 +84,7 @@ class Loop:
         self._status = status
         self._log = log
         self._rest = rest
-        self._pace = pace or Pace(settings)
+        self._pace = pace
         self._inbox: SimpleQueue[tuple[str, Any, float]] = SimpleQueue()
         self._secret: Optional[Secret] = None
         self._step = IDLE
@@ -91,6 +95,8 @@ class Loop:
         self._written_meanwhile = False
         self._stamp: Optional[tuple[int, ...]] = None
         self._said_trouble = ""
+        self._logged = ""
+        self._rechecks = 0
         # When to do what next, on the monotonic clock.
         self._recheck_at = time.monotonic() + self._pace.recheck
         self._slot_at = 0.0
@@ -153,9 +159,7 @@ class Loop:
             self._converge(now)
         if now >= self._recheck_at:
             self._recheck_at = now + between(0.8, 1.2) * self._pace.recheck
-            if self._secret is not None and self._node.stamp() != self._stamp:
-                self._log.info("file changed", by="somebody else")
-                self._converge(now)
+            self._recheck(now)
         self._flush()
         if self._step == IDLE and self._status.due_at is None:
             self._rest()
@@ -165,6 +169,17 @@ class Loop:
         return self._secret.resource_version if self._secret is not None else ""
 
     # The file.
+
+    def _recheck(self, now: float) -> None:
+        """Somebody else may have written the file; now and then it is read even if it looks the same."""
+        if self._secret is None:
+            return
+        self._rechecks += 1
+        if self._node.stamp() != self._stamp:
+            self._log.info("file changed", by="somebody else")
+            self._converge(now)
+        elif self._rechecks % _READ_EVERY == 0 and self._step == IDLE and self._retry_at is None:
+            self._converge(now)
 
     def _on_secret(self, secret: Optional[Secret], at: float) -> None:
         if secret is None:
@@ -197,7 +212,9 @@ class Loop:
         finally:
             self._stamp = self._node.stamp()
         took = round((time.monotonic() - since) * 1000, 1)
-        self._log.info("written" if outcome.changed else "unchanged", resourceVersion=version, ms=took)
+        if outcome.changed or version != self._logged:
+            self._logged = version
+            self._log.info("written" if outcome.changed else "unchanged", resourceVersion=version, ms=took)
         if self._step == RESTARTING:
             self._written_meanwhile = True
         elif outcome.restart and self._restarts:
@@ -276,8 +293,10 @@ class Loop:
 
     def _on_restarted(self, result: Any) -> None:
         self._step = IDLE
-        self._stamp = self._node.stamp()
         version = self._version
+        if not isinstance(result, Outcome) or result.failed:
+            # Rolled back. Otherwise the file was left alone, and if it is another one, somebody else was there.
+            self._stamp = self._node.stamp()
         if self._stopping and not (isinstance(result, Outcome) and result.finished):
             # Whether kubelet gets well is not known: the slot stays ours until its time is over.
             self._log.info("interrupted", resourceVersion=version)

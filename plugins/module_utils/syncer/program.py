@@ -47,6 +47,7 @@ class Syncer:
         pace: Optional[Pace] = None,
     ) -> None:
         self._log = log
+        pace = pace or Pace(settings)
         calls, watch = (
             Api(settings.host, settings.port, tls=settings.tls, directory=settings.account_dir, timeout=_CALL)
             for dummy in range(2)
@@ -55,13 +56,18 @@ class Syncer:
             settings,
             node or Node(settings),
             Slots(calls, settings.namespace, settings.leases, settings.node),
-            Status(calls, settings.namespace, settings.status, settings.node),
+            Status(calls, settings.namespace, settings.status, settings.node, backoff=pace.status),
             log,
             rest=calls.rest,
             pace=pace,
         )
         self._watch = SecretWatch(
-            watch, settings.namespace, settings.secret, self.loop.deliver, self._on_trouble
+            watch,
+            settings.namespace,
+            settings.secret,
+            self.loop.deliver,
+            self._on_trouble,
+            backoff=pace.watch,
         )
 
     def run(self) -> int:

@@ -47,13 +47,13 @@ class Status:
         node: str,
         *,
         clock: Callable[[], float] = time.monotonic,
-        backoff: Optional[Backoff] = None,
+        backoff: Backoff,
     ) -> None:
         self._api = api
         self._path = f"/api/v1/namespaces/{quote(namespace, safe='')}/configmaps/{quote(name, safe='')}"
         self._node = node
         self._clock = clock
-        self._backoff = backoff or Backoff(2.0, 60.0)
+        self._backoff = backoff
         self._wanted: Optional[str] = None
         self._written: Optional[str] = None
         self._try_at = 0.0

@@ -64,7 +64,7 @@ class SecretWatch:
         deliver: Callable[[Optional[Secret]], None],
         trouble: Callable[[str], None],
         *,
-        backoff: Optional[Backoff] = None,
+        backoff: Backoff,
         watch_seconds: tuple[float, float] = _WATCH,
         grace: float = _GRACE,
     ) -> None:
@@ -74,7 +74,7 @@ class SecretWatch:
         self._name = name
         self._deliver = deliver
         self._trouble = trouble
-        self._backoff = backoff or Backoff(1.0, 30.0)
+        self._backoff = backoff
         self._watch_seconds = watch_seconds
         self._grace = grace
         self._stopped = threading.Event()
@@ -98,10 +98,7 @@ class SecretWatch:
             try:
                 self._once()
             except ApiError as error:
-                if error.status == 410:
-                    self._version = ""
-                wait = max(self._backoff.wait(), error.retry_after)
-                self._say(str(error))
+                wait = self._on_refusal(error)
             except WireError as error:
                 wait = self._backoff.wait()
                 self._say(str(error))
@@ -111,6 +108,15 @@ class SecretWatch:
                     connection.close()
             if wait:
                 self._stopped.wait(wait)
+
+    def _on_refusal(self, error: ApiError) -> float:
+        """How long to wait, in seconds."""
+        if error.status == 410:
+            # In the order of things after a while without a watch.
+            self._version = ""
+            return between(0.1, 1.0)
+        self._say(str(error))
+        return max(self._backoff.wait(), error.retry_after)
 
     def _say(self, problem: str) -> None:
         if not self._stopped.is_set():
@@ -168,8 +174,6 @@ class SecretWatch:
             raise WireError("an event of the watch is not one")
         if kind == "ERROR":
             code = thing.get("code") if isinstance(thing, dict) else None
-            if code == 410:
-                self._version = ""
             raise ApiError(code if isinstance(code, int) else 500, "", "the watch was ended by the server")
         if kind == "BOOKMARK":
             self._bookmarks = True

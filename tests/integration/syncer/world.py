@@ -146,7 +146,7 @@ class NodeUnderTest:
         settings = from_environment(self.environ)
         handle = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         pace = Pace(settings)
-        pace.slot = pace.held = pace.retry = Backoff(0.02, 0.05)
+        pace.slot = pace.held = pace.retry = pace.status = pace.watch = Backoff(0.02, 0.05)
         node = Node(settings, self.kubelet.systemd, QuickClock())
         self._syncer = Syncer(settings, Log(handle), node, pace)
         self._thread = threading.Thread(target=self._run, args=(self._syncer,))

@@ -16,6 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api 
     ApiError,
     WireError,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.status import (
     FAILED,
     IN_SYNC,
@@ -50,7 +51,14 @@ class World:
     def __init__(self) -> None:
         self.now = 50.0
         self.api = ConfigMap()
-        self.status = Status(self.api, "kube-system", "status", "node-1", clock=lambda: self.now)  # type: ignore[arg-type]
+        self.status = Status(
+            self.api,  # type: ignore[arg-type]
+            "kube-system",
+            "status",
+            "node-1",
+            clock=lambda: self.now,
+            backoff=Backoff(2, 60),
+        )
 
 
 @pytest.fixture

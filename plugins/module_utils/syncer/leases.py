@@ -14,7 +14,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
-from urllib.parse import quote
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
     Api,
@@ -48,7 +47,7 @@ class Slots:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._api = api
-        self._path = f"/apis/coordination.k8s.io/v1/namespaces/{quote(namespace, safe='')}/leases/"
+        self._path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/"
         self._names = tuple(names)
         self._node = node
         self._duration = duration
@@ -125,7 +124,7 @@ class Slots:
         """Somebody wrote the Lease that we hold: ours still, if he left our name in it."""
         self._held = None
         try:
-            lease = self._api.call("GET", self._path + quote(name, safe=""))
+            lease = self._api.call("GET", self._path + name)
             if _spec(lease).get("holderIdentity") == self._node:
                 self._write(lease, self._node)
         except (ApiError, WireError):
@@ -133,7 +132,7 @@ class Slots:
         return self._held is not None
 
     def _take(self, name: str) -> bool:
-        lease = self._api.call("GET", self._path + quote(name, safe=""))
+        lease = self._api.call("GET", self._path + name)
         if not self._is_free(name, lease):
             return False
         self._write(lease, self._node)
@@ -166,7 +165,7 @@ class Slots:
         body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
         # Counted from before the call: others count from when they see the record, which is later.
         asked = self._clock()
-        written = self._api.call("PUT", self._path + quote(str(metadata["name"]), safe=""), body)
+        written = self._api.call("PUT", self._path + str(metadata["name"]), body)
         self._held = written if holder else None
         self._renewed = asked
 

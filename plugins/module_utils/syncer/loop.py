@@ -202,7 +202,9 @@ class Loop:
         try:
             outcome = self._node.write(secret.content)
         except Invalid as error:
-            self._log.error("secret refused", resourceVersion=version, why=str(error))
+            if version != self._logged:
+                self._logged = version
+                self._log.error("secret refused", resourceVersion=version, why=str(error))
             self._status.say(version, FAILED, str(error))
             self._stand_down()
             return
@@ -295,7 +297,7 @@ class Loop:
         self._step = IDLE
         version = self._version
         if not isinstance(result, Outcome) or result.failed:
-            # Rolled back. Otherwise the file was left alone, and if it is another one, somebody else was there.
+            # Rolled back. Otherwise the file was left alone: if it is another one, somebody else was there.
             self._stamp = self._node.stamp()
         if self._stopping and not (isinstance(result, Outcome) and result.finished):
             # Whether kubelet gets well is not known: the slot stays ours until its time is over.

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -14,6 +15,10 @@ __all__ = ["ON_CHANGE", "Settings", "SettingsError", "from_environment"]
 ON_CHANGE = "on_change"
 NEVER = "never"
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+
+# What Kubernetes takes for a name; it needs no quoting in a path.
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 
 
 class SettingsError(Exception):
@@ -55,11 +60,11 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         raise SettingsError("SYNCER_HEALTHZ is an http:// address, or empty")
     host, port, tls = _server(environ)
     return Settings(
-        node=_text(environ, "NODE_NAME"),
-        namespace=_text(environ, "SYNCER_NAMESPACE", "kube-system"),
-        secret=_text(environ, "SYNCER_SECRET", "global-pull-secret"),
-        status=_text(environ, "SYNCER_STATUS", "global-pull-secret-status"),
-        leases=tuple(name.strip() for name in environ.get("SYNCER_LEASES", "").split(",") if name.strip()),
+        node=_name(environ, "NODE_NAME"),
+        namespace=_name(environ, "SYNCER_NAMESPACE", "kube-system"),
+        secret=_name(environ, "SYNCER_SECRET", "global-pull-secret"),
+        status=_name(environ, "SYNCER_STATUS", "global-pull-secret-status"),
+        leases=_names(environ, "SYNCER_LEASES"),
         restart=restart,
         kubelet_dir=_text(environ, "SYNCER_KUBELET_DIR", "/var/lib/kubelet"),
         unit=_text(environ, "SYNCER_UNIT", "kubelet.service"),
@@ -91,6 +96,20 @@ def _text(environ: Mapping[str, str], name: str, default: str = "") -> str:
     if not value:
         raise SettingsError(f"{name} is not set")
     return value
+
+
+def _name(environ: Mapping[str, str], name: str, default: str = "") -> str:
+    value = _text(environ, name, default)
+    if not _NAME.fullmatch(value):
+        raise SettingsError(f"{name} is a name of Kubernetes")
+    return value
+
+
+def _names(environ: Mapping[str, str], name: str) -> tuple[str, ...]:
+    found = tuple(part.strip() for part in environ.get(name, "").split(",") if part.strip())
+    if not all(map(_NAME.fullmatch, found)):
+        raise SettingsError(f"{name} is a list of names of Kubernetes, with commas")
+    return found
 
 
 def _seconds(environ: Mapping[str, str], name: str, default: float, *, least: float) -> float:

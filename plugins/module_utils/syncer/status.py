@@ -15,7 +15,6 @@ import re
 import time
 from collections.abc import Callable
 from typing import Any, Optional
-from urllib.parse import quote
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
     MERGE_PATCH,
@@ -50,7 +49,7 @@ class Status:
         backoff: Backoff,
     ) -> None:
         self._api = api
-        self._path = f"/api/v1/namespaces/{quote(namespace, safe='')}/configmaps/{quote(name, safe='')}"
+        self._path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
         self._node = node
         self._clock = clock
         self._backoff = backoff

@@ -15,7 +15,6 @@ import json
 import threading
 from collections.abc import Callable
 from typing import Any, Optional
-from urllib.parse import quote
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
     Api,
@@ -69,8 +68,8 @@ class SecretWatch:
         grace: float = _GRACE,
     ) -> None:
         self._api = api
-        self._path = f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets"
-        self._selector = "fieldSelector=" + quote(f"metadata.name={name}", safe="")
+        self._path = f"/api/v1/namespaces/{namespace}/secrets"
+        self._selector = f"fieldSelector=metadata.name%3D{name}"
         self._name = name
         self._deliver = deliver
         self._trouble = trouble
@@ -135,7 +134,7 @@ class SecretWatch:
             self._list(connection)
         seconds = int(between(*self._watch_seconds))
         target = (
-            f"{self._path}?watch=1&{self._selector}&resourceVersion={quote(self._version, safe='')}"
+            f"{self._path}?watch=1&{self._selector}&resourceVersion={_quoted(self._version)}"
             f"&allowWatchBookmarks=true&timeoutSeconds={seconds}"
         )
         answer = self._api.send(connection, "GET", target)
@@ -196,6 +195,11 @@ class SecretWatch:
             self._deliver(None)
 
 
+def _quoted(text: str) -> str:
+    """For a query: a version is the server's own affair, and need not be a number."""
+    return "".join(char if char.isalnum() and char.isascii() else f"%{ord(char):02X}" for char in text)
+
+
 def _name_of(thing: Any) -> Any:
     metadata = thing.get("metadata") if isinstance(thing, dict) else None
     return metadata.get("name") if isinstance(metadata, dict) else None
@@ -204,7 +208,7 @@ def _name_of(thing: Any) -> Any:
 def _version_of(thing: Any) -> str:
     metadata = thing.get("metadata") if isinstance(thing, dict) else None
     version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
-    if not isinstance(version, str) or not version:
+    if not isinstance(version, str) or not version.isascii() or not version:
         raise WireError("an object of the API server has no version")
     return version
 

@@ -1,0 +1,141 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The program as the image has it: its own files and nothing else of this machine's."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.gcp.login import TlsFront
+from tests.integration.syncer.tree import CONTAINERFILE, build_tree, instructions
+from tests.integration.syncer.world import Cluster, document, eventually
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_tree(tmp_path_factory.mktemp("image"))
+
+
+class Process:
+    """The program, as the DaemonSet would start it: environment and arguments, nothing inherited."""
+
+    def __init__(self, program: Path, directory: Path, **environ: str) -> None:
+        self.log = directory / "log"
+        with self.log.open("wb") as stream:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-X", "importtime", str(program)],
+                env={"PATH": os.environ["PATH"], **environ},
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=(directory / "imports").open("wb"),
+                cwd="/",
+            )
+        self._imports = directory / "imports"
+        self.pid = self._process.pid
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [
+            json.loads(line) for line in self.log.read_text().splitlines(keepends=True) if line[-1] == "\n"
+        ]
+
+    def logged(self, event: str) -> list[dict[str, Any]]:
+        return [line for line in self.lines() if line["event"] == event]
+
+    def imported(self) -> set[str]:
+        return {line.rpartition("|")[2].strip() for line in self._imports.read_text().splitlines()}
+
+    def wait(self, limit: float = 10) -> int:
+        return self._process.wait(limit)
+
+    def end(self, limit: float = 10) -> int:
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(limit)
+
+
+@pytest.fixture
+def environ(cluster: Cluster, tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A pod's: the API server behind TLS, the account's files, the node's directory."""
+    account, kubelet = tmp_path / "account", tmp_path / "kubelet"
+    account.mkdir()
+    kubelet.mkdir()
+    front = TlsFront(cluster.lab.url.removeprefix("http://"), tmp_path)
+    (account / "token").write_text(cluster.lab.admin_token)
+    (account / "ca.crt").write_bytes(front.authority.read_bytes())
+    yield {
+        "NODE_NAME": "node-1",
+        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_PORT": front.url.rpartition(":")[2],
+        "SYNCER_NAMESPACE": "kube-system",
+        "SYNCER_SECRET": "global-pull-secret",
+        "SYNCER_STATUS": "global-pull-secret-status",
+        "SYNCER_LEASES": ",".join(cluster.leases),
+        "SYNCER_KUBELET_DIR": str(kubelet),
+        "SYNCER_ACCOUNT_DIR": str(account),
+        "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={tmp_path}/no-bus",
+    }
+    front.stop()
+
+
+def test_what_the_image_copies_is_all_it_takes(
+    cluster: Cluster, program: Path, environ: dict[str, str], tmp_path: Path
+) -> None:
+    """From TLS to the file, and from there as far as D-Bus, which is not here."""
+    process = Process(program, tmp_path, **environ)
+    try:
+        version = cluster.put(document())
+        eventually(lambda: process.logged("written"), "the file is written")
+        message = eventually(
+            lambda: cluster.status()["message"] if "D-Bus" in str(cluster.status()) else "", "why no restart"
+        )
+        assert "D-Bus cannot be reached" in message
+        assert cluster.status()["resourceVersion"] == version
+        assert json.loads((tmp_path / "kubelet/config.json").read_bytes())["auths"].keys() == {"quay.io"}
+        assert process.end() == 0
+    finally:
+        process.end()
+    imported = process.imported()
+    assert "jeepney.io.blocking" in imported, "as far as D-Bus"
+    # What would cost memory on every node, and is not needed.
+    heavy = {"http.client", "email.parser", "urllib.request", "asyncio", "logging", "subprocess", "random"}
+    assert not heavy & imported
+
+
+def test_a_server_with_another_authority_gets_no_token(
+    cluster: Cluster, program: Path, environ: dict[str, str], tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    front = TlsFront(cluster.lab.url.removeprefix("http://"), other)
+    port = front.url.rpartition(":")[2]
+    process = Process(program, tmp_path, **{**environ, "KUBERNETES_SERVICE_PORT": port})
+    try:
+        why = eventually(lambda: process.logged("watch broken"), "it is said")[0]["why"]
+        assert "certificate" in why.lower()
+        assert len(cluster.lab.calls) == 0
+    finally:
+        process.end()
+        front.stop()
+
+
+def test_settings_that_make_no_sense_end_it(program: Path, environ: dict[str, str], tmp_path: Path) -> None:
+    process = Process(program, tmp_path, **{**environ, "SYNCER_RESTART": "sometimes"})
+    assert process.wait() == 2
+    assert process.lines()[-1]["why"].startswith("SYNCER_RESTART")
+
+
+def test_the_image_runs_what_was_tried_here() -> None:
+    words = {line[0]: line for line in instructions()}
+    assert words["ENTRYPOINT"] == ["ENTRYPOINT", '["python3",', '"-I",', '"-S",', '"/opt/syncer/main.py"]']
+    assert "http" not in CONTAINERFILE.read_text().partition("ARG BASE")[2], "nothing is fetched"

@@ -1,0 +1,127 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Event source of ansible-rulebook: which clusters' Secrets changed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+DOCUMENTATION = r"""
+---
+short_description: Watch Secrets in many Kubernetes clusters, and name the clusters whose Secrets changed
+description:
+  - One real watch a Secret, resumed where it was when a connection is lost, and listed anew when the API
+    server no longer knows what happened since.
+  - Events name clusters, Secrets and resourceVersions. No value and no annotation of a Secret is in them,
+    nor in this process - Secrets are asked for as tables without objects.
+  - When it starts, every cluster is in an event once, so that nothing is lost while it was down. Changes
+    are collected into few events, each with many clusters.
+  - Needs C(get), C(list) and C(watch) of the Secrets; C(resourceNames) may limit them to those.
+options:
+  clusters:
+    description:
+      - A list, or the path of a JSON or YAML file that holds one (or has one under C(clusters)). A file is
+        read again when it changes - watches of clusters that went are ended, those of new ones begun.
+      - Each entry has C(cluster_id), C(watches) (a list of C(namespace) and C(name)) and how to get there -
+        C(kubeconfig) and C(context), or C(host) with C(api_key_file) and C(ca_cert), and C(validate_certs).
+        Without any, it is what kubectl would use, or the pod's own account.
+      - A watch that has such options itself uses these alone. One C(cluster_id) may have several entries.
+    type: raw
+    required: true
+  batch:
+    description:
+      - C(delay) is for how many seconds changes are collected before they are put as one event, 1 by
+        default. C(max) is how many clusters there are in one event, 500 by default.
+      - While an action of the rulebook runs, changes are collected for longer.
+    type: dict
+  resync:
+    description:
+      - Seconds after which all clusters are in an event again; C(0) is never. A playbook that failed is not
+        run again before that, or before the next change.
+    type: float
+    default: 3600
+  silence:
+    description:
+      - Seconds after which an API server that says nothing is taken for lost. Kubernetes sends a bookmark
+        about once a minute.
+    type: float
+    default: 150
+"""
+
+EXAMPLES = r"""
+- hyperfleet.pull_secret.kubernetes_secret:
+    clusters: /etc/hyperfleet/watches.yml
+    batch:
+      delay: 2
+      max: 200
+
+- hyperfleet.pull_secret.kubernetes_secret:
+    clusters:
+      - cluster_id: cls-1
+        kubeconfig: /etc/hyperfleet/cls-1.kubeconfig
+        watches:
+          - namespace: kube-system
+            name: additional-pull-secret
+          - namespace: clusters-cls-1
+            name: pull-secret
+            kubeconfig: /etc/hyperfleet/management.kubeconfig
+"""
+
+
+def _find_collection() -> None:
+    """Make the collection that this file is in importable.
+
+    ansible-rulebook loads sources by their path and knows nothing of collections.
+    """
+    path = Path(__file__).absolute()
+    if path.parts[-8:-5] != ("ansible_collections", "hyperfleet", "pull_secret"):
+        return
+    sys.path.append(str(path.parents[7]))
+    import ansible_collections
+
+    # The package `ansible` has one of that name that holds its own collections only.
+    if str(path.parents[6]) not in ansible_collections.__path__:
+        ansible_collections.__path__.append(str(path.parents[6]))
+
+
+_find_collection()
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import (  # noqa: E402
+    Batches,
+    Queue,
+    engine_is_busy,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.fleet import Fleet  # noqa: E402
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (  # noqa: E402
+    parse_settings,
+)
+
+LOGGER = logging.getLogger("hyperfleet.pull_secret.kubernetes_secret")
+
+
+async def main(queue: Queue, args: dict[str, Any]) -> None:
+    """Put events until it is cancelled.
+
+    Returning would end ansible-rulebook, so nothing that happens later does; only arguments that cannot be
+    used are raised, at once.
+    """
+    settings = parse_settings(args)
+    batches = Batches(queue, settings.delay, settings.most, engine_is_busy)
+    while True:
+        tasks = [asyncio.create_task(batches.run()), asyncio.create_task(Fleet(settings, batches).run())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
+        # A defect of ours. What was collected is kept, and all clusters are listed again.
+        names = [type(one).__name__ for one in ended if not isinstance(one, asyncio.CancelledError)]
+        LOGGER.error("internal error (%s): all watches begin again; please report this", ", ".join(names))
+        await asyncio.sleep(5.0)

@@ -1,0 +1,219 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How an API server is reached: address, TLS, proxy and token, read anew when they were refused."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import os
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Optional
+from urllib.parse import urlsplit
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.exec_plugin import credentials
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.kubeconfig import Kubeconfigs
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Connection
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
+
+__all__ = ["Access", "Accesses"]
+
+_POD = "/var/run/secrets/kubernetes.io/serviceaccount"
+# Programs that are started for tokens at the same time, and the seconds that each may take.
+_PLUGINS = 8
+_PLUGIN_LIMIT = 60.0
+
+
+@dataclass(frozen=True)
+class Access:
+    """One way to one API server; ``tls`` is None for plain HTTP."""
+
+    url: str
+    tls: Optional[ssl.SSLContext] = field(default=None, repr=False)
+    server_name: Optional[str] = None
+    proxy: Optional[str] = field(default=None, repr=False)
+    token: Optional[str] = field(default=None, repr=False)
+    token_file: Optional[str] = None
+
+    def headers(self) -> dict[str, str]:
+        """The user's; a token's file is read each time, since a pod's account gets a new one every hour."""
+        token = self.token
+        if self.token_file:
+            token = _text(self.token_file, "the token's file")
+        return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+class Accesses:
+    """One access a connection, however many secrets are watched over it."""
+
+    def __init__(self) -> None:
+        self._kubeconfigs = Kubeconfigs()
+        self._made: dict[Connection, asyncio.Task[Access]] = {}
+        self._plugins = asyncio.Semaphore(_PLUGINS)
+
+    async def get(self, connection: Connection) -> Access:
+        """:raises PullSecretError: naming what cannot be used; the next call tries again."""
+        task = self._made.get(connection)
+        if task is None:
+            task = self._made[connection] = asyncio.create_task(self._make(connection))
+        try:
+            # Others wait for it, too, when this one is cancelled.
+            return await asyncio.shield(task)
+        except Exception:
+            self._drop(connection, task)
+            raise
+
+    def forget(self, connection: Connection, access: Optional[Access]) -> None:
+        """Make it anew the next time, unless somebody has."""
+        task = self._made.get(connection)
+        if task and task.done() and (task.cancelled() or task.exception() or task.result() is access):
+            self._drop(connection, task)
+
+    def keep_only(self, connections: set[Connection]) -> None:
+        """Forget what is no longer watched."""
+        for connection in self._made.keys() - connections:
+            del self._made[connection]
+
+    def _drop(self, connection: Connection, task: asyncio.Task[Access]) -> None:
+        if self._made.get(connection) is task:
+            del self._made[connection]
+
+    async def _make(self, connection: Connection) -> Access:
+        verify = connection.validate_certs
+        if connection.host:
+            url = _address(connection.host, "host")
+            tls = await asyncio.to_thread(_context, url, verify, connection.ca_cert, None)
+            return Access(url, tls, token_file=connection.api_key_file)
+        if _in_pod(connection):
+            host, port = (
+                os.environ["KUBERNETES_SERVICE_HOST"],
+                os.environ.get("KUBERNETES_SERVICE_PORT", "443"),
+            )
+            url = f"https://{f'[{host}]' if ':' in host else host}:{port}"
+            tls = await asyncio.to_thread(_context, url, verify, connection.ca_cert or f"{_POD}/ca.crt", None)
+            return Access(url, tls, token_file=f"{_POD}/token")
+        return await self._of_kubeconfig(connection)
+
+    async def _of_kubeconfig(self, connection: Connection) -> Access:
+        entry = await asyncio.to_thread(self._kubeconfigs.entry, connection.kubeconfig, connection.context)
+        cluster, user = entry.cluster, dict(entry.user)
+        if "auth-provider" in user:
+            raise ConfigurationError(
+                "the kubeconfig's user has an auth-provider, which is no longer supported: use exec"
+            )
+        if isinstance(user.get("exec"), Mapping):
+            async with self._plugins:
+                given = await credentials(user["exec"], cluster, _PLUGIN_LIMIT)
+            user = {
+                "token": given.get("token"),
+                "client-certificate-data": _as_data(given.get("clientCertificateData")),
+                "client-key-data": _as_data(given.get("clientKeyData")),
+            }
+        url = _address(cluster.get("server"), "the kubeconfig's server")
+        verify = connection.validate_certs and not cluster.get("insecure-skip-tls-verify")
+        authority = connection.ca_cert or _data_or_file(cluster, "certificate-authority")
+        pair = _data_or_file(user, "client-certificate"), _data_or_file(user, "client-key")
+        return Access(
+            url,
+            await asyncio.to_thread(_context, url, verify, authority, pair if all(pair) else None),
+            server_name=cluster.get("tls-server-name") or None,
+            proxy=cluster.get("proxy-url") or None,
+            # As with kubectl, the file counts where there are both.
+            token=user.get("token") or None,
+            token_file=user.get("tokenFile") or connection.api_key_file,
+        )
+
+
+def _in_pod(connection: Connection) -> bool:
+    named = connection.kubeconfig or connection.context or os.environ.get("KUBECONFIG")
+    return not named and bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
+
+
+def _address(address: Any, what: str) -> str:
+    """The address without a slash at its end; a message must not quote it, since it may hold a password."""
+    try:
+        parts = urlsplit(address if isinstance(address, str) else "")
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = None
+    if not usable:
+        raise ConfigurationError(f"{what} is not an address such as https://HOST:6443")
+    return str(address).rstrip("/")
+
+
+def _context(url: str, verify: bool, authority: Any, pair: Any) -> Optional[ssl.SSLContext]:
+    """:param authority: a path, or PEM as bytes; the system's where None. ``pair``: certificate and key."""
+    if url.startswith("http:"):
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    what = "the certificates of the API server's authority"
+    try:
+        if verify and authority:
+            context.load_verify_locations(cadata=_pem(authority, what).decode("ascii"))
+        elif verify:
+            context.load_default_certs()
+        if pair:
+            what = "the user's client certificate or its key"
+            with _file(_pem(pair[0], what)) as certificate, _file(_pem(pair[1], what)) as key:
+                context.load_cert_chain(certificate, key, password=_no_password)
+    except (OSError, ValueError) as error:
+        # An SSLError is an OSError. Its reason is OpenSSL's constant.
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or type(error).__name__
+        raise ConfigurationError(f"{what} cannot be used: {reason}") from None
+    return context
+
+
+def _no_password() -> str:
+    """OpenSSL would ask at the terminal."""
+    raise ValueError("the key is encrypted")
+
+
+@contextmanager
+def _file(content: bytes) -> Iterator[str]:
+    """A path for what OpenSSL only reads from files; it is in memory, and nobody else's."""
+    handle = os.memfd_create("pull-secret", os.MFD_CLOEXEC)
+    try:
+        os.write(handle, content)
+        yield f"/proc/self/fd/{handle}"
+    finally:
+        os.close(handle)
+
+
+def _pem(given: Any, what: str) -> bytes:
+    if isinstance(given, bytes):
+        return given
+    return _text(str(given), what).encode()
+
+
+def _text(path: str, what: str) -> str:
+    try:
+        return read_regular(os.path.expanduser(path))[0].decode("utf-8").strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise ConfigurationError(f"{what} {shown_path(path)} cannot be read: {reason}") from None
+
+
+def _data_or_file(entry: Mapping[str, Any], name: str) -> Any:
+    """Bytes from ``NAME-data``, which counts where there are both, or the path."""
+    data = entry.get(f"{name}-data")
+    if not data:
+        return entry.get(name) or None
+    try:
+        return base64.b64decode(str(data), validate=False)
+    except (binascii.Error, ValueError):
+        raise ConfigurationError(f"the kubeconfig's {name}-data is not base64") from None
+
+
+def _as_data(pem: Any) -> Optional[str]:
+    return base64.b64encode(pem.encode()).decode() if isinstance(pem, str) and pem else None

@@ -1,0 +1,195 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Listing and watching one Secret without its content.
+
+Asked for as a Table without objects (``includeObject=None``), which is what ``kubectl get`` prints: the
+server sends names, types and resourceVersions. Values stay there, and so do annotations, where ``kubectl
+apply`` leaves the values a second time; PartialObjectMetadata would bring those.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple, Optional
+from urllib.parse import quote
+
+import aiohttp
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Watched
+
+__all__ = ["Api", "Failed", "Found", "Gone", "Refused"]
+
+_TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
+# Seconds for a request that is answered at once.
+_CALL = aiohttp.ClientTimeout(total=30, sock_connect=10)
+# Calls and handshakes at the same time: a fleet's start is work for both sides.
+_AT_ONCE = 64
+# Seconds after which a server is to end a watch, so that none lives on with a token that was withdrawn.
+_WATCH = (300, 600)
+
+
+class Failed(Exception):
+    """The server answered, and not with what was asked for. ``status`` is HTTP's."""
+
+    def __init__(self, status: int, retry_after: Optional[str] = None) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status = status
+        self.retry_after = retry_after
+
+
+class Refused(Failed):
+    """Nothing will change until a person does something: 401, 403, and what is no such server."""
+
+
+class Gone(Failed):
+    """410: what happened since is no longer known, so list again."""
+
+
+class Found(NamedTuple):
+    """``version``: the Secret's resourceVersion, "" where there is none; ``at``: from where to watch."""
+
+    version: str
+    at: str
+
+
+class Api:
+    """Requests to any number of API servers; close it."""
+
+    def __init__(self, silence: float) -> None:
+        self._silence = silence
+        self._session: Optional[aiohttp.ClientSession] = None
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+
+    async def find(self, access: Access, watched: Watched) -> Found:
+        """The Secret's state, and from where on a watch has to tell what came after it."""
+        async with self._slots:
+            listed = await self._table(access, _path(watched), {"fieldSelector": _selector(watched)})
+            if not listed["rows"]:
+                return Found("", listed["version"])
+            # A list as a table has no versions of its rows. What happens between the two is seen twice: here,
+            # and in the watch, which its version tells apart.
+            try:
+                one = await self._table(access, f"{_path(watched)}/{quote(watched.name, safe='')}", {})
+            except Failed as error:
+                if error.status != 404:
+                    raise
+                return Found("", listed["version"])
+            return Found(one["version"], listed["version"])
+
+    @asynccontextmanager
+    async def watch(self, access: Access, watched: Watched, at: str) -> AsyncIterator[AsyncIterator[Any]]:
+        """Gives what gives ``(type, resourceVersion)`` of each event, until the server ends it.
+
+        :raises Gone: at the beginning or later.
+        :raises aiohttp.ClientError: the connection is lost; also OSError, and TimeoutError after a silence.
+        """
+        parameters = {
+            "watch": "1",
+            "fieldSelector": _selector(watched),
+            "resourceVersion": at,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(random.randint(*_WATCH)),  # noqa: S311 - not for a secret
+        }
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=self._silence)
+        await self._slots.acquire()
+        try:
+            response = await self._get(access, _path(watched), parameters, timeout)
+        finally:
+            self._slots.release()
+        try:
+            _check(response)
+            _keep_alive(response)
+            yield _events(response)
+        finally:
+            # Not back into the pool: it is in the middle of an answer.
+            response.close()
+
+    async def close(self) -> None:
+        if self._session:
+            await self._session.close()
+
+    async def _table(self, access: Access, path: str, parameters: dict[str, str]) -> dict[str, Any]:
+        response = await self._get(access, path, parameters, _CALL)
+        try:
+            _check(response)
+            return _version(json.loads(await response.read()))
+        finally:
+            response.release()
+
+    async def _get(
+        self, access: Access, path: str, parameters: dict[str, str], timeout: aiohttp.ClientTimeout
+    ) -> aiohttp.ClientResponse:
+        if self._session is None:
+            # No limit: a watch holds its connection. The environment's proxies count, as with kubectl.
+            connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=30)
+            self._session = aiohttp.ClientSession(
+                connector=connector, trust_env=True, cookie_jar=aiohttp.DummyCookieJar()
+            )
+        return await self._session.get(
+            access.url + path,
+            params={**parameters, "includeObject": "None"},
+            headers={"Accept": _TABLE, **access.headers()},
+            ssl=access.tls or True,
+            server_hostname=access.server_name,
+            proxy=access.proxy,
+            timeout=timeout,
+            # A token is for the server that was named.
+            allow_redirects=False,
+        )
+
+
+async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, str]]:
+    async for line in response.content:
+        event = json.loads(line)
+        kind, content = event.get("type"), event.get("object")
+        if kind == "ERROR":
+            code = content.get("code") if isinstance(content, dict) else None
+            raise _failure(code if isinstance(code, int) else 500)
+        yield str(kind), _version(content)["version"]
+
+
+def _version(table: Any) -> dict[str, Any]:
+    """A table's version and rows; :raises Refused: the server sends something else, which may hold values."""
+    version = None
+    if isinstance(table, dict) and table.get("kind") == "Table":
+        version = (table.get("metadata") or {}).get("resourceVersion")
+    if not isinstance(version, str) or not version:
+        raise Refused(406)
+    return {"version": version, "rows": table.get("rows") or []}
+
+
+def _check(response: aiohttp.ClientResponse) -> None:
+    if response.status != 200:
+        raise _failure(response.status, response.headers.get("Retry-After"))
+
+
+def _failure(status: int, retry_after: Optional[str] = None) -> Failed:
+    kinds = {410: Gone, 401: Refused, 403: Refused, 406: Refused}
+    return kinds.get(status, Failed)(status, retry_after)
+
+
+def _keep_alive(response: aiohttp.ClientResponse) -> None:
+    """Lets the kernel notice within a minute that the other side is gone without a word."""
+    transport = response.connection and response.connection.transport
+    found = transport.get_extra_info("socket") if transport else None
+    if found is not None and hasattr(socket, "TCP_KEEPIDLE"):
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20)
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
+
+
+def _path(watched: Watched) -> str:
+    return f"/api/v1/namespaces/{quote(watched.namespace, safe='')}/secrets"
+
+
+def _selector(watched: Watched) -> str:
+    return f"metadata.name={watched.name}"

@@ -1,0 +1,127 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Changes made into few events: while one batch is taken, and while a playbook runs, the next one grows."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Iterable
+from typing import Any, Callable, Optional, Protocol
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Watched
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.watch import LOGGER
+
+__all__ = ["Batches", "Queue", "engine_is_busy"]
+
+# Seconds between two looks at a busy engine, and after which a batch is put all the same: what is busy may
+# be another rulebook's playbook.
+_LOOK = 0.25
+_LONGEST = 300.0
+
+
+class Queue(Protocol):
+    """What ansible-rulebook gives a source."""
+
+    async def put(self, data: Any) -> None:
+        """Waits while the engine takes nothing."""
+
+
+class Batches:
+    """Clusters that are to be looked at, each once, and the changes that are why.
+
+    :param delay: seconds from the first change of a batch to its event.
+    :param most: clusters in one event.
+    :param busy: whether an earlier batch is still being worked on, as far as that can be known.
+    """
+
+    def __init__(self, queue: Queue, delay: float, most: int, busy: Callable[[], bool]) -> None:
+        self._queue = queue
+        self._delay = delay
+        self._most = most
+        self._busy = busy
+        self._clusters: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
+        self._problems: dict[tuple[Watched, str], dict[str, Any]] = {}
+        self._some = asyncio.Event()
+
+    def add(
+        self,
+        clusters: Iterable[str],
+        watched: Optional[Watched] = None,
+        kind: Optional[str] = None,
+        version: Optional[str] = None,
+    ) -> None:
+        """These clusters are to be looked at; a change that is why is ADDED, MODIFIED or DELETED."""
+        for cluster in clusters:
+            changes = self._clusters.setdefault(cluster, {})
+            if watched and kind:
+                changes[watched.namespace, watched.name] = {
+                    "cluster_id": cluster,
+                    "namespace": watched.namespace,
+                    "name": watched.name,
+                    "type": kind,
+                    "resourceVersion": version or "",
+                }
+        self._some.set()
+
+    def problem(self, clusters: Iterable[str], watched: Watched, text: Optional[str]) -> None:
+        """Watching fails, or does no longer (None): the last word of a batch counts."""
+        for cluster in clusters:
+            found = {"cluster_id": cluster, "namespace": watched.namespace, "name": watched.name}
+            state = {"state": "failing", "message": text} if text else {"state": "solved"}
+            self._problems[watched, cluster] = {**found, **state}
+        self._some.set()
+
+    async def run(self) -> None:
+        """Never returns; cancel it."""
+        while True:
+            await self._some.wait()
+            await self._gather()
+            await self._put(self._take())
+            if not self._clusters and not self._problems:
+                self._some.clear()
+
+    async def _gather(self) -> None:
+        """Let the batch grow for its delay, and for as long as nobody could work on it."""
+        begun = time.monotonic()
+        while (left := begun + self._delay - time.monotonic()) > 0 and len(self._clusters) < self._most:
+            await asyncio.sleep(min(left, _LOOK))
+        while self._busy() and time.monotonic() - begun < _LONGEST:
+            await asyncio.sleep(_LOOK)
+
+    def _take(self) -> list[dict[str, Any]]:
+        """The events to put now; who has waited longest goes first."""
+        events: list[dict[str, Any]] = []
+        if self._problems:
+            events.append({"kubernetes_secret": {"problems": list(self._problems.values())}})
+            self._problems = {}
+        clusters = list(self._clusters)[: self._most]
+        if clusters:
+            changes = [change for cluster in clusters for change in self._clusters.pop(cluster).values()]
+            events.append({"kubernetes_secret": {"clusters": clusters, "changes": changes}})
+        return events
+
+    async def _put(self, events: list[dict[str, Any]]) -> None:
+        for event in events:
+            while True:
+                try:
+                    await self._queue.put(event)
+                    break
+                except Exception as error:  # noqa: BLE001 - a source that ends takes the whole rulebook with it
+                    LOGGER.error("an event was not taken (%s); it is put again", type(error).__name__)
+                    await asyncio.sleep(1.0)
+
+
+def engine_is_busy() -> bool:
+    """Whether ansible-rulebook, in whose process this is, runs an action now; False where that is not known.
+
+    Without ``--max-concurrent-actions 1`` it takes any number of events while a playbook runs, and would run
+    the playbook once for each; that a put event was taken says nothing.
+    """
+    settings = getattr(sys.modules.get("ansible_rulebook.conf"), "settings", None)
+    free = getattr(getattr(settings, "max_actions_semaphore", None), "_value", None)
+    limit = getattr(settings, "max_concurrent_actions", None)
+    return isinstance(free, int) and isinstance(limit, int) and free < limit

@@ -1,0 +1,128 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""All watches of one event source: begun and ended as clusters come and go."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from functools import partial
+from typing import Optional
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Accesses
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import Api
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Batches
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
+    Clusters,
+    Settings,
+    Watched,
+    parse_clusters,
+    parse_document,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.watch import LOGGER, Pauses, Watch
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
+
+__all__ = ["Fleet"]
+
+# Seconds between two looks at the file of the clusters.
+_LOOK = 1.0
+
+
+class Fleet:
+    """Watches what the settings name, and tells ``batches``."""
+
+    def __init__(self, settings: Settings, batches: Batches, pauses: Optional[Pauses] = None) -> None:
+        self._settings = settings
+        self._batches = batches
+        self._pauses = pauses or Pauses()
+        self._accesses = Accesses()
+        self._api = Api(settings.silence)
+        self._clusters: Clusters = {}
+        self._tasks: dict[Watched, asyncio.Task[None]] = {}
+        # The file as it was read last, and what was wrong with it.
+        self._signature: Optional[tuple[int, ...]] = None
+        self._complaint: Optional[str] = None
+
+    async def run(self) -> None:
+        """Never returns; cancel it."""
+        try:
+            if not isinstance(self._settings.clusters, str):
+                self._follow(parse_clusters(self._settings.clusters))
+            resynced = time.monotonic()
+            while True:
+                if isinstance(self._settings.clusters, str):
+                    await self._read(self._settings.clusters)
+                if 0 < self._settings.resync <= time.monotonic() - resynced:
+                    resynced = time.monotonic()
+                    self._batches.add(
+                        dict.fromkeys(one for ids in self._clusters.values() for one in sorted(ids))
+                    )
+                await asyncio.sleep(_LOOK)
+        finally:
+            for task in self._tasks.values():
+                task.cancel()
+            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+            await self._api.close()
+
+    async def _read(self, path: str) -> None:
+        """Read the file if it has changed; with one that cannot be used, all stays as it is."""
+        path = os.path.expanduser(path)
+        try:
+            status = os.stat(path)
+            signature = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+            if signature == self._signature:
+                return
+            text = (await asyncio.to_thread(read_regular, path))[0]
+            clusters = await asyncio.to_thread(parse_document, text, path)
+        except OSError as error:
+            # Whoever replaces it may not be done.
+            self._complain(f"{shown_path(path)} cannot be read: {error.strerror or type(error).__name__}")
+        except ConfigurationError as error:
+            self._signature = signature
+            self._complain(error.message)
+        else:
+            self._signature, self._complaint = signature, None
+            self._follow(clusters)
+
+    def _complain(self, text: str) -> None:
+        if text != self._complaint:
+            self._complaint = text
+            LOGGER.error("the list of clusters stays as it was: %s", text)
+
+    def _follow(self, clusters: Clusters) -> None:
+        """Begin and end watches until they are those of ``clusters``."""
+        former, self._clusters = self._clusters, clusters
+        for watched in former.keys() - clusters.keys():
+            self._tasks.pop(watched).cancel()
+        for watched, concerned in clusters.items():
+            if watched in former:
+                # Its watch goes on, and has nothing to say of who came.
+                self._batches.add(sorted(concerned - former[watched]))
+                continue
+            watch = Watch(
+                watched,
+                self._api,
+                self._accesses,
+                partial(self._changed, watched),
+                partial(self._trouble, watched),
+                self._pauses,
+            )
+            self._tasks[watched] = asyncio.create_task(watch.run())
+        self._accesses.keep_only({watched.connection for watched in clusters})
+        LOGGER.info("watching %d secrets", len(clusters))
+
+    def _changed(self, watched: Watched, kind: Optional[str], version: Optional[str]) -> None:
+        self._batches.add(sorted(self._clusters.get(watched, ())), watched, kind, version)
+
+    def _trouble(self, watched: Watched, text: Optional[str]) -> None:
+        concerned = sorted(self._clusters.get(watched, ()))
+        said = "works again" if text is None else text
+        LOGGER.warning(
+            "%s: watching %s/%s: %s", ", ".join(concerned[:3]), watched.namespace, watched.name, said
+        )
+        self._batches.problem(concerned, watched, text)

@@ -1,0 +1,188 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Watching one Secret for as long as the process lives, whatever the server does."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from typing import Callable, Optional
+
+import aiohttp
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import Api, Failed, Gone, Refused
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Watched
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PermissionDenied,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import parse_retry_after
+
+__all__ = ["LOGGER", "Pauses", "Watch"]
+
+LOGGER = logging.getLogger("hyperfleet.pull_secret.kubernetes_secret")
+
+# Failures in a row after which it is reported, and listed anew: before, the next try most often helps.
+_REPORTED = 3
+# Seconds that a watch has to live to count as one that works.
+_LIVED = 10.0
+
+
+class Pauses:
+    """Seconds before the next try, each drawn from half to one and a half times the given."""
+
+    def __init__(self, first: float = 0.5, most: float = 30.0, refused: float = 60.0) -> None:
+        self._first, self._most, self._refused = first, most, refused
+
+    def after(self, failures: int, error: Optional[BaseException]) -> float:
+        if isinstance(error, (Refused, ConfigurationError, PermissionDenied)):
+            seconds = self._refused
+        else:
+            seconds = min(self._most, self._first * 2.0 ** min(failures - 1, 20))
+        asked = parse_retry_after(error.retry_after) if isinstance(error, Failed) else None
+        # A thousand watches that a server lost at once do not come back at once.
+        return max(seconds * random.uniform(0.5, 1.5), min(asked or 0.0, 300.0))  # noqa: S311
+
+
+class Watch:
+    """``changed(kind, resourceVersion)`` is called for each change; with Nones when it was first listed.
+
+    ``trouble(text)`` is called when it does not work for longer, ``trouble(None)`` when it does again.
+    """
+
+    def __init__(
+        self,
+        watched: Watched,
+        api: Api,
+        accesses: Accesses,
+        changed: Callable[[Optional[str], Optional[str]], None],
+        trouble: Callable[[Optional[str]], None],
+        pauses: Pauses,
+    ) -> None:
+        self.watched = watched
+        self._api = api
+        self._accesses = accesses
+        self._changed = changed
+        self._trouble = trouble
+        self._pauses = pauses
+        # The Secret's version as it was last seen: "" is absent, None is never.
+        self._seen: Optional[str] = None
+        # From where to watch; None: list.
+        self._at: Optional[str] = None
+        self._failures = 0
+        self._reported: Optional[str] = None
+        self._used: Optional[Access] = None
+        # Since when the server has been sending, in monotonic time.
+        self._opened: Optional[float] = None
+
+    async def run(self) -> None:
+        """Never returns; cancel it."""
+        while True:
+            self._opened = None
+            error: Optional[Exception] = None
+            try:
+                await self._follow()
+            except Gone as caught:
+                # Once is what happens to everybody; again and again is a server at fault.
+                self._at, error = None, caught
+            except Exception as caught:  # noqa: BLE001 - one watch must not end, and must not end the others
+                error = caught
+            lived = time.monotonic() - self._opened if self._opened else 0.0
+            if lived >= _LIVED:
+                self._works()
+            if error is None and lived >= 1.0:
+                continue
+            self._failures += 1
+            if isinstance(error, Gone) and self._failures == 1:
+                continue
+            if isinstance(error, Refused) and error.status == 401 and self._failures == 1:
+                # Tokens end; the next one is most often there already.
+                self._accesses.forget(self.watched.connection, self._used)
+                continue
+            self._note(error)
+            await asyncio.sleep(self._pauses.after(self._failures, error))
+
+    async def _follow(self) -> None:
+        """List if need be, and watch until the server ends it."""
+        self._used = None
+        access = self._used = await self._accesses.get(self.watched.connection)
+        if self._at is None:
+            found = await self._api.find(access, self.watched)
+            self._listed(found.version)
+            self._at = found.at
+        async with self._api.watch(access, self.watched, self._at) as events:
+            self._opened = time.monotonic()
+            async for kind, version in events:
+                self._at = version
+                self._works()
+                if kind != "BOOKMARK":
+                    self._event(kind, version)
+
+    def _listed(self, version: str) -> None:
+        seen, self._seen = self._seen, version
+        if seen is None:
+            self._changed("ADDED" if version else None, version or None)
+        elif version != seen:
+            self._changed(("MODIFIED" if seen else "ADDED") if version else "DELETED", version or seen)
+
+    def _event(self, kind: str, version: str) -> None:
+        # What was seen already comes again after a list.
+        if kind == "DELETED":
+            if self._seen:
+                self._seen = ""
+                self._changed(kind, version)
+        elif version != self._seen:
+            self._seen = version
+            self._changed(kind, version)
+
+    def _works(self) -> None:
+        self._failures = 0
+        if self._reported:
+            self._reported = None
+            self._trouble(None)
+
+    def _note(self, error: Optional[Exception]) -> None:
+        lasting = self._failures >= _REPORTED
+        if error is not None and (lasting or _is_refused(error)):
+            # The files may hold something else by now, or the token is no longer accepted.
+            self._accesses.forget(self.watched.connection, self._used)
+        if lasting:
+            self._at = None
+        if error is None:
+            return
+        text = describe(error)
+        LOGGER.debug("watching %s/%s: %s", self.watched.namespace, self.watched.name, text)
+        if (lasting or _is_refused(error)) and text != self._reported:
+            self._reported = text
+            self._trouble(text)
+
+
+def _is_refused(error: Exception) -> bool:
+    return isinstance(error, (Refused, PullSecretError))
+
+
+def describe(error: Exception) -> str:
+    """What to say of it: never the text of others' exceptions, which may quote what was sent."""
+    if isinstance(error, PullSecretError):
+        return str(error)
+    if isinstance(error, Failed):
+        said = {
+            401: "HTTP 401: the API server does not accept the credentials",
+            403: "HTTP 403: the user may not get, list and watch this secret",
+            406: "HTTP 406: this is no API server that sends tables, and nothing else is asked for",
+        }
+        return said.get(error.status, f"the API server answers with HTTP {error.status}")
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return "the API server's certificate is not accepted"
+    if isinstance(error, (asyncio.TimeoutError, TimeoutError)):
+        return "the API server does not answer in time"
+    if isinstance(error, (aiohttp.ClientError, OSError)):
+        reason = getattr(error, "strerror", None)
+        return f"no connection to the API server: {reason or type(error).__name__}"
+    return f"internal error: {type(error).__name__}"

@@ -58,7 +58,7 @@ class Settings:
     delay: float = 1.0
     most: int = 500
     resync: float = 3600.0
-    silence: float = 150.0
+    silence: float = 330.0
 
 
 def parse_settings(arguments: Mapping[str, Any]) -> Settings:

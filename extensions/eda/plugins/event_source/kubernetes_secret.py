@@ -48,10 +48,10 @@ options:
     default: 3600
   silence:
     description:
-      - Seconds after which an API server that says nothing is taken for lost. Kubernetes sends a bookmark
-        about once a minute.
+      - Seconds after which an API server that says nothing is taken for lost. It is asked to end each watch
+        after 240 to 300 seconds. That a machine or its network is gone is noticed within a minute.
     type: float
-    default: 150
+    default: 330
 """
 
 EXAMPLES = r"""

@@ -1,0 +1,39 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The event source in a process of its own, to see what it takes: ``python -m … ARGUMENTS`` (JSON).
+
+Each event is printed as a line of JSON, with the process's memory then and before it began, in KiB.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+COLLECTIONS = ("ansible_collections", "hyperfleet", "pull_secret")
+
+
+def memory() -> int:
+    """Resident, KiB."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0])
+
+
+class Printed:
+    def __init__(self) -> None:
+        self.before = memory()
+
+    async def put(self, data: Any) -> None:
+        print(json.dumps({**data["kubernetes_secret"], "before": self.before, "now": memory()}), flush=True)
+
+
+if __name__ == "__main__":
+    source = Path(sys.argv[1])
+    main = runpy.run_path(str(source))["main"]
+    asyncio.run(main(Printed(), json.loads(sys.argv[2])))

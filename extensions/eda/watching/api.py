@@ -32,7 +32,7 @@ _TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 _CALL = aiohttp.ClientTimeout(total=30, sock_connect=10)
 # Calls and handshakes at the same time: a fleet's start is work for both sides.
 _AT_ONCE = 64
-# Seconds after which a server is to end a watch: less than the silence, since a server on which nothing happens
+# Seconds after which a server is to end a watch: less than the silence, since one on which nothing happens
 # sends no bookmarks either, and no watch lives on for long with a token that was withdrawn.
 _WATCH = (240, 300)
 

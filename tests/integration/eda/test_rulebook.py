@@ -1,0 +1,190 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The rulebook in ansible-rulebook itself: a change, and the playbook ran for the cluster that changed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import COLLECTIONS_PATH
+from tests.integration.eda.api_server import CANARY, TOKEN, ApiServer
+from tests.integration.eda.source import entry, token_file
+from tests.tools import env
+
+pytestmark = pytest.mark.real("java")
+
+# Stands for the playbook hosted_cluster: it writes down when it begins and ends, and for which clusters, and
+# goes on for as long as there is a file `hold`.
+STUB = """
+- name: Write down what was asked for
+  hosts: localhost
+  gather_facts: false
+  tasks:
+    - name: Begin
+      ansible.builtin.lineinfile:
+        path: "{{ log }}"
+        line: "{{ {'begin': only_clusters, 'file': clusters_file} | to_json }}"
+        insertafter: EOF
+        create: true
+        mode: "0600"
+        regexp: "a line of its own"
+    - name: Go on
+      ansible.builtin.wait_for:
+        path: "{{ log }}.hold"
+        state: absent
+        sleep: 1
+    - name: End
+      ansible.builtin.lineinfile:
+        path: "{{ log }}"
+        line: "{{ {'end': only_clusters} | to_json }}"
+        regexp: "a line of its own"
+        insertafter: EOF
+"""
+
+
+class Rulebook:
+    """ansible-rulebook, running; ``lines`` is what the stub wrote."""
+
+    def __init__(self, directory: Path, process: asyncio.subprocess.Process) -> None:
+        self.log = directory / "log"
+        self.hold = directory / "log.hold"
+        self.output = directory / "output"
+        self.process = process
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
+
+    async def until(self, true: Callable[[list[dict[str, Any]]], bool]) -> None:
+        async with asyncio.timeout(120):
+            while not true(self.lines):
+                assert self.process.returncode is None, self.output.read_text()
+                await asyncio.sleep(0.05)
+
+    async def ended(self, runs: int) -> None:
+        await self.until(lambda lines: sum("end" in line for line in lines) >= runs)
+
+
+@contextlib.asynccontextmanager
+async def rulebook(directory: Path, clusters: list[dict[str, Any]]) -> AsyncIterator[Rulebook]:
+    venv = env.make("rulebook", sys.executable)
+    (directory / "stub.yml").write_text(STUB)
+    (directory / "clusters.json").write_text(json.dumps({"clusters": clusters}))
+    (directory / "inventory").write_text(
+        "localhost ansible_connection=local ansible_python_interpreter='{{ ansible_playbook_python }}'\n"
+        f"[all:vars]\nlog={directory / 'log'}\n"
+    )
+    variables = {
+        "hosted_clusters_file": str(directory / "clusters.json"),
+        "hosted_cluster_playbook": str(directory / "stub.yml"),
+    }
+    (directory / "vars.yml").write_text(json.dumps(variables))
+    command = [
+        str(venv.absolute() / "bin/ansible-rulebook"),
+        "--rulebook",
+        "hyperfleet.pull_secret.hosted_cluster",
+    ]
+    command += ["-i", str(directory / "inventory"), "--vars", str(directory / "vars.yml"), "--print-events"]
+    with (directory / "output").open("w") as output:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=directory,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=asyncio.subprocess.STDOUT,
+            env={
+                **{key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
+                "PATH": f"{venv.absolute() / 'bin'}:{os.environ['PATH']}",
+                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS_PATH),
+            },
+        )
+        try:
+            yield Rulebook(directory, process)
+            assert process.returncode is None, "it has to go on for ever"
+        finally:
+            if process.returncode is None:
+                process.terminate()
+            await process.wait()
+
+
+def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def scenario() -> None:
+        async with ApiServer() as server:
+            token = token_file(tmp_path)
+            clusters = [entry(f"cls-{one}", server.url, token, f"ns-{one}") for one in range(5)]
+            begun = time.monotonic()
+            async with rulebook(tmp_path, clusters) as running:
+                await running.ended(1)
+                started = time.monotonic() - begun
+                first = running.lines[0]
+                assert sorted(first["begin"]) == [f"cls-{one}" for one in range(5)]
+                assert first["file"] == str(tmp_path / "clusters.json")
+                await server.until(lambda: server.watches == 5)
+
+                # A single change.
+                running.hold.touch()
+                begun = time.monotonic()
+                server.change("ns-3", "additional-pull-secret")
+                await running.until(lambda lines: len(lines) == 3)
+                seconds = time.monotonic() - begun
+                assert running.lines[2]["begin"] == ["cls-3"]
+
+                # While its playbook runs: many changes, also of the cluster that it works on.
+                for one in (1, 3, 1, 4, 3):
+                    server.change(f"ns-{one}", "additional-pull-secret")
+                    await asyncio.sleep(0.5)
+                running.hold.unlink()
+                await running.ended(3)
+                assert running.lines[3:] == [
+                    {"end": ["cls-3"]},
+                    {"begin": ["cls-1", "cls-3", "cls-4"], "file": str(tmp_path / "clusters.json")},
+                    {"end": ["cls-1", "cls-3", "cls-4"]},
+                ]
+                status = Path(f"/proc/{running.process.pid}/status").read_text()
+                resident = int(status.split("VmRSS:")[1].split()[0]) / 1024
+            output = running.output.read_text()
+            assert "kubernetes_secret" in output
+            assert CANARY not in output
+            assert TOKEN not in output
+            with capsys.disabled():
+                print(
+                    f"\nansible-rulebook: first playbook ended after {started:.1f} s; from a change to the "
+                    f"playbook's first task {seconds:.1f} s; {resident:.0f} MiB with its JVM"
+                )
+
+    asyncio.run(scenario())
+
+
+def test_nothing_is_lost_when_it_is_killed(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with ApiServer() as server:
+            clusters = [
+                entry(f"cls-{one}", server.url, token_file(tmp_path), f"ns-{one}") for one in range(2)
+            ]
+            with contextlib.suppress(AssertionError):
+                async with rulebook(tmp_path, clusters) as running:
+                    await running.ended(1)
+                    # Seen, or not: nobody works on it.
+                    server.change("ns-1", "additional-pull-secret")
+                    running.process.kill()
+                    await running.process.wait()
+            (tmp_path / "log").unlink()
+            async with rulebook(tmp_path, clusters) as running:
+                await running.ended(1)
+                assert sorted(running.lines[0]["begin"]) == ["cls-0", "cls-1"]
+
+    asyncio.run(scenario())

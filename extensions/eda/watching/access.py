@@ -11,18 +11,30 @@ import base64
 import binascii
 import os
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 from urllib.parse import urlsplit
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.exec_plugin import credentials
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.kubeconfig import Kubeconfigs
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Connection
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.kubeconfig import (
+    Entry,
+    Kubeconfigs,
+    embedded,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.planes import (
+    field_of,
+    kubeconfig_secret,
+    secret_path,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
+    Connection,
+    KubeconfigSecret,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown, shown_path
 
 __all__ = ["Access", "Accesses"]
 
@@ -54,7 +66,9 @@ class Access:
 class Accesses:
     """One access a connection, however many secrets are watched over it."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[Access, str], Awaitable[Any]]) -> None:
+        """:param read: gives what a GET of a path answers; for kubeconfigs that a cluster keeps of others."""
+        self._read = read
         self._kubeconfigs = Kubeconfigs()
         self._made: dict[Connection, asyncio.Task[Access]] = {}
         self._plugins = asyncio.Semaphore(_PLUGINS)
@@ -88,6 +102,8 @@ class Accesses:
 
     async def _make(self, connection: Connection) -> Access:
         verify = connection.validate_certs
+        if connection.secret:
+            return await self._of_secret(connection.secret)
         if connection.host:
             url = _address(connection.host, "host")
             tls = await asyncio.to_thread(_context, url, verify, connection.ca_cert, None)
@@ -102,8 +118,35 @@ class Accesses:
             return Access(url, tls, token_file=f"{_POD}/token")
         return await self._of_kubeconfig(connection)
 
+    async def _of_secret(self, secret: KubeconfigSecret) -> Access:
+        management = await self.get(secret.management)
+
+        async def read(path: str) -> Any:
+            try:
+                return await self._read(management, path)
+            except Exception:
+                self.forget(secret.management, management)
+                raise
+
+        name, key = secret.name, secret.key
+        if name is None:
+            name, key = await kubeconfig_secret(read, secret.namespace, secret.plane)
+        where = f"secret {secret.namespace}/{name}"
+        held = await read(secret_path(secret.namespace, name))
+        text = field_of(held, "data", key)
+        if not isinstance(text, str):
+            raise ConfigurationError(f"{where} has no key {shown(key)}")
+        try:
+            entry = embedded(base64.b64decode(text), where)
+        except (binascii.Error, ValueError):
+            raise ConfigurationError(f"{where}: its key {shown(key)} is not base64") from None
+        return await self._of_entry(entry, Connection())
+
     async def _of_kubeconfig(self, connection: Connection) -> Access:
         entry = await asyncio.to_thread(self._kubeconfigs.entry, connection.kubeconfig, connection.context)
+        return await self._of_entry(entry, connection)
+
+    async def _of_entry(self, entry: Entry, connection: Connection) -> Access:
         cluster, user = entry.cluster, dict(entry.user)
         if "auth-provider" in user:
             raise ConfigurationError(

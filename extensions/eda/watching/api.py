@@ -23,9 +23,13 @@ from urllib.parse import quote
 import aiohttp
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Watched
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    NotFound,
+    PermissionDenied,
+    Unavailable,
+)
 
-__all__ = ["Api", "Failed", "Found", "Gone", "Refused"]
+__all__ = ["Api", "Failed", "Found", "Gone", "Named", "Refused"]
 
 _TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 # Seconds for a request that is answered at once.
@@ -54,6 +58,13 @@ class Gone(Failed):
     """410: what happened since is no longer known, so list again."""
 
 
+class Named(NamedTuple):
+    """One Secret of the API server that is asked."""
+
+    namespace: str
+    name: str
+
+
 class Found(NamedTuple):
     """``version``: the Secret's resourceVersion, "" where there is none; ``at``: from where to watch."""
 
@@ -69,16 +80,33 @@ class Api:
         self._session: Optional[aiohttp.ClientSession] = None
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
-    async def find(self, access: Access, watched: Watched) -> Found:
+    async def read(self, access: Access, path: str) -> Any:
+        """An object or a list as it is.
+
+        :raises PullSecretError: naming the path, since it is not the Secret that is watched.
+        """
+        async with self._slots:
+            response = await self._get(access, path, {}, _CALL, "application/json")
+            try:
+                if response.status == 200:
+                    return json.loads(await response.read())
+            finally:
+                response.release()
+        text = f"GET {path}: HTTP {response.status}"
+        if response.status in (401, 403):
+            raise PermissionDenied(text)
+        raise NotFound(text) if response.status == 404 else Unavailable(text)
+
+    async def find(self, access: Access, secret: Named) -> Found:
         """The Secret's state, and from where on a watch has to tell what came after it."""
         async with self._slots:
-            listed = await self._table(access, _path(watched), {"fieldSelector": _selector(watched)})
+            listed = await self._table(access, _path(secret), {"fieldSelector": _selector(secret)})
             if not listed["rows"]:
                 return Found("", listed["version"])
             # A list as a table has no versions of its rows. What happens between the two is seen twice: here,
             # and in the watch, which its version tells apart.
             try:
-                one = await self._table(access, f"{_path(watched)}/{quote(watched.name, safe='')}", {})
+                one = await self._table(access, f"{_path(secret)}/{quote(secret.name, safe='')}", {})
             except Failed as error:
                 if error.status != 404:
                     raise
@@ -86,7 +114,7 @@ class Api:
             return Found(one["version"], listed["version"])
 
     @asynccontextmanager
-    async def watch(self, access: Access, watched: Watched, at: str) -> AsyncIterator[AsyncIterator[Any]]:
+    async def watch(self, access: Access, secret: Named, at: str) -> AsyncIterator[AsyncIterator[Any]]:
         """Gives what gives ``(type, resourceVersion)`` of each event, until the server ends it.
 
         :raises Gone: at the beginning or later.
@@ -94,7 +122,7 @@ class Api:
         """
         parameters = {
             "watch": "1",
-            "fieldSelector": _selector(watched),
+            "fieldSelector": _selector(secret),
             "resourceVersion": at,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(random.randint(*_WATCH)),  # noqa: S311 - not for a secret
@@ -102,7 +130,7 @@ class Api:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=self._silence)
         await self._slots.acquire()
         try:
-            response = await self._get(access, _path(watched), parameters, timeout)
+            response = await self._get(access, _path(secret), parameters, timeout)
         finally:
             self._slots.release()
         try:
@@ -126,7 +154,12 @@ class Api:
             response.release()
 
     async def _get(
-        self, access: Access, path: str, parameters: dict[str, str], timeout: aiohttp.ClientTimeout
+        self,
+        access: Access,
+        path: str,
+        parameters: dict[str, str],
+        timeout: aiohttp.ClientTimeout,
+        accept: str = _TABLE,
     ) -> aiohttp.ClientResponse:
         if self._session is None:
             # No limit: a watch holds its connection. The environment's proxies count, as with kubectl.
@@ -136,8 +169,8 @@ class Api:
             )
         return await self._session.get(
             access.url + path,
-            params={**parameters, "includeObject": "None"},
-            headers={"Accept": _TABLE, **access.headers()},
+            params={**parameters, "includeObject": "None"} if accept == _TABLE else parameters,
+            headers={"Accept": accept, **access.headers()},
             ssl=access.tls or True,
             server_hostname=access.server_name,
             proxy=access.proxy,
@@ -188,9 +221,9 @@ def _keep_alive(response: aiohttp.ClientResponse) -> None:
         found.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
 
 
-def _path(watched: Watched) -> str:
-    return f"/api/v1/namespaces/{quote(watched.namespace, safe='')}/secrets"
+def _path(secret: Named) -> str:
+    return f"/api/v1/namespaces/{quote(secret.namespace, safe='')}/secrets"
 
 
-def _selector(watched: Watched) -> str:
-    return f"metadata.name={watched.name}"
+def _selector(secret: Named) -> str:
+    return f"metadata.name={secret.name}"

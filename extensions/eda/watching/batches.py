@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable
 from typing import Any, Callable, Optional, Protocol
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Watched
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import Named
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.watch import LOGGER
 
 __all__ = ["Batches", "Queue", "engine_is_busy"]
@@ -44,35 +44,35 @@ class Batches:
         self._most = most
         self._busy = busy
         self._clusters: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
-        self._problems: dict[tuple[Watched, str], dict[str, Any]] = {}
+        self._problems: dict[tuple[Named, str], dict[str, Any]] = {}
         self._some = asyncio.Event()
 
     def add(
         self,
         clusters: Iterable[str],
-        watched: Optional[Watched] = None,
+        secret: Optional[Named] = None,
         kind: Optional[str] = None,
         version: Optional[str] = None,
     ) -> None:
         """These clusters are to be looked at; a change that is why is ADDED, MODIFIED or DELETED."""
         for cluster in clusters:
             changes = self._clusters.setdefault(cluster, {})
-            if watched and kind:
-                changes[watched.namespace, watched.name] = {
+            if secret and kind:
+                changes[secret.namespace, secret.name] = {
                     "cluster_id": cluster,
-                    "namespace": watched.namespace,
-                    "name": watched.name,
+                    "namespace": secret.namespace,
+                    "name": secret.name,
                     "type": kind,
                     "resourceVersion": version or "",
                 }
         self._some.set()
 
-    def problem(self, clusters: Iterable[str], watched: Watched, text: Optional[str]) -> None:
+    def problem(self, clusters: Iterable[str], secret: Named, text: Optional[str]) -> None:
         """Watching fails, or does no longer (None): the last word of a batch counts."""
         for cluster in clusters:
-            found = {"cluster_id": cluster, "namespace": watched.namespace, "name": watched.name}
+            found = {"cluster_id": cluster, "namespace": secret.namespace, "name": secret.name}
             state = {"state": "failing", "message": text} if text else {"state": "solved"}
-            self._problems[watched, cluster] = {**found, **state}
+            self._problems[secret, cluster] = {**found, **state}
         self._some.set()
 
     async def run(self) -> None:

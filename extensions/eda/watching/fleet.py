@@ -13,14 +13,16 @@ from functools import partial
 from typing import Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Accesses
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import Api
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import Api, Named
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Batches
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters import (
+    parse_clusters,
+    parse_document,
+)
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
     Clusters,
     Settings,
     Watched,
-    parse_clusters,
-    parse_document,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.watch import LOGGER, Pauses, Watch
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
@@ -40,8 +42,8 @@ class Fleet:
         self._settings = settings
         self._batches = batches
         self._pauses = pauses or Pauses()
-        self._accesses = Accesses()
         self._api = Api(settings.silence)
+        self._accesses = Accesses(self._api.read)
         self._clusters: Clusters = {}
         self._tasks: dict[Watched, asyncio.Task[None]] = {}
         # The file as it was read last, and what was wrong with it.
@@ -52,7 +54,7 @@ class Fleet:
         """Never returns; cancel it."""
         try:
             if not isinstance(self._settings.clusters, str):
-                self._follow(parse_clusters(self._settings.clusters))
+                self._follow(*parse_clusters(self._settings.clusters, self._settings.default))
             resynced = time.monotonic()
             while True:
                 if isinstance(self._settings.clusters, str):
@@ -78,7 +80,7 @@ class Fleet:
             if signature == self._signature:
                 return
             text = (await asyncio.to_thread(read_regular, path))[0]
-            clusters = await asyncio.to_thread(parse_document, text, path)
+            found = await asyncio.to_thread(parse_document, text, path, self._settings.default)
         except OSError as error:
             # Whoever replaces it may not be done.
             self._complain(f"{shown_path(path)} cannot be read: {error.strerror or type(error).__name__}")
@@ -87,15 +89,17 @@ class Fleet:
             self._complain(error.message)
         else:
             self._signature, self._complaint = signature, None
-            self._follow(clusters)
+            self._follow(*found)
 
     def _complain(self, text: str) -> None:
         if text != self._complaint:
             self._complaint = text
             LOGGER.error("the list of clusters stays as it was: %s", text)
 
-    def _follow(self, clusters: Clusters) -> None:
+    def _follow(self, clusters: Clusters, complaints: list[str]) -> None:
         """Begin and end watches until they are those of ``clusters``."""
+        for text in complaints:
+            LOGGER.error("not watched: %s", text)
         former, self._clusters = self._clusters, clusters
         for watched in former.keys() - clusters.keys():
             self._tasks.pop(watched).cancel()
@@ -113,16 +117,16 @@ class Fleet:
                 self._pauses,
             )
             self._tasks[watched] = asyncio.create_task(watch.run())
-        self._accesses.keep_only({watched.connection for watched in clusters})
+        connections = {watched.connection for watched in clusters}
+        managements = {connection.secret.management for connection in connections if connection.secret}
+        self._accesses.keep_only(connections | managements)
         LOGGER.info("watching %d secrets", len(clusters))
 
-    def _changed(self, watched: Watched, kind: Optional[str], version: Optional[str]) -> None:
-        self._batches.add(sorted(self._clusters.get(watched, ())), watched, kind, version)
+    def _changed(self, watched: Watched, secret: Named, kind: Optional[str], version: Optional[str]) -> None:
+        self._batches.add(sorted(self._clusters.get(watched, ())), secret, kind, version)
 
-    def _trouble(self, watched: Watched, text: Optional[str]) -> None:
+    def _trouble(self, watched: Watched, secret: Named, text: Optional[str]) -> None:
         concerned = sorted(self._clusters.get(watched, ()))
         said = "works again" if text is None else text
-        LOGGER.warning(
-            "%s: watching %s/%s: %s", ", ".join(concerned[:3]), watched.namespace, watched.name, said
-        )
-        self._batches.problem(concerned, watched, text)
+        LOGGER.warning("%s: watching %s/%s: %s", ", ".join(concerned[:3]), *secret, said)
+        self._batches.problem(concerned, secret, text)

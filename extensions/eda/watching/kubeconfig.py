@@ -21,9 +21,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown, shown_path
 
-__all__ = ["Entry", "Kubeconfigs"]
+__all__ = ["Entry", "Kubeconfigs", "embedded"]
 
 _SECTIONS = ("clusters", "users", "contexts")
+# What leads to files or programs of this machine.
+_OURS = ("certificate-authority", "client-certificate", "client-key", "tokenFile", "exec", "auth-provider")
 # Files that are kept parsed; one with many contexts is asked for again and again, one a cluster once.
 _KEPT = 4
 
@@ -34,6 +36,23 @@ class Entry:
 
     cluster: Mapping[str, Any] = field(repr=False)
     user: Mapping[str, Any] = field(repr=False)
+
+
+def embedded(text: bytes, where: str) -> Entry:
+    """The current context of a kubeconfig that was read from a Secret.
+
+    :raises ConfigurationError: also where it names files or programs. Whoever may write the Secret is not
+        to have them read, or run, on this machine.
+    """
+    parsed = _parse(text, where)
+    entry = _entry([parsed], None, where)
+    for part in (entry.cluster, entry.user):
+        for name in _OURS:
+            if part.get(name) and not part.get(f"{name}-data"):
+                raise ConfigurationError(
+                    f"{where}: the kubeconfig has {name}, which is not followed from there"
+                )
+    return entry
 
 
 class Kubeconfigs:
@@ -51,27 +70,7 @@ class Kubeconfigs:
         wanted = kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
         paths = [os.path.expanduser(path) for path in wanted.split(os.pathsep) if path]
         found = [self._file(path) for path in paths if len(paths) == 1 or os.path.exists(path)]
-        where = ", ".join(map(shown_path, paths))
-        current = context or next((one["current-context"] for one in found if one["current-context"]), None)
-        if not current:
-            raise ConfigurationError(
-                f"no usable kubeconfig: {where}: it has no current-context, and none was named"
-            )
-        chosen = self._named(found, "contexts", current, where)
-        user = chosen.get("user")
-        return Entry(
-            self._named(found, "clusters", chosen.get("cluster"), where),
-            self._named(found, "users", user, where) if user else {},
-        )
-
-    def _named(self, found: list[dict[str, Any]], section: str, name: Any, where: str) -> dict[str, Any]:
-        for one in found:
-            if name in one[section]:
-                entry: dict[str, Any] = one[section][name]
-                return entry
-        raise ConfigurationError(
-            f"no usable kubeconfig: {where}: no entry {shown(str(name))} in its {section}"
-        )
+        return _entry(found, context, ", ".join(map(shown_path, paths)))
 
     def _file(self, path: str) -> dict[str, Any]:
         try:
@@ -90,6 +89,28 @@ class Kubeconfigs:
         while len(self._parsed) > _KEPT:
             self._parsed.popitem(last=False)
         return parsed
+
+
+def _entry(found: list[dict[str, Any]], context: Optional[str], where: str) -> Entry:
+    current = context or next((one["current-context"] for one in found if one["current-context"]), None)
+    if not current:
+        raise ConfigurationError(
+            f"no usable kubeconfig: {where}: it has no current-context, and none was named"
+        )
+    chosen = _named(found, "contexts", current, where)
+    user = chosen.get("user")
+    return Entry(
+        _named(found, "clusters", chosen.get("cluster"), where),
+        _named(found, "users", user, where) if user else {},
+    )
+
+
+def _named(found: list[dict[str, Any]], section: str, name: Any, where: str) -> dict[str, Any]:
+    for one in found:
+        if name in one[section]:
+            entry: dict[str, Any] = one[section][name]
+            return entry
+    raise ConfigurationError(f"no usable kubeconfig: {where}: no entry {shown(str(name))} in its {section}")
 
 
 def _parse(text: bytes, path: str) -> dict[str, Any]:

@@ -10,12 +10,19 @@ import asyncio
 import logging
 import random
 import time
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 import aiohttp
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import Api, Failed, Gone, Refused
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import (
+    Api,
+    Failed,
+    Gone,
+    Named,
+    Refused,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.planes import original_secret
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Watched
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
@@ -51,9 +58,10 @@ class Pauses:
 
 
 class Watch:
-    """``changed(kind, resourceVersion)`` is called for each change; with Nones when it was first listed.
+    """``changed(secret, kind, resourceVersion)`` is called for each change; with Nones where it is not there
+    when it is listed for the first time.
 
-    ``trouble(text)`` is called when it does not work for longer, ``trouble(None)`` when it does again.
+    ``trouble(secret, text)`` is called when it does not work for longer, ``None`` when it does again.
     """
 
     def __init__(
@@ -61,11 +69,12 @@ class Watch:
         watched: Watched,
         api: Api,
         accesses: Accesses,
-        changed: Callable[[Optional[str], Optional[str]], None],
-        trouble: Callable[[Optional[str]], None],
+        changed: Callable[[Named, Optional[str], Optional[str]], None],
+        trouble: Callable[[Named, Optional[str]], None],
         pauses: Pauses,
     ) -> None:
         self.watched = watched
+        self.secret = Named(watched.namespace, watched.name or "(the original)")
         self._api = api
         self._accesses = accesses
         self._changed = changed
@@ -76,6 +85,7 @@ class Watch:
         # From where to watch; None: list.
         self._at: Optional[str] = None
         self._failures = 0
+        self._mended: set[int] = set()
         self._reported: Optional[str] = None
         self._used: Optional[Access] = None
         # Since when the server has been sending, in monotonic time.
@@ -88,9 +98,6 @@ class Watch:
             error: Optional[Exception] = None
             try:
                 await self._follow()
-            except Gone as caught:
-                # Once is what happens to everybody; again and again is a server at fault.
-                self._at, error = None, caught
             except Exception as caught:  # noqa: BLE001 - one watch must not end, and must not end the others
                 error = caught
             lived = time.monotonic() - self._opened if self._opened else 0.0
@@ -98,13 +105,9 @@ class Watch:
                 self._works()
             if error is None and lived >= 1.0:
                 continue
+            if self._mends(error):
+                continue
             self._failures += 1
-            if isinstance(error, Gone) and self._failures == 1:
-                continue
-            if isinstance(error, Refused) and error.status == 401 and self._failures == 1:
-                # Tokens end; the next one is most often there already.
-                self._accesses.forget(self.watched.connection, self._used)
-                continue
             self._note(error)
             await asyncio.sleep(self._pauses.after(self._failures, error))
 
@@ -113,10 +116,11 @@ class Watch:
         self._used = None
         access = self._used = await self._accesses.get(self.watched.connection)
         if self._at is None:
-            found = await self._api.find(access, self.watched)
+            self.secret = await self._named(access)
+            found = await self._api.find(access, self.secret)
             self._listed(found.version)
             self._at = found.at
-        async with self._api.watch(access, self.watched, self._at) as events:
+        async with self._api.watch(access, self.secret, self._at) as events:
             self._opened = time.monotonic()
             async for kind, version in events:
                 self._at = version
@@ -124,28 +128,54 @@ class Watch:
                 if kind != "BOOKMARK":
                     self._event(kind, version)
 
+    async def _named(self, access: Access) -> Named:
+        """The Secret; a HostedControlPlane may name another one by now."""
+
+        async def read(path: str) -> Any:
+            return await self._api.read(access, path)
+
+        watched = self.watched
+        name = watched.name or await original_secret(read, watched.namespace, watched.plane)
+        return Named(watched.namespace, name)
+
     def _listed(self, version: str) -> None:
         seen, self._seen = self._seen, version
         if seen is None:
-            self._changed("ADDED" if version else None, version or None)
+            self._changed(self.secret, "ADDED" if version else None, version or None)
         elif version != seen:
-            self._changed(("MODIFIED" if seen else "ADDED") if version else "DELETED", version or seen)
+            self._changed(
+                self.secret, ("MODIFIED" if seen else "ADDED") if version else "DELETED", version or seen
+            )
 
     def _event(self, kind: str, version: str) -> None:
         # What was seen already comes again after a list.
         if kind == "DELETED":
             if self._seen:
                 self._seen = ""
-                self._changed(kind, version)
+                self._changed(self.secret, kind, version)
         elif version != self._seen:
             self._seen = version
-            self._changed(kind, version)
+            self._changed(self.secret, kind, version)
+
+    def _mends(self, error: Optional[Exception]) -> bool:
+        """Do what most often helps, once until it works again; whether it was done."""
+        if not isinstance(error, (Gone, Refused)) or error.status not in (401, 410):
+            return False
+        if isinstance(error, Gone):
+            self._at = None
+        else:
+            # Tokens end, and the next one is most often there already.
+            self._accesses.forget(self.watched.connection, self._used)
+        first = error.status not in self._mended
+        self._mended.add(error.status)
+        return first
 
     def _works(self) -> None:
         self._failures = 0
+        self._mended.clear()
         if self._reported:
             self._reported = None
-            self._trouble(None)
+            self._trouble(self.secret, None)
 
     def _note(self, error: Optional[Exception]) -> None:
         lasting = self._failures >= _REPORTED
@@ -157,10 +187,10 @@ class Watch:
         if error is None:
             return
         text = describe(error)
-        LOGGER.debug("watching %s/%s: %s", self.watched.namespace, self.watched.name, text)
+        LOGGER.debug("watching %s/%s: %s", *self.secret, text)
         if (lasting or _is_refused(error)) and text != self._reported:
             self._reported = text
-            self._trouble(text)
+            self._trouble(self.secret, text)
 
 
 def _is_refused(error: Exception) -> bool:

@@ -34,11 +34,13 @@ class ApiServer:
     """``async with ApiServer() as server``: ``url``, ``change``, ``delete``, and the faults.
 
     ``refuse``: the status that every request gets, or None. ``tokens``: those that are accepted.
-    ``silent``: watches are accepted and nothing is sent. ``older_form``: tables are unknown.
+    ``objects``: what other paths answer. ``silent``: watches are accepted and nothing is sent.
+    ``older_form``: tables are unknown.
     """
 
     def __init__(self) -> None:
         self.secrets: dict[Key, int] = {}
+        self.objects: dict[str, Any] = {}
         self.refuse: int | None = None
         self.tokens = {TOKEN}
         self.silent = False
@@ -90,6 +92,7 @@ class ApiServer:
         app = web.Application()
         app.router.add_get("/api/v1/namespaces/{namespace}/secrets", self._collection)
         app.router.add_get("/api/v1/namespaces/{namespace}/secrets/{name}", self._one)
+        app.router.add_get("/apis/{path:.*}", self._other)
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=2048)
@@ -117,6 +120,8 @@ class ApiServer:
 
     async def _one(self, request: web.Request) -> web.Response:
         self.requests["get"] += 1
+        if request.path in self.objects:
+            return self._refused(request) or web.json_response(self.objects[request.path])
         if self.before_get:
             self.before_get()
         key = (request.match_info["namespace"], request.match_info["name"])
@@ -125,6 +130,10 @@ class ApiServer:
         if key not in self.secrets:
             return web.json_response(_status(404), status=404)
         return web.json_response(self._object(request, key, self.secrets[key]))
+
+    async def _other(self, request: web.Request) -> web.Response:
+        found = self.objects.get(request.path, _status(404))
+        return self._refused(request) or web.json_response(found, status=found.get("code", 200))
 
     async def _collection(self, request: web.Request) -> web.StreamResponse:
         verb = "watch" if request.query.get("watch") else "list"

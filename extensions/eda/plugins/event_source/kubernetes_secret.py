@@ -27,13 +27,23 @@ options:
   clusters:
     description:
       - A list, or the path of a JSON or YAML file that holds one (or has one under C(clusters)). A file is
-        read again when it changes - watches of clusters that went are ended, those of new ones begun.
-      - Each entry has C(cluster_id), C(watches) (a list of C(namespace) and C(name)) and how to get there -
-        C(kubeconfig) and C(context), or C(host) with C(api_key_file) and C(ca_cert), and C(validate_certs).
-        Without any, it is what kubectl would use, or the pod's own account.
-      - A watch that has such options itself uses these alone. One C(cluster_id) may have several entries.
+        read again when it changes - watches of clusters that went are ended, those of new ones begun. An
+        entry that cannot be used is logged and left out.
+      - An entry is a hosted cluster as the module M(hyperfleet.pull_secret.hosted_cluster_pull_secret) takes
+        it, so that one file says both what is watched and what is done. C(control_plane_namespace) is enough
+        where a HostedControlPlane names the original pull secret and the kubeconfig. Its original and its
+        additional pull secret are watched.
+      - Or it has C(cluster_id), C(watches) (a list of C(namespace) and C(name)) and how to get there, as in
+        O(kubernetes). A watch that has such options itself uses these alone.
+      - One C(cluster_id) may have several entries.
     type: raw
     required: true
+  kubernetes:
+    description:
+      - How to get to the API server of entries that do not say it - C(kubeconfig) and C(context), or C(host)
+        with C(api_key_file) and C(ca_cert), and C(validate_certs). Without any, it is what kubectl would use,
+        or the pod's own account.
+    type: dict
   batch:
     description:
       - C(delay) is for how many seconds changes are collected before they are put as one event, 1 by
@@ -56,7 +66,9 @@ options:
 
 EXAMPLES = r"""
 - hyperfleet.pull_secret.kubernetes_secret:
-    clusters: /etc/hyperfleet/watches.yml
+    clusters: /etc/hyperfleet/clusters.yml
+    kubernetes:
+      kubeconfig: /etc/hyperfleet/management.kubeconfig
     batch:
       delay: 2
       max: 200
@@ -97,6 +109,9 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches 
     Queue,
     engine_is_busy,
 )
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters import (  # noqa: E402
+    check_clusters,
+)
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.fleet import Fleet  # noqa: E402
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (  # noqa: E402
     parse_settings,
@@ -112,6 +127,8 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
     used are raised, at once.
     """
     settings = parse_settings(args)
+    if not isinstance(settings.clusters, str):
+        check_clusters(settings.clusters)
     batches = Batches(queue, settings.delay, settings.most, engine_is_busy)
     while True:
         tasks = [asyncio.create_task(batches.run()), asyncio.create_task(Fleet(settings, batches).run())]

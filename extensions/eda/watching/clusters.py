@@ -1,0 +1,165 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The list of clusters, in the source's options or in a file: what to watch, and whom it concerns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Optional
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
+    CONNECTION,
+    Clusters,
+    Connection,
+    KubeconfigSecret,
+    Watched,
+    parse_connection,
+    parse_name,
+    parse_only,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
+
+__all__ = ["check_clusters", "parse_clusters", "parse_document"]
+
+_ADDITIONAL = "additional-pull-secret"
+
+
+def parse_document(text: bytes, path: str, default: Connection) -> tuple[Clusters, list[str]]:
+    """The clusters of a file, JSON or YAML: the list itself, or a mapping with the list under ``clusters``.
+
+    :raises ConfigurationError: naming the file and what is wrong, and nothing of its content but names.
+    """
+    where = shown_path(path)
+    try:
+        document = json.loads(text)
+    except ValueError:
+        import yaml
+
+        try:
+            document = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - safe
+        except (yaml.YAMLError, ValueError):
+            raise ConfigurationError(f"{where} is neither JSON nor YAML") from None
+    if isinstance(document, Mapping):
+        document = document.get("clusters")
+    if not isinstance(document, list):
+        raise ConfigurationError(f"{where} holds no list of clusters")
+    return parse_clusters(document, default)
+
+
+def check_clusters(entries: Any) -> None:
+    """:raises ConfigurationError: naming what is wrong with the entries of a rulebook."""
+    if not isinstance(entries, list):
+        raise ConfigurationError("clusters is neither a list nor the path of a file")
+    complaints = parse_clusters(entries, Connection())[1]
+    if complaints:
+        raise ConfigurationError("; ".join(complaints[:5]))
+
+
+def parse_clusters(entries: list[Any], default: Connection) -> tuple[Clusters, list[str]]:
+    """What to watch, and what is wrong with the entries that are left out.
+
+    An entry with ``watches`` says itself what they are; any other is a hosted cluster as the module
+    ``hosted_cluster_pull_secret`` takes it, whose other options are none of our business.
+    """
+    found: dict[Watched, set[str]] = {}
+    complaints = []
+    for number, entry in enumerate(entries, 1):
+        where = f"entry {number} of clusters"
+        try:
+            if not isinstance(entry, Mapping):
+                raise ConfigurationError(f"{where} is not a mapping")
+            cluster = parse_name(entry.get("cluster_id"), f"{where}: cluster_id")
+            where = f"cluster {cluster}"
+            for watched in (_explicit if "watches" in entry else _hosted)(entry, where, default):
+                found.setdefault(watched, set()).add(cluster)
+        except ConfigurationError as error:
+            complaints.append(error.message)
+    return {watched: frozenset(clusters) for watched, clusters in found.items()}, complaints
+
+
+def _explicit(entry: Mapping[str, Any], where: str, default: Connection) -> list[Watched]:
+    """``{cluster_id, watches: [{namespace, name}]}``, both with the options of a connection.
+
+    A watch that has such options uses these alone, since a cluster may concern several API servers.
+    """
+    parse_only(entry, ("cluster_id", "watches", *CONNECTION), where)
+    watches = entry["watches"]
+    if not isinstance(watches, list) or not watches:
+        raise ConfigurationError(f"{where}: watches is not a list of namespace and name")
+    own = _connection(entry, where) or default
+    found = []
+    for watch in watches:
+        if not isinstance(watch, Mapping):
+            raise ConfigurationError(f"{where}: a watch is not a mapping of namespace and name")
+        parse_only(watch, ("namespace", "name", *CONNECTION), f"{where}: watches")
+        namespace, name = (
+            parse_name(watch.get(key), f"{where}: watches: {key}") for key in ("namespace", "name")
+        )
+        found.append(Watched(_connection(watch, where) or own, namespace, name))
+    return found
+
+
+def _hosted(entry: Mapping[str, Any], where: str, default: Connection) -> list[Watched]:
+    """The original in the management cluster, and the additional one in the hosted cluster."""
+    control_plane = _optional(entry, "control_plane_namespace", where)
+    plane = _optional(entry, "hosted_control_plane", where)
+    management = _other(entry, "management", where, default) or default
+    original, kubeconfig = (_mapping(entry, name, where) for name in ("original", "hosted_kubeconfig_secret"))
+    hosted = _other(entry, "hosted", where, default)
+    if control_plane is None and not (original and (hosted or kubeconfig)):
+        raise ConfigurationError(f"{where}: control_plane_namespace is missing")
+    if hosted is None:
+        secret = KubeconfigSecret(
+            management,
+            _namespace(kubeconfig, control_plane, where),
+            _optional(kubeconfig, "name", where),
+            _optional(kubeconfig, "key", where) or "kubeconfig",
+            plane,
+        )
+        hosted = Connection(secret=secret)
+    original_name = _optional(original, "name", where)
+    return [
+        Watched(
+            management,
+            _namespace(original, control_plane, where),
+            original_name,
+            None if original_name else plane,
+        ),
+        Watched(hosted, _optional(entry, "namespace", where) or "kube-system", _ADDITIONAL),
+    ]
+
+
+def _connection(options: Mapping[str, Any], where: str) -> Optional[Connection]:
+    return parse_connection(options, where) if any(options.get(name) for name in CONNECTION) else None
+
+
+def _other(entry: Mapping[str, Any], which: str, where: str, default: Connection) -> Optional[Connection]:
+    """The connection of WHICH_kubeconfig and WHICH_context; the latter alone is one of the default's."""
+    kubeconfig, context = entry.get(f"{which}_kubeconfig"), entry.get(f"{which}_context")
+    if not kubeconfig and not context:
+        return None
+    own = parse_connection({"kubeconfig": kubeconfig, "context": context}, where)
+    return own if kubeconfig else replace(own, kubeconfig=default.kubeconfig)
+
+
+def _mapping(entry: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:
+    given = entry.get(name) or {}
+    if not isinstance(given, Mapping):
+        raise ConfigurationError(f"{where}: {name} is not a mapping of namespace, name and key")
+    return given
+
+
+def _namespace(reference: Mapping[str, Any], control_plane: Optional[str], where: str) -> str:
+    namespace = _optional(reference, "namespace", where) or control_plane
+    if namespace is None:
+        raise ConfigurationError(f"{where}: control_plane_namespace is missing")
+    return namespace
+
+
+def _optional(entry: Mapping[str, Any], name: str, where: str) -> Optional[str]:
+    return parse_name(entry[name], f"{where}: {name}") if entry.get(name) else None

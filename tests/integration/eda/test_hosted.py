@@ -1,0 +1,210 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Hosted clusters as the role takes them: the file of the clusters is all that the event source is told."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import watch
+from tests.integration.eda.api_server import CANARY, TOKEN, ApiServer
+from tests.integration.eda.source import Source, running
+from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
+
+ADDITIONAL = ("kube-system", "additional-pull-secret")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch.Pauses.__init__, "__defaults__", (0.05, 0.05, 0.05))
+
+
+class Fleet:
+    """A management cluster, and the file that names its hosted clusters."""
+
+    def __init__(self, management: ApiServer, directory: Path) -> None:
+        self.management = management
+        self.path = directory / "clusters.yml"
+        self.kubeconfig = write_kubeconfig(
+            directory / "management", [Cluster("mgmt-1", management.url, TOKEN)]
+        )
+        self.entries: list[dict[str, Any]] = []
+
+    def add(self, cluster: str, hosted: ApiServer, *, plane: bool = True) -> None:
+        namespace = f"clusters-{cluster}"
+        self.entries.append(
+            {
+                "cluster_id": cluster,
+                "control_plane_namespace": namespace,
+                "syncer_image": "none of our business",
+            }
+        )
+        if plane:
+            self.plane(namespace)
+        self.kubeconfig_secret(namespace, hosted.url, TOKEN)
+
+    def plane(self, namespace: str) -> None:
+        content = {
+            "spec": {"pullSecret": {"name": "pull-secret"}},
+            "status": {"kubeConfig": {"name": "admin-kubeconfig", "key": "kubeconfig"}},
+        }
+        path = f"/apis/hypershift.openshift.io/v1beta1/namespaces/{namespace}/hostedcontrolplanes"
+        self.management.objects[path] = {"items": [content]}
+
+    def kubeconfig_secret(self, namespace: str, url: str, token: str, **user: Any) -> None:
+        content = {
+            "current-context": "admin",
+            "contexts": [{"name": "admin", "context": {"cluster": "cluster", "user": "admin"}}],
+            "clusters": [{"name": "cluster", "cluster": {"server": url}}],
+            "users": [{"name": "admin", "user": {"token": token, **user}}],
+        }
+        data = {"kubeconfig": base64.b64encode(json.dumps(content).encode()).decode()}
+        self.management.objects[f"/api/v1/namespaces/{namespace}/secrets/admin-kubeconfig"] = {"data": data}
+
+    def write(self) -> str:
+        fresh = self.path.with_suffix(".new")
+        fresh.write_text("clusters:\n" + "".join(f"- {json.dumps(entry)}\n" for entry in self.entries))
+        fresh.replace(self.path)
+        return str(self.path)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"kubernetes": {"kubeconfig": str(self.kubeconfig)}}
+
+
+def names(source: Source) -> set[tuple[str, str, str]]:
+    return {
+        (change["cluster_id"], change["namespace"], change["name"])
+        for event in source.events
+        for change in event.get("changes", ())
+    }
+
+
+def test_a_control_planes_namespace_is_enough(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with ApiServer() as management, ApiServer() as hosted:
+            fleet = Fleet(management, tmp_path)
+            fleet.add("cls-1", hosted)
+            async with running(fleet.write(), **fleet.options) as source:
+                await source.until(lambda it: "cls-1" in it.clusters)
+                await management.until(lambda: management.watches == 1)
+                await hosted.until(lambda: hosted.watches == 1)
+                management.change("clusters-cls-1", "pull-secret")
+                hosted.change(*ADDITIONAL)
+                expected = {("cls-1", "clusters-cls-1", "pull-secret"), ("cls-1", *ADDITIONAL)}
+                await source.until(lambda it: names(it) == expected)
+                assert source.problems == []
+
+    asyncio.run(scenario())
+
+
+def test_a_kubeconfig_that_was_rotated_is_read_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with ApiServer() as management, ApiServer() as hosted:
+            fleet = Fleet(management, tmp_path)
+            fleet.add("cls-1", hosted)
+            async with running(fleet.write(), **fleet.options) as source:
+                await hosted.until(lambda: hosted.watches == 1)
+                fleet.kubeconfig_secret("clusters-cls-1", hosted.url, "example-token-2")
+                hosted.tokens = {"example-token-2"}
+                hosted.drop()
+                await hosted.until(lambda: hosted.watches == 0)
+                hosted.change(*ADDITIONAL)
+                await source.until(lambda it: names(it) == {("cls-1", *ADDITIONAL)})
+                assert source.problems == []
+
+    asyncio.run(scenario())
+
+
+def test_who_is_not_ready_holds_up_nobody(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with ApiServer() as management, ApiServer() as hosted:
+            fleet = Fleet(management, tmp_path)
+            fleet.add("cls-1", hosted, plane=False)
+            fleet.add("cls-2", hosted)
+            async with running(fleet.write(), **fleet.options) as source:
+                await source.until(lambda it: "cls-2" in it.clusters and len(it.problems) >= 2)
+                assert {problem[0] for problem in source.problems} == {"cls-1"}
+                assert all("hostedcontrolplanes: HTTP 404" in str(problem[2]) for problem in source.problems)
+                fleet.plane("clusters-cls-1")
+                await source.until(lambda it: "cls-1" in it.clusters)
+                await hosted.until(lambda: hosted.watches == 2)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    "field", [{"exec": {"command": "touch", "args": ["ran"]}}, {"tokenFile": "token"}, {"client-key": "key"}]
+)
+def test_a_kubeconfig_in_a_secret_leads_to_nothing_of_this_machine(
+    tmp_path: Path, field: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> None:
+        async with ApiServer() as management, ApiServer() as hosted:
+            fleet = Fleet(management, tmp_path)
+            fleet.add("cls-1", hosted)
+            fleet.kubeconfig_secret("clusters-cls-1", hosted.url, TOKEN, **field)
+            async with running(fleet.write(), **fleet.options) as source:
+                await source.until(lambda it: bool(it.problems))
+                assert f"has {next(iter(field))}" in str(source.problems[0][2])
+                assert hosted.requests.total() == 0
+
+    caplog.set_level(logging.DEBUG)
+    asyncio.run(scenario())
+    assert TOKEN not in caplog.text
+
+
+def test_clusters_come_and_go_with_their_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        async with ApiServer() as management, ApiServer() as hosted:
+            fleet = Fleet(management, tmp_path)
+            fleet.add("cls-1", hosted)
+            async with running(fleet.write(), **fleet.options) as source:
+                await management.until(lambda: management.watches == 1)
+                fleet.add("cls-2", hosted)
+                fleet.write()
+                await source.until(lambda it: "cls-2" in it.clusters)
+                await management.until(lambda: management.watches == 2)
+                # Nothing is told of who was there before.
+                assert source.clusters.count("cls-1") <= 2
+                del fleet.entries[0]
+                fleet.write()
+                await management.until(lambda: management.watches == 1)
+                await hosted.until(lambda: hosted.watches == 1)
+                # What cannot be read changes nothing, and what cannot be used is left out alone.
+                fleet.path.write_text("clusters: [" + CANARY)
+                fleet.entries.append({"cluster_id": "cls-3"})
+                fleet.add("cls-4", hosted)
+                while "neither JSON nor YAML" not in caplog.text:
+                    await asyncio.sleep(0.05)
+                assert management.watches == 1
+                fleet.write()
+                await source.until(lambda it: "cls-4" in it.clusters)
+                assert "cluster cls-3: control_plane_namespace is missing" in caplog.text
+                await management.until(lambda: management.watches == 2)
+                assert source.problems == []
+
+    asyncio.run(scenario())
+    assert CANARY not in caplog.text
+
+
+def test_clusters_are_named_again_after_the_time_to_resync(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with ApiServer() as management, ApiServer() as hosted:
+            fleet = Fleet(management, tmp_path)
+            fleet.add("cls-1", hosted)
+            fleet.add("cls-2", hosted)
+            async with running(fleet.write(), resync=1, **fleet.options) as source:
+                await source.until(lambda it: it.clusters.count("cls-1") > 4 < it.clusters.count("cls-2"))
+                assert source.changes == []
+
+    asyncio.run(scenario())

@@ -1,0 +1,202 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How an API server is reached: kubeconfigs, exec plugins, tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.kubeconfig import Kubeconfigs
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Connection
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PullSecretError,
+)
+
+SECRET = "example-password"
+
+
+def kubeconfig(path: Path, user: dict[str, Any], **cluster: Any) -> Path:
+    document = {
+        "current-context": "one",
+        "contexts": [{"name": name, "context": {"cluster": "c", "user": "u"}} for name in ("one", "two")],
+        "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1/", **cluster}}],
+        "users": [{"name": "u", "user": user}],
+    }
+    path.write_text(json.dumps(document))
+    return path
+
+
+def reach(connection: Connection) -> Access:
+    async def scenario() -> Access:
+        return await Accesses(nobody).get(connection)
+
+    return asyncio.run(scenario())
+
+
+async def nobody(unused_access: Access, unused_path: str) -> Any:
+    raise AssertionError
+
+
+def test_a_kubeconfig_with_a_token(tmp_path: Path) -> None:
+    access = reach(Connection(kubeconfig=str(kubeconfig(tmp_path / "k", {"token": SECRET}))))
+    assert access.url == "http://127.0.0.1:1"
+    assert access.headers() == {"Authorization": f"Bearer {SECRET}"}
+    assert SECRET not in repr(access)
+
+
+def test_files_are_relative_to_the_kubeconfig_and_tokens_are_read_each_time(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(f"{SECRET}\n")
+    access = reach(Connection(kubeconfig=str(kubeconfig(tmp_path / "k", {"tokenFile": "token"}))))
+    assert access.headers() == {"Authorization": f"Bearer {SECRET}"}
+    (tmp_path / "token").write_text("example-2")
+    assert access.headers() == {"Authorization": "Bearer example-2"}
+
+
+def test_several_files_count_as_one_and_the_first_of_a_name_wins(tmp_path: Path) -> None:
+    first = kubeconfig(tmp_path / "a", {"token": "first"})
+    second = kubeconfig(tmp_path / "b", {"token": "second"})
+    entry = Kubeconfigs().entry(f"{first}{os.pathsep}{tmp_path / 'none'}{os.pathsep}{second}", "two")
+    assert entry.user["token"] == "first"
+
+
+def test_a_file_is_parsed_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import kubeconfig as module
+
+    parsed = []
+    parse = module._parse
+
+    def counted(text: bytes, path: str) -> dict[str, Any]:
+        parsed.append(path)
+        return parse(text, path)
+
+    monkeypatch.setattr(module, "_parse", counted)
+    path = kubeconfig(tmp_path / "k", {"token": "first"})
+    configs = Kubeconfigs()
+    for context in ("one", "two", None):
+        assert configs.entry(str(path), context).user["token"] == "first"
+    assert len(parsed) == 1
+    kubeconfig(path, {"token": "second, and longer"})
+    assert configs.entry(str(path), None).user["token"] == "second, and longer"
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (None, "No such file"),
+        ("[", "no mapping in YAML or JSON"),
+        (f"{SECRET}: [", "no mapping in YAML or JSON"),
+        ("{}", "no current-context"),
+        ("current-context: three", "no entry three in its contexts"),
+    ],
+)
+def test_a_kubeconfig_that_cannot_be_used_is_named(
+    tmp_path: Path, content: str | None, complaint: str
+) -> None:
+    path = tmp_path / "k"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(ConfigurationError, match=complaint) as caught:
+        reach(Connection(kubeconfig=str(path)))
+    assert str(path) in str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+def test_a_pipe_is_no_kubeconfig(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "k")
+    with pytest.raises(ConfigurationError, match="not a regular file"):
+        reach(Connection(kubeconfig=str(tmp_path / "k")))
+
+
+@pytest.mark.parametrize("server", ["", "ftp://a", "https://", "https://a:b", f"{SECRET}@host"])
+def test_an_address_that_is_none_is_not_quoted(tmp_path: Path, server: str) -> None:
+    path = kubeconfig(tmp_path / "k", {}, server=server)
+    with pytest.raises(ConfigurationError, match="server is not an address") as caught:
+        reach(Connection(kubeconfig=str(path)))
+    assert SECRET not in str(caught.value)
+
+
+def test_certificates_that_are_none_are_refused(tmp_path: Path) -> None:
+    nonsense = base64.b64encode(b"example").decode()
+    path = kubeconfig(tmp_path / "k", {}, server="https://a", **{"certificate-authority-data": nonsense})
+    with pytest.raises(ConfigurationError, match="certificates of the API server's authority cannot be used"):
+        reach(Connection(kubeconfig=str(path)))
+
+
+def plugin(path: Path, code: str, **more: Any) -> Connection:
+    program = path / "plugin"
+    program.write_text(f"#!{sys.executable}\nimport json, os, sys, time\n{code}\n")
+    program.chmod(0o700)
+    return Connection(
+        kubeconfig=str(kubeconfig(path / "k", {"exec": {"command": "./plugin", "apiVersion": "v", **more}}))
+    )
+
+
+def test_an_exec_plugin_is_asked_as_kubectl_does(tmp_path: Path) -> None:
+    code = (
+        "info = json.loads(os.environ['KUBERNETES_EXEC_INFO'])\n"
+        "server = info['spec']['cluster']['server']\n"
+        "token = '-'.join([*sys.argv[1:], os.environ['NAME'], info['kind'], server])\n"
+        "print(json.dumps({'status': {'token': token}}))"
+    )
+    env = [{"name": "NAME", "value": "value"}]
+    access = reach(plugin(tmp_path, code, args=["one"], env=env, provideClusterInfo=True))
+    assert access.token == "one-value-ExecCredential-http://127.0.0.1:1/"
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"),
+    [
+        (f"print({SECRET!r})", "the exec plugin plugin gave no credentials"),
+        (f"sys.exit({SECRET!r})", "the exec plugin plugin gave no credentials"),
+        ("print(json.dumps({'status': {}}))", "the exec plugin plugin gave no credentials"),
+        ("time.sleep(600)", "did not answer within 0.5 s"),
+    ],
+)
+def test_an_exec_plugin_that_fails_is_named_and_its_output_is_not_shown(
+    tmp_path: Path,
+    code: str,
+    complaint: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import access
+
+    monkeypatch.setattr(access, "_PLUGIN_LIMIT", 0.5 if "sleep" in code else 60)
+    with pytest.raises(PullSecretError, match=complaint) as caught:
+        reach(plugin(tmp_path, code))
+    captured = capfd.readouterr()
+    assert SECRET not in str(caught.value) + captured.out + captured.err
+
+
+def test_many_watches_ask_once_and_anew_when_they_were_refused(tmp_path: Path) -> None:
+    code = (
+        f"with open({str(tmp_path / 'asked')!r}, 'a') as file: file.write('x')\n"
+        "print(json.dumps({'status': {'token': 'one'}}))"
+    )
+    connection = plugin(tmp_path, code)
+
+    async def scenario() -> None:
+        accesses = Accesses(nobody)
+        found = await asyncio.gather(*[accesses.get(connection) for _one in range(50)])
+        assert len(set(map(id, found))) == 1
+        for _one in range(50):
+            accesses.forget(connection, found[0])
+        again = await asyncio.gather(*[accesses.get(connection) for _one in range(50)])
+        # Who is late with his refusal does not take the new one away.
+        accesses.forget(connection, found[0])
+        assert await accesses.get(connection) is again[0]
+
+    asyncio.run(scenario())
+    assert (tmp_path / "asked").read_text() == "xx"

@@ -1,0 +1,147 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The event source's options and its list of clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters import (
+    check_clusters,
+    parse_clusters,
+    parse_document,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
+    Connection,
+    KubeconfigSecret,
+    Watched,
+    parse_settings,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+
+DEFAULT = Connection(kubeconfig="/etc/management")
+ADDITIONAL = ("kube-system", "additional-pull-secret")
+
+
+def test_a_watch_uses_its_own_connection_or_its_entrys_or_the_default() -> None:
+    own = {"namespace": "three", "name": "s", "host": "https://three"}
+    entries = [
+        {"cluster_id": "cls-1", "watches": [{"namespace": "one", "name": "s"}]},
+        {"cluster_id": "cls-2", "context": "two", "watches": [{"namespace": "two", "name": "s"}, own]},
+    ]
+    found, complaints = parse_clusters(entries, DEFAULT)
+    assert complaints == []
+    assert found == {
+        Watched(DEFAULT, "one", "s"): {"cls-1"},
+        Watched(Connection(context="two"), "two", "s"): {"cls-2"},
+        Watched(Connection(host="https://three"), "three", "s"): {"cls-2"},
+    }
+
+
+def test_a_secret_of_two_clusters_is_watched_once() -> None:
+    watches = [{"namespace": "shared", "name": "pull-secret"}]
+    entries = [{"cluster_id": cluster, "watches": watches} for cluster in ("cls-1", "cls-2")]
+    found, _complaints = parse_clusters(entries, DEFAULT)
+    assert list(found.values()) == [{"cls-1", "cls-2"}]
+
+
+def test_a_hosted_cluster_is_found_through_its_control_plane() -> None:
+    entry = {"cluster_id": "cls-1", "control_plane_namespace": "clusters-1", "syncer_image": "any"}
+    found, complaints = parse_clusters([entry], DEFAULT)
+    assert complaints == []
+    assert set(found) == {
+        Watched(DEFAULT, "clusters-1", None),
+        Watched(Connection(secret=KubeconfigSecret(DEFAULT, "clusters-1")), *ADDITIONAL),
+    }
+
+
+def test_a_hosted_cluster_may_say_all_itself() -> None:
+    entry = {
+        "cluster_id": "cls-1",
+        "original": {"namespace": "vault", "name": "original"},
+        "management_context": "mgmt-2",
+        "hosted_kubeconfig": "/etc/cls-1",
+        "hosted_context": "admin",
+        "namespace": "openshift-config",
+    }
+    found, complaints = parse_clusters([entry], DEFAULT)
+    assert complaints == []
+    assert set(found) == {
+        Watched(Connection(kubeconfig="/etc/management", context="mgmt-2"), "vault", "original"),
+        Watched(
+            Connection(kubeconfig="/etc/cls-1", context="admin"), "openshift-config", "additional-pull-secret"
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "complaint"),
+    [
+        ("cls-1", "entry 2 of clusters is not a mapping"),
+        ({}, "entry 2 of clusters: cluster_id is missing"),
+        ({"cluster_id": "../cls"}, "entry 2 of clusters: cluster_id is missing, or is no name"),
+        ({"cluster_id": "cls-2", "watches": []}, "cluster cls-2: watches is not a list"),
+        ({"cluster_id": "cls-2", "watches": [{"namespace": "a"}]}, "cluster cls-2: watches: name is missing"),
+        ({"cluster_id": "cls-2", "watches": [{"namespace": "a", "name": "b", "key": "c"}]}, "unknown: key"),
+        ({"cluster_id": "cls-2", "token": "x", "watches": [{}]}, "cluster cls-2: unknown: token"),
+        ({"cluster_id": "cls-2"}, "cluster cls-2: control_plane_namespace is missing"),
+        ({"cluster_id": "cls-2", "hosted_kubeconfig": ["a"]}, "cluster cls-2: kubeconfig is not a text"),
+    ],
+)
+def test_an_entry_that_cannot_be_used_is_left_out_alone(entry: Any, complaint: str) -> None:
+    good = {"cluster_id": "cls-1", "control_plane_namespace": "clusters-1"}
+    found, complaints = parse_clusters([good, entry], DEFAULT)
+    assert len(found) == 2
+    assert len(complaints) == 1
+    assert complaint in complaints[0]
+    with pytest.raises(ConfigurationError, match=r"of clusters|cluster cls-2"):
+        check_clusters([good, entry])
+
+
+@pytest.mark.parametrize("text", [b"[]", b"clusters: []", b'{"clusters": []}', b"---\n[]\n"])
+def test_a_file_is_the_list_or_has_one(text: bytes) -> None:
+    assert parse_document(text, "clusters.yml", DEFAULT) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (b"clusters: [example-password", "neither JSON nor YAML"),
+        (b"\xff\xfe\x00", "neither JSON nor YAML"),
+        (b"example-password", "no list of clusters"),
+        (b"{}", "no list of clusters"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named_and_not_quoted(text: bytes, complaint: str) -> None:
+    with pytest.raises(ConfigurationError, match=complaint) as caught:
+        parse_document(text, "clusters.yml", DEFAULT)
+    assert "clusters.yml" in str(caught.value)
+    assert "example-password" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({}, "clusters is missing"),
+        ({"clusters": "f", "cluster": 1}, "kubernetes_secret: unknown: cluster"),
+        ({"clusters": "f", "batch": 5}, "batch is not a mapping of delay, max"),
+        ({"clusters": "f", "batch": {"size": 5}}, "batch: unknown: size"),
+        ({"clusters": "f", "batch": {"delay": "soon"}}, "batch.delay is not a number"),
+        ({"clusters": "f", "resync": -1}, "resync is not a number of at least 0"),
+        ({"clusters": "f", "resync": float("nan")}, "resync is not a number"),
+        ({"clusters": "f", "kubernetes": {"host": "https://a", "context": "b"}}, "host goes without"),
+        ({"clusters": "f", "kubernetes": {"api_key": "b"}}, "kubernetes: unknown: api_key"),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_refused(arguments: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ConfigurationError, match=complaint):
+        parse_settings(arguments)
+
+
+def test_arguments_come_as_texts_too() -> None:
+    settings = parse_settings({"clusters": "f", "batch": {"delay": "2", "max": "7"}, "resync": "0"})
+    assert (settings.delay, settings.most, settings.resync, settings.silence) == (2.0, 7, 0.0, 330.0)

@@ -1,0 +1,85 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tenant's secret comes and goes, and private images with it: no playbook is started, no node touched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.integration.end_to_end.tenant import Tenant, document, rulebook
+from tests.lab.nodes.cluster import ClusterLab
+
+pytestmark = pytest.mark.real("nodes", "go", "java")
+
+
+def test_from_the_tenants_secret_to_a_running_pod_and_back(
+    cluster: ClusterLab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tenant = Tenant(cluster, tmp_path)
+    seconds: dict[str, float] = {}
+    pod = tenant.pod()
+    tenant.until(lambda: tenant.is_refused(pod), "the registry refuses the pod's node")
+
+    with rulebook(tmp_path, tenant.file) as output:
+        tenant.additional("example-tenant-1")
+        first = cluster.registry.docker_config("tenant", "example-tenant-1")
+        seconds["the secret is new, on all nodes"] = tenant.until(
+            lambda: tenant.everywhere(first), "nodes have it"
+        )
+        seconds["the pod runs"] = tenant.until(lambda: tenant.runs(pod), "the pod runs")
+        tenant.until(lambda: in_sync(tenant), "all nodes report")
+
+        # Rotation: the old password is no longer good.
+        tenant.additional("example-tenant-2")
+        second = cluster.registry.docker_config("tenant", "example-tenant-2")
+        seconds["rotated, on all nodes"] = tenant.until(
+            lambda: tenant.everywhere(second), "nodes have the new one"
+        )
+        tenant.until(lambda: in_sync(tenant), "all nodes report")
+        pods = [tenant.pod(node=node.name) for node in cluster.nodes]
+        tenant.until(lambda: all(map(tenant.runs, pods)), "a new image is pulled on each node")
+
+        # The owner rotates the original.
+        rotated = document(cloud_openshift_com="cloud", quay_io="rotated")
+        tenant.original(rotated)
+        seconds["the original rotated, on all nodes"] = tenant.until(
+            lambda: tenant.everywhere(rotated) and tenant.everywhere(second),
+            "nodes have the original's new one",
+        )
+
+        tenant.additional(None)
+        seconds["deleted, everything removed"] = tenant.until(
+            lambda: not tenant.objects(), "all is removed", 240
+        )
+        registries = [sorted((tenant.on_node(node) or {})["auths"]) for node in cluster.nodes]
+        assert registries == [["cloud.openshift.com", "quay.io"]] * 3
+        assert tenant.everywhere(rotated)
+        pod = tenant.pod()
+        tenant.until(lambda: tenant.is_refused(pod), "the registry refuses again")
+    text = output.read_text()
+    assert "example-tenant" not in text
+    with capsys.disabled():
+        print()
+        for what, took in seconds.items():
+            print(f"{what}: {took:.1f} s")
+
+
+def in_sync(tenant: Tenant) -> bool:
+    """Whether each node reports that it has what the global secret holds now."""
+    api = tenant.cluster.api
+    secret = api.find("/api/v1/namespaces/kube-system/secrets/global-pull-secret")
+    status = api.find("/api/v1/namespaces/kube-system/configmaps/global-pull-secret-status")
+    if secret is None or status is None:
+        return False
+    reports = {name: json.loads(text) for name, text in (status.get("data") or {}).items()}
+    version = secret["metadata"]["resourceVersion"]
+    return all(
+        reports.get(node.name, {}).get("state") == "in-sync"
+        and reports[node.name]["resourceVersion"] == version
+        for node in tenant.cluster.nodes
+    )

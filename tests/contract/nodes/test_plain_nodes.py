@@ -106,7 +106,7 @@ def test_nothing_is_run_where_no_node_is(node: Node) -> None:
 
 
 def test_up_and_down_twice_leave_nothing() -> None:
-    for _ in range(2):
+    for dummy in range(2):
         with node_lab(2) as lab:
             processes = cgroups.pids(lab.group)
             assert len(processes) > 4

@@ -23,7 +23,7 @@ def hierarchies() -> list[Path]:
     """Return where the hierarchies are mounted, of either version."""
     out = []
     for line in Path("/proc/self/mounts").read_text().splitlines():
-        _, point, kind, *_ = line.split()
+        point, kind = line.split()[1:3]
         if kind in ("cgroup", "cgroup2"):
             out.append(Path(point))
     return out
@@ -80,7 +80,7 @@ def remove(name: str, seconds: float = 10) -> None:
 
 def _below(group: Path) -> Iterator[Path]:
     """The group and all below it, deepest first."""
-    for directory, _, _ in os.walk(group, topdown=False):
+    for directory, _parts, _files in os.walk(group, topdown=False):
         yield Path(directory)
 
 

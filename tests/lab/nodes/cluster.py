@@ -111,7 +111,7 @@ class ClusterLab:
         for namespace in ("default", "kube-system"):
             self.api.delete(f"/api/v1/namespaces/{namespace}/pods", gracePeriodSeconds="0")
         for kind in PULL_SECRET_KINDS:
-            version, _, plural = kind.rpartition("/")
+            version, _sep, plural = kind.rpartition("/")
             path = f"/{version}/namespaces/kube-system/{plural}"
             for name in [row["metadata"]["name"] for row in self.api.items(path)]:
                 if re.match(r"(global|additional)-pull-secret", name):

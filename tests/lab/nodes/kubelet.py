@@ -126,7 +126,7 @@ class Kubelet:
         _put(node.root / "etc/containerd/config.toml", CONTAINERD)
         hosts = {
             "127.0.0.1": "localhost",
-            self.network.host: REGISTRY.split(":")[0],
+            self.network.host: REGISTRY.partition(":")[0],
             self.network.address(place): node.name,  # a kubelet asks for its own, and would ask in vain
         }
         _put(node.root / "etc/hosts", "".join(f"{address} {name}\n" for address, name in hosts.items()))

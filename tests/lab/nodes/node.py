@@ -37,7 +37,7 @@ def is_leader(pid: int | None) -> bool:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
         return False
-    fields = {key: value.split() for key, _, value in (line.partition(":") for line in lines)}
+    fields = {key: value.split() for key, _sep, value in (line.partition(":") for line in lines)}
     return len(fields["NSpid"]) > 1 and fields["NSpid"][-1] == "1" and fields["State"][0] not in "ZX"
 
 
@@ -162,7 +162,7 @@ class Node:
         """Return properties of a unit, as systemd has them."""
         wanted = [f"--property={name}" for name in properties]
         told = self.run(["systemctl", "show", unit, *wanted], check=True).stdout
-        return {key: value for key, _, value in (line.partition("=") for line in told.splitlines())}
+        return {key: value for key, _sep, value in (line.partition("=") for line in told.splitlines())}
 
     # What the boot does
 

@@ -84,8 +84,8 @@ def debian_sources() -> tuple[str, str]:
         found = _index_targets()
     if not found:
         raise LabError("apt knows no Debian archive here: the nodes' root file system cannot be made")
-    release = found[0][0]
-    return release, "".join(f"deb {address} {suite} {component}\n" for _, address, suite, component in found)
+    release = min((row[0] for row in found), key=len)  # beside bookworm there is bookworm-security
+    return release, "".join(f"deb {address} {suite} {part}\n" for _name, address, suite, part in found)
 
 
 def _index_targets() -> list[tuple[str, str, str, str]]:
@@ -93,7 +93,7 @@ def _index_targets() -> list[tuple[str, str, str, str]]:
     command = ["apt-get", "indextargets", "--format", wanted, "Created-By: Packages"]
     told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     rows = [line.split("|") for line in told.splitlines() if line.startswith("Debian|")]
-    return [(codename, address, suite, part) for _, codename, address, suite, part in rows]
+    return [(codename, address, suite, part) for _origin, codename, address, suite, part in rows]
 
 
 def _target(release: str, sources: str) -> Path:

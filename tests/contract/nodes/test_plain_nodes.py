@@ -16,7 +16,8 @@ import pytest
 
 from tests.lab.nodes import Node, cgroups, node_lab
 from tests.lab.nodes.lab import NodeLab
-from tests.lab.nodes.node import enter, is_leader, mounts_below
+from tests.lab.nodes.mounts import mounts_below
+from tests.lab.nodes.node import enter, is_leader
 from tests.lab.supervisor import LabError
 
 pytestmark = pytest.mark.real("nodes")

@@ -18,9 +18,10 @@ from pathlib import Path
 
 from tests.lab.control_plane.build import cache_root
 from tests.lab.nodes import cgroups, needs
+from tests.lab.nodes.mounts import remove_tree, unmount
 from tests.lab.nodes.network import Network
-from tests.lab.nodes.node import Node, unmount
-from tests.lab.nodes.rootfs import remove_tree, rootfs
+from tests.lab.nodes.node import Node
+from tests.lab.nodes.rootfs import rootfs
 from tests.lab.supervisor import LabError, Supervisor, locked, start_time
 
 CHECKOUT = Path(__file__).resolve().parents[3]

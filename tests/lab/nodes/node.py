@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.lab.nodes import cgroups
-from tests.lab.nodes.rootfs import remove_tree
+from tests.lab.nodes.mounts import remove_tree, unmount
 from tests.lab.supervisor import LabError, Supervisor
 
 # What a command on a node finds; nothing of ours goes in with it.
@@ -183,25 +183,6 @@ class Node:
                 if is_leader(pid) and Path(f"/proc/{pid}/comm").read_text().strip() == "systemd":
                     return pid
         return None
-
-
-def mounts_below(directory: Path) -> list[Path]:
-    """Return what is mounted in a directory, the innermost first."""
-    prefix = f"{directory}/"
-    points = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
-    return [Path(point) for point in reversed(points) if point.startswith(prefix)]
-
-
-def unmount(directory: Path, seconds: float = 10) -> None:
-    """Unmount all that is mounted in a directory; LabError when something stays in use."""
-    deadline = time.monotonic() + seconds
-    while left := mounts_below(directory):
-        for point in left:
-            subprocess.run(["umount", str(point)], capture_output=True, check=False)
-        if time.monotonic() > deadline:
-            raise LabError(f"still in use: {left[0]}")
-        if mounts_below(directory):
-            time.sleep(0.02)
 
 
 def _run(*command: str) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.lab.control_plane.build import cache_root
+from tests.lab.nodes.mounts import remove_tree, unmount
 from tests.lab.supervisor import LabError, locked
 from tests.tools import apt, env
 
@@ -105,6 +106,7 @@ def _make(target: Path, release: str, sources: str) -> None:
     started = time.monotonic()
     print(f"nodes: making their root file system (Debian {release}), once ...", flush=True)
     partial = target.with_name(f"{target.name}.partial")
+    unmount(partial)  # one that was killed in the act may have left its /proc
     remove_tree(partial)
     partial.parent.mkdir(parents=True, exist_ok=True)
     install_packages(partial, PACKAGES)
@@ -124,12 +126,6 @@ def _finish(root: Path) -> None:
         subprocess.run(
             ["systemctl", f"--root={root}", "--quiet", verb, *units], check=True, capture_output=True
         )
-
-
-def remove_tree(path: Path) -> None:
-    """Remove a directory, never anything that is mounted in it."""
-    if path.exists():
-        subprocess.run(["rm", "-rf", "--one-file-system", str(path)], check=True)
 
 
 def main() -> None:

@@ -1,0 +1,38 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is mounted in a directory, and removing a directory without what is mounted in it."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+from tests.lab.supervisor import LabError
+
+
+def mounts_below(directory: Path) -> list[Path]:
+    """Return what is mounted in a directory, the innermost first."""
+    prefix = f"{directory}/"
+    points = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
+    return [Path(point) for point in reversed(points) if point.startswith(prefix)]
+
+
+def unmount(directory: Path, seconds: float = 10) -> None:
+    """Unmount all that is mounted in a directory; LabError when something stays in use."""
+    deadline = time.monotonic() + seconds
+    while left := mounts_below(directory):
+        for point in left:
+            subprocess.run(["umount", str(point)], capture_output=True, check=False)
+        if time.monotonic() > deadline:
+            raise LabError(f"still in use: {left[0]}")
+        if mounts_below(directory):
+            time.sleep(0.02)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory, never anything that is mounted in it."""
+    if path.exists():
+        subprocess.run(["rm", "-rf", "--one-file-system", str(path)], check=True)

@@ -36,6 +36,11 @@ _NAMED = {
         *("immutable", "labels", "annotations", "service_accounts", "context", "kubeconfig"),
     ),
     "dockerconfig_merge": ("id", "state", "dest", "mode", "precedence", "policy", "drop"),
+    "kubelet_auth_sync": (
+        *("state", "path", "unit", "healthz", "systemd", "restart", "attempts", "backup", "rollback"),
+        *("retry_failed", "backoff", "restart_timeout", "ready_timeout", "window", "lock_timeout"),
+        *("precedence", "policy", "drop"),
+    ),
 }
 _RUN = ("concurrency", "timeout", "api_timeout", "retry", "digest_key", "gcp", "kubernetes", "hyperfleet")
 
@@ -49,6 +54,9 @@ def misplaced(module: str, secret: Any, document: Any) -> Iterator[tuple[str, di
         yield option, {option: secret}
     yield "an unknown option", {"souce": {"inline": document}}
     yield "an option's name", {secret: "x"}
+    if module == "kubelet_auth_sync":
+        yield from _shared(secret, document)
+        return
     yield "targets", {"targets": secret}
     yield "a target", {"targets": [secret]}
     yield "an unknown option of a target", {"targets": [{"souce": document}]}

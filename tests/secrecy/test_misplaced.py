@@ -22,6 +22,7 @@ _BASE = {
     "gcp_pull_secret": {"project": PROJECT, "secret": "there"},
     "k8s_pull_secret": {"namespace": MANAGED, "name": "there"},
     "dockerconfig_merge": {},
+    "kubelet_auth_sync": {"path": "/nowhere/config.json", "restart": "never"},
 }
 
 

@@ -10,6 +10,7 @@ The docker config is read on the controller (``resolve``) and used on the node (
 from __future__ import annotations
 
 import math
+import re
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -46,11 +47,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     open_systemd,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, key_of_digests
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
 
 __all__ = ["resolve", "run", "spec", "with_layers"]
 
 _DEFAULTS = Options()
 _SECONDS = ("backoff", "restart_timeout", "ready_timeout", "window", "lock_timeout")
+_UNIT = re.compile(r"[A-Za-z0-9:_.@-]{1,200}\.service\Z")
 _STATES = ["present", "absent", "restarted", "healthy", "rolled_back"]
 
 
@@ -171,6 +174,9 @@ def _options(params: Mapping[str, Any]) -> Options:
     for name in _SECONDS:
         if not (math.isfinite(params[name]) and params[name] >= 0):
             raise ConfigurationError(f"{name} is a number of seconds, 0 or more")
-    if not params["unit"].endswith(".service") or "/" in params["unit"]:
+    # They are quoted in messages, so they have to be what they say they are.
+    if not _UNIT.match(params["unit"]):
         raise ConfigurationError("unit is the name of a service, such as kubelet.service")
+    if not (params["path"].startswith("/") and is_name(params["path"])):
+        raise ConfigurationError("path is the full path of kubelet's file")
     return Options(**{name: params[name] for name in Options._fields})

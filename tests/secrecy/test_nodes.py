@@ -1,0 +1,88 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A node's file is the only thing that shows what is put into it; and its backup, to root."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.secrecy.documents import INVALID, VALID
+from tests.secrecy.labs import Labs
+from tests.secrecy.needles import Evidence, Needles
+from tests.secrecy.test_modules import World
+from tests.secrecy.watcher import Watcher
+
+_MODULE = "hyperfleet.pull_secret.kubelet_auth_sync"
+_SOURCES = ("inline", "mapping", "file", "field", "env", "kubernetes", "gcp", "hyperfleet")
+
+
+def test_a_node_shows_nothing(watcher: Watcher, labs: Labs) -> None:
+    """Foreign entries, ours, rotated, rolled back, refused; from every source, with all that can be said."""
+    world = World(watcher, labs)
+    node = watcher.dest / "kubelet"
+    node.mkdir()
+    foreign = world.canary("foreign")
+    (node / "config.json").write_bytes(foreign.text.encode())
+    tasks: list[dict[str, Any]] = []
+    layouts = list(VALID)
+
+    def task(name: str, **options: Any) -> None:
+        given = {"path": str(node / "config.json"), "restart": "never", "healthz": "", **options}
+        tasks.append(
+            {
+                "name": name,
+                _MODULE: "{{ given[name] }}",
+                "vars": {"name": name},
+                "ignore_errors": True,
+            }
+        )
+        variables[name] = {**labs.options(), **given}
+
+    variables: dict[str, Any] = {}
+    for index, kind in enumerate(_SOURCES):
+        layout = layouts[index % len(layouts)]
+        canary = world.canary(f"{layout} from {kind}")
+        source = world.source(kind, canary, VALID[layout](canary))
+        task(f"write from {kind}", source=source)
+        task(f"again from {kind}", source=source)
+    layers = []
+    for kind in ("inline", "file"):
+        canary = world.canary(f"layer from {kind}")
+        layers.append({"name": kind, "source": world.source(kind, canary, canary.text.encode())})
+    task("merge", layers=layers)
+    task("roll back", state="rolled_back")
+    wrong = list(INVALID)[:5]
+    for what in wrong:
+        canary = world.canary(what)
+        task(f"invalid: {what}", source=world.source("file", canary, INVALID[what](canary)))
+    spoilt = world.canary("spoilt foreign entry")
+    (node / "other").mkdir()
+    (node / "other" / "config.json").write_bytes(INVALID["no colon"](spoilt))
+    task("spoilt", path=str(node / "other" / "config.json"), source=layers[0]["source"])
+    task("take out", state="absent")
+
+    recording = watcher.play(
+        tasks,
+        {"given": variables},
+        options=["-vvvv", "--diff"],
+        settings={**world.environment, "CANARY_JOURNAL": "1"},
+        module_process=True,
+    )
+    results = recording.results
+    for kind in _SOURCES:
+        assert results[f"write from {kind}"]["actions"] == ["written"], results[f"write from {kind}"]
+        assert results[f"again from {kind}"]["actions"] == []
+    assert results["merge"]["registries"]["r0.example"] == "file"
+    assert results["roll back"]["rolled_back"]
+
+    assert sum(results[f"invalid: {what}"]["failed"] for what in wrong) > 2
+    assert results["spoilt"]["actions"] == ["written"]
+    assert not results["take out"]["failed"]
+    ledgers = [
+        Evidence("ledger", path.name, path.read_bytes()) for path in node.rglob("config.json.hyperfleet")
+    ]
+    assert ledgers
+    leaks = [*world.leaks(recording), *Needles(world.canaries).leaks(ledgers)]
+    assert leaks == [], "\n" + "\n".join(map(str, leaks))

@@ -27,6 +27,7 @@ __all__ = ["Health", "Healthz", "Interrupted", "nap"]
 _POLL = 0.25
 _ANSWER = 2.0
 _NAP = 0.25
+_SLIPS = 3
 
 
 class Interrupted(Exception):
@@ -104,6 +105,7 @@ class Health(NamedTuple):
         first_limit = clock.monotonic() + self.patience
         well_since: float | None = None
         known: UnitState | None = None
+        misses = 0
         while True:
             state, wrong = _asked(systemd, unit)
             if state is not None:
@@ -114,16 +116,23 @@ class Health(NamedTuple):
                 wrong = "" if state.is_up else f"the unit is {state.active}/{state.sub}"
             wrong = wrong or self.healthz.problem(clock)
             now = clock.monotonic()
-            if wrong:
-                if well_since is not None and state is not None:
-                    # It was well, and is no longer: that is what the window is for.
-                    return wrong
-                if now >= first_limit:
-                    return f"{wrong} after {self.patience:g} s"
-            else:
+            if not wrong:
+                misses = 0
                 well_since = now if well_since is None else well_since
                 if now - well_since >= self.window:
                     return ""
+            elif well_since is None:
+                if now >= first_limit:
+                    return f"{wrong} after {self.patience:g} s"
+            elif state is None:
+                # systemd's silence says nothing about kubelet, but is not waited out for ever.
+                if now >= first_limit + self.window + self.patience:
+                    return wrong
+            else:
+                # It was well, and is no longer. A second look tells a slip from an end, and why it ended.
+                misses += 1
+                if misses > _SLIPS:
+                    return wrong
             nap(_POLL, clock, stop)
 
 

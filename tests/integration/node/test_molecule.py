@@ -1,0 +1,22 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The scenarios of extensions/molecule, as `make molecule` runs them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tools import molecule
+
+pytestmark = pytest.mark.real("nodes")
+
+
+@pytest.mark.parametrize("scenario", molecule.scenarios())
+def test_scenario(scenario: str) -> None:
+    done = molecule.run(scenario)
+    assert done.returncode == 0, done.stdout[-6000:]
+    # Each part has run, and none was left out.
+    for part in ("create", "check", "converge", "idempotence", "verify", "destroy"):
+        assert f"{scenario} > {part}: Executed: Successful" in done.stdout

@@ -220,26 +220,20 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Give every node of a cluster its pull secret, one node after the other
-  hosts: nodes
-  serial: 1
-  max_fail_percentage: 0
-  gather_facts: false
-  tasks:
-    - name: Bring file and kubelet in step
-      hyperfleet.pull_secret.kubelet_auth_sync:
-        layers:
-          - name: original
-            source:
-              gcp:
-                project: customer-prod-12345
-                secret: hyperfleet-cls-123-pull-secret
-          - name: additional
-            source:
-              kubernetes:
-                namespace: kube-system
-                name: additional-pull-secret
-            optional: true
+- name: Bring file and kubelet in step
+  hyperfleet.pull_secret.kubelet_auth_sync:
+    layers:
+      - name: original
+        source:
+          gcp:
+            project: customer-prod-12345
+            secret: hyperfleet-cls-123-pull-secret
+      - name: additional
+        source:
+          kubernetes:
+            namespace: kube-system
+            name: additional-pull-secret
+        optional: true
 
 - name: Write the file and let kubelet find it within 5 minutes
   hyperfleet.pull_secret.kubelet_auth_sync:

@@ -67,7 +67,7 @@ class FakeSystemd(Systemd):
     def __init__(self) -> None:
         self.count = 1
         self.now = UnitState("loaded", "active", "running", "success", "1" * 32, 0, True, "notify")
-        self.script: list[str | SystemdError | Callable[[], str]] = []
+        self.script: list[str | Callable[[], str]] = []
         # What the unit becomes some polls after a restart.
         self.later: list[UnitState] = []
         self.restarts = 0
@@ -91,15 +91,22 @@ class FakeSystemd(Systemd):
         self.restarts += 1
         self.on_restart()
         step = self.script.pop(0) if self.script else "done"
-        if isinstance(step, SystemdError):
-            raise step
-        if callable(step):
+        if not isinstance(step, str):
             return step()
         if step == "done":
             self.now = self.started()
         elif step == "failed":
             self.now = self.started()._replace(active="failed", sub="failed", result="exit-code")
         return step
+
+
+def refusal(name: str, detail: str = "") -> Callable[[], str]:
+    """A step of a script: an error in a job's place."""
+
+    def refuse() -> str:
+        raise SystemdError(UNIT, name, detail)
+
+    return refuse
 
 
 class Place:

@@ -24,7 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
     SystemdError,
 )
-from tests.unit.kubelet.support import UNIT, Place, auth, config, document
+from tests.unit.kubelet.support import Place, auth, config, document, refusal
 
 WANTED = config(quay_io="new")
 
@@ -193,7 +193,7 @@ def test_a_unit_that_cannot_be_restarted_is_found_before_the_write(
 
 def test_a_unit_that_becomes_masked_meanwhile(place: Place) -> None:
     place.put(document(ecr_example="x"))
-    place.systemd.script = [SystemdError(UNIT, "UnitMasked")]
+    place.systemd.script = [refusal("UnitMasked")]
     result = place.sync().apply(WANTED)
     assert result.state == "failed"
     assert "UnitMasked" in result.message
@@ -205,7 +205,7 @@ def test_a_unit_that_becomes_masked_meanwhile(place: Place) -> None:
 def test_a_bus_that_cannot_be_reached_leaves_the_restart_to_the_next_run(place: Place) -> None:
     sync = place.sync()
     sync.write(WANTED)
-    gone = SystemdError(UNIT, "Disconnected", "the connection to D-Bus was lost")
+    gone = refusal("Disconnected", "the connection to D-Bus was lost")
     place.systemd.script = [gone, gone, gone]
     result = sync.settle()
     assert result.state == "pending"

@@ -11,14 +11,16 @@ there; lists are wanted whole, since merge patches replace them whole.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 __all__ = ["Exact", "Quantity", "differences", "merge_patch", "plain", "quantity"]
 
 _NOTHING: tuple[Any, ...] = (None, "", {}, [])
 _POWERS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\Z")
 _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 
 
@@ -41,13 +43,10 @@ def quantity(text: str) -> Decimal:
 
 
 def _number(text: str) -> Decimal:
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        raise ValueError("not a number") from None
-    if not number.is_finite():
+    # Decimal takes more: white space, underscores, infinity.
+    if not _NUMBER.match(text):
         raise ValueError("not a number")
-    return number
+    return Decimal(text)
 
 
 def differences(wanted: Any, there: Any, path: str = "") -> list[str]:

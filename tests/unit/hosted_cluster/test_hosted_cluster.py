@@ -1,0 +1,263 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The pure parts: comparing objects, quantities, nodes, and a kubeconfig's login."""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+import threading
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    InvalidDocument,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster import merging
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.building import (
+    build_cluster,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.compare import (
+    Exact,
+    Quantity,
+    differences,
+    merge_patch,
+    quantity,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.names import (
+    slot,
+    slot_number,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.nodes import (
+    expected_nodes,
+    rollout,
+    slots,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
+    Embedded,
+)
+from tests.integration.gcp.login import _certificate
+from tests.integration.k8s.world import docker_config
+from tests.lab.kubernetes.patches import MERGE_PATCH, apply_patch
+
+BASE = {
+    "cluster_id": "cls-1",
+    "state": "present",
+    "precedence": "additional",
+    "control_plane_namespace": "clusters-1",
+    "syncer_image": "registry.example.com/syncer:1",
+}
+WRONG: dict[str, tuple[str, Any]] = {
+    "no cluster": ("cluster_id", None),
+    "cluster": ("cluster_id", "Cls_1"),
+    "namespace": ("control_plane_namespace", "a/b"),
+    "no namespace": ("control_plane_namespace", None),
+    "no image": ("syncer_image", ""),
+    "image": ("syncer_image", "a b"),
+    "share": ("max_restarting", "0"),
+    "large share": ("max_restarting", "101%"),
+    "unit": ("kubelet_unit", "kubelet"),
+    "address": ("healthz", "http://example.com:10248/healthz"),
+    "file": ("healthz", "file:///etc/shadow"),
+    "root": ("kubelet_dir", "/"),
+    "relative": ("kubelet_dir", "var"),
+    "window": ("health_window", -1.0),
+    "endless": ("rollout_timeout", float("inf")),
+    "policy": ("policy", {"quay.io": "tenant"}),
+    "resources": ("syncer_resources", {"requests": {"memory": "much"}}),
+    "other resources": ("syncer_resources", {"memory": "35Mi"}),
+    "pull secret": ("syncer_image_pull_secrets", ["A"]),
+    "key": ("original", {"name": "a", "key": "a/b"}),
+}
+
+
+@pytest.mark.parametrize(("option", "value"), WRONG.values(), ids=WRONG)
+def test_a_wrong_option_is_named(option: str, value: Any) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        build_cluster({**BASE, option: value})
+    assert option in str(caught.value)
+
+
+def test_two_ways_to_the_hosted_cluster_are_one_too_many() -> None:
+    with pytest.raises(ConfigurationError, match="only one counts"):
+        build_cluster({**BASE, "hosted_context": "a", "hosted_kubeconfig_secret": {"name": "b"}})
+
+
+def test_absent_needs_no_image() -> None:
+    assert build_cluster({**BASE, "state": "absent", "syncer_image": None}).syncer is None
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("35Mi", 35 * 1024**2),
+        ("1", 1),
+        ("1000m", 1),
+        ("0.5", "0.5"),
+        ("1e3", 1000),
+        ("1E", 10**18),
+        ("5m", "0.005"),
+    ],
+)
+def test_a_quantity(text: str, number: Any) -> None:
+    assert quantity(text) == Decimal(number)
+
+
+@pytest.mark.parametrize("text", ["", "Mi", "much", "1 Gi", "nan", "infinity", "--1"])
+def test_no_quantity(text: str) -> None:
+    with pytest.raises(ValueError, match="not a number"):
+        quantity(text)
+
+
+CASES: list[tuple[Any, Any, list[str]]] = [
+    ({"a": 1}, {"a": 1, "theirs": 2}, []),
+    ({"a": 1}, {"a": 2}, ["a"]),
+    ({"a": True}, {"a": 1}, ["a"]),
+    ({"a": False}, {}, ["a"]),
+    ({"a": None}, {}, []),
+    ({"a": None}, {"a": []}, []),
+    ({"a": None}, {"a": "b"}, ["a"]),
+    ({"a": ""}, {}, []),
+    ({"a": {"b": None}}, {}, []),
+    ({"a": {"b": 1}}, {"a": "text"}, ["a"]),
+    ({"a": {"b.c/d": "e"}}, {"a": {}}, ["a[b.c/d]"]),
+    (Exact({"a": 1}), {"a": 1, "more": 2}, ["more"]),
+    ({"a": [1, 2]}, {"a": [1, 2, 3]}, ["a"]),
+    ({"a": [{"b": 1}]}, {"a": [{"b": 2, "default": 3}]}, ["a[0].b"]),
+    ({"a": [{"b": 1}]}, {"a": [{"b": 1, "default": 3}]}, []),
+    ({"a": Quantity("1000m")}, {"a": "1"}, []),
+    ({"a": Quantity("1000m")}, {"a": "2"}, ["a"]),
+]
+
+
+@pytest.mark.parametrize(("wanted", "there", "paths"), CASES)
+def test_differences_and_the_patch_that_ends_them(wanted: Any, there: Any, paths: list[str]) -> None:
+    assert differences(wanted, there) == paths
+    patch = merge_patch(wanted, there)
+    assert bool(patch) == bool(paths)
+    after = apply_patch(MERGE_PATCH, "ConfigMap", there, json.loads(json.dumps(patch)))
+    assert differences(wanted, after) == []
+    # What others wrote is still there, but where exactly ours is wanted.
+    if not isinstance(wanted, Exact):
+        assert set(there) - set(wanted) <= set(after)
+
+
+def test_the_share_of_nodes_that_may_restart() -> None:
+    assert [slots("10%", nodes) for nodes in (0, 1, 9, 10, 19, 20, 500)] == [1, 1, 1, 1, 1, 2, 50]
+    assert (slots("100%", 7), slots("3", 1)) == (7, 3)
+
+
+def test_a_slots_number() -> None:
+    assert slot_number(slot(12)) == 12
+    assert [
+        slot_number(name) for name in ("", "global-pull-secret-syncer", slot(0) + "1x", slot(0)[:-1])
+    ] == [None] * 4
+    assert slot_number("global-pull-secret-syncer-restart-01") is None
+
+
+def node(name: str, labels: dict[str, str] | None = None, *taints: dict[str, str]) -> dict[str, Any]:
+    return {"metadata": {"name": name, "labels": labels or {}}, "spec": {"taints": list(taints)}}
+
+
+def test_the_nodes_that_get_a_pod() -> None:
+    taint = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
+    nodes = [
+        node("a", {"x": "y"}),
+        node("b", {"x": "z"}),
+        node("c", {"x": "y"}, taint),
+        node("d", {"x": "y"}, {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}),
+        node("e", {"x": "y"}, {"key": "dedicated", "effect": "PreferNoSchedule"}),
+    ]
+    everything = [{"operator": "Exists"}]
+    assert expected_nodes(nodes, {}, everything) == ["a", "b", "c", "d", "e"]
+    assert expected_nodes(nodes, {"x": "y"}, []) == ["a", "d", "e"]
+    assert expected_nodes(nodes, {"x": "y"}, [{"key": "dedicated", "value": "gpu"}]) == ["a", "c", "d", "e"]
+    assert expected_nodes(nodes, {"x": "y"}, [{"key": "dedicated", "value": "cpu"}]) == ["a", "d", "e"]
+    assert "c" not in expected_nodes(nodes, {}, [{"operator": "Exists", "effect": "NoExecute"}])
+
+
+@pytest.mark.parametrize(
+    "entry", ["", "{", "[]", "null", "{}", '{"state":"in-sync"}', '{"resourceVersion":"7"}']
+)
+def test_a_report_that_says_nothing_is_pending(entry: str) -> None:
+    assert rollout(["n"], {"n": entry}, "7").pending == ["n"]
+
+
+def test_only_the_version_that_is_there_counts() -> None:
+    data = {
+        "a": '{"resourceVersion":"7","state":"in-sync"}',
+        "b": '{"resourceVersion":"6","state":"in-sync"}',
+        "c": '{"resourceVersion":"7","state":"pending"}',
+        "d": '{"resourceVersion":"7","state":"failed","message":"timed out"}',
+    }
+    found = rollout(["a", "b", "c", "d", "e"], data, "7")
+    assert (found.in_sync, found.pending, found.failed) == (1, ["b", "c", "e"], {"d": "failed: timed out"})
+    assert (found.done, found.settled) == (False, False)
+
+
+def test_what_was_brought_before_does_not_keep_what_is_the_originals() -> None:
+    def decide(
+        additional: bytes, held: Any = None, registries: Any = (), **original: str
+    ) -> merging.Decision:
+        return merging.decide(
+            json.dumps(docker_config(**original)).encode(),
+            merging.Additional(additional),
+            where="here",
+            held=held,
+            held_registries=registries,
+        )
+
+    tenants = json.dumps({**docker_config(b_example="tenant"), "credHelpers": {"h.example": "x"}})
+    first = decide(tenants.encode(), a_example="one", c_example="one")
+    assert first.additional_registries == ["b.example"]
+    kept = decide(b"{", first.config, first.additional_registries, a_example="two")
+    assert kept.state == "kept"
+    assert kept.config.registries == ("a.example", "b.example")
+    assert kept.config.auths["a.example"] != first.config.auths["a.example"]
+    assert dict(kept.config.extra["credHelpers"]) == {"h.example": "x"}
+    # And again, of what is kept.
+    again = decide(b"[]", kept.config, kept.additional_registries, a_example="two")
+    assert again.config == kept.config
+
+
+def test_an_original_without_entries_is_nothing_to_give_to_nodes() -> None:
+    for data in (b"", b"{}", b'{"auths":null}', b'{"auths":{}}'):
+        with pytest.raises(InvalidDocument, match="here: the original"):
+            merging.decide(data, None, where="here")
+
+
+def test_a_client_certificate_is_used_from_memory(tmp_path: Path) -> None:
+    key = _certificate(tmp_path / "cert.pem", tmp_path / "key.pem")
+    certificate = (tmp_path / "cert.pem").read_bytes()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", key)
+    context.load_verify_locations(tmp_path / "cert.pem")
+    context.verify_mode = ssl.CERT_REQUIRED
+    embedded = Embedded("cls-1", "here", "https://localhost", certificate, certificate, key.read_bytes())
+    (tmp_path / "cert.pem").unlink()
+    key.unlink()
+    seen: list[Any] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with context.wrap_socket(server.accept()[0], server_side=True) as front:
+                seen.append(front.getpeercert())
+                front.send(b"x")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with (
+            socket.create_connection(server.getsockname()) as plain,
+            embedded.trust().wrap_socket(plain, server_hostname="localhost") as back,
+        ):
+            assert back.recv(1) == b"x"
+        thread.join()
+    assert seen[0]["subject"] == ((("commonName", "localhost"),),)
+    assert "BEGIN" not in repr(embedded)

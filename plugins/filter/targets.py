@@ -8,6 +8,7 @@ from typing import Any, Callable
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.hosted import hosted_targets
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import (
     gcp_targets,
@@ -30,4 +31,8 @@ class FilterModule:
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """The filters by name."""
-        return {"gcp_targets": _reported(gcp_targets), "kubernetes_targets": _reported(kubernetes_targets)}
+        return {
+            "gcp_targets": _reported(gcp_targets),
+            "hosted_targets": _reported(hosted_targets),
+            "kubernetes_targets": _reported(kubernetes_targets),
+        }

@@ -103,7 +103,7 @@ options:
       key:
         description: Key of the Secret's data. The default is V(kubeconfig).
         type: str
-  namespace: &namespace
+  hosted_namespace: &hosted_namespace
     description:
       - Namespace in the hosted cluster of both secrets and of the syncer. The default is V(kube-system).
     type: str
@@ -140,7 +140,7 @@ options:
     description: Image of the syncer. Every target that is to be present needs one.
     type: str
   syncer_image_pull_secrets: &syncer_image_pull_secrets
-    description: Secrets of the hosted cluster's O(namespace) that the syncer's own image is pulled with.
+    description: Secrets of the hosted cluster's O(hosted_namespace) that the syncer's own image is pulled with.
     type: list
     elements: str
   syncer_node_selector: &syncer_node_selector
@@ -203,8 +203,8 @@ options:
     type: float
   healthz: &healthz
     description:
-      - Address of the kubelet's health on the node's own loopback. An empty one is not asked for. The
-        default is V(http://127.0.0.1:10248/healthz).
+      - Address of the kubelet's health on the node's own loopback. With V(none) it is not asked for.
+        The default is V(http://127.0.0.1:10248/healthz).
     type: str
   kubelet_unit: &kubelet_unit
     description: The kubelet's systemd unit. The default is V(kubelet.service).
@@ -243,7 +243,7 @@ options:
       hosted_context: *hosted_context
       hosted_kubeconfig: *hosted_kubeconfig
       hosted_kubeconfig_secret: *hosted_kubeconfig_secret
-      namespace: *namespace
+      hosted_namespace: *hosted_namespace
       precedence: *precedence
       policy: *policy
       drop: *drop

@@ -7,21 +7,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["table"]
+__all__ = ["HOSTED", "PROVISION", "Columns", "table"]
 
-_HEADERS = ("CLUSTER", "VERSION", "SECRET MANAGER", "MANAGEMENT SECRET", "RESULT")
+
+class Columns(NamedTuple):
+    """What stands between a cluster's name and its result: header -> key of a row.
+
+    :param half: where something was done before a failure.
+    """
+
+    headers: Mapping[str, str]
+    half: str
+
+
+PROVISION = Columns(
+    {"VERSION": "version", "SECRET MANAGER": "secret_manager", "MANAGEMENT SECRET": "management_secret"},
+    "in Secret Manager",
+)
+HOSTED = Columns(
+    {"ADDITIONAL": "additional", "GLOBAL SECRET": "global_secret", "NODES": "nodes"}, "in the hosted cluster"
+)
 # A fleet's table has to fit on a screen: what changed or failed is shown, up to this many rows.
 _ROWS = 40
 
 
-def table(rows: Sequence[Mapping[str, Any]], *, check_mode: bool = False) -> list[str]:
+def table(
+    rows: Sequence[Mapping[str, Any]], *, check_mode: bool = False, columns: Columns = PROVISION
+) -> list[str]:
     """Lines for people: a small fleet whole, of a large one what changed or failed."""
     shown = list(rows) if len(rows) <= _ROWS else [row for row in rows if row["failed"] or row["changed"]]
     cut = shown[:_ROWS]
-    cells = [_HEADERS] + [_cells(row) for row in cut]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(_HEADERS) - 1)]
+    headers = ("CLUSTER", *columns.headers, "RESULT")
+    cells = [headers] + [_cells(row, columns) for row in cut]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(headers) - 1)]
     lines = [
         "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths)), line[-1]]).rstrip()
         for line in cells
@@ -37,25 +57,19 @@ def table(rows: Sequence[Mapping[str, Any]], *, check_mode: bool = False) -> lis
     if warned:
         lines.append("")
         lines += [f"{cluster} warning: {text}" for cluster, text in warned]
-    return [*lines, *([""] if lines else []), _counts(rows, check_mode)]
+    return [*lines, *([""] if lines else []), _counts(rows, check_mode, columns)]
 
 
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _cells(row: Mapping[str, Any], columns: Columns) -> tuple[str, ...]:
     result = "FAILED" if row["failed"] else "changed" if row["changed"] else "ok"
-    return (
-        str(row["cluster"]),
-        str(row["version"] or "-"),
-        str(row["secret_manager"]),
-        str(row["management_secret"]),
-        result,
-    )
+    return (str(row["cluster"]), *(str(row[key] or "-") for key in columns.headers.values()), result)
 
 
-def _counts(rows: Sequence[Mapping[str, Any]], check_mode: bool) -> str:
+def _counts(rows: Sequence[Mapping[str, Any]], check_mode: bool, columns: Columns) -> str:
     changed = sum(1 for row in rows if row["changed"] and not row["failed"])
     failed = sum(1 for row in rows if row["failed"])
-    # Workflow 1 went well and workflow 2 did not: neither unchanged nor done.
+    # As where workflow 1 went well and workflow 2 did not: neither unchanged nor done.
     half = sum(1 for row in rows if row["changed"] and row["failed"])
     verb = "would change" if check_mode else "changed"
-    apart = f" ({half} after a change in Secret Manager)" if half else ""
+    apart = f" ({half} after a change {columns.half})" if half else ""
     return f"{len(rows)} cluster{'' if len(rows) == 1 else 's'}: {changed} {verb}, {failed} failed{apart}"

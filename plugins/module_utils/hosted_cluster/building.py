@@ -71,7 +71,7 @@ def build_cluster(wanted: Mapping[str, Any]) -> Cluster:
         hosted_context=wanted.get("hosted_context"),
         hosted_kubeconfig=wanted.get("hosted_kubeconfig"),
         kubeconfig_secret=kubeconfig,
-        namespace=_name(wanted, "namespace", _NAMESPACE) or KUBE_SYSTEM,
+        namespace=_name(wanted, "hosted_namespace", _NAMESPACE) or KUBE_SYSTEM,
         present=present,
         precedence=wanted["precedence"],
         policy=dict(wanted.get("policy") or {}),
@@ -99,6 +99,9 @@ def _syncer(wanted: Mapping[str, Any]) -> Syncer:
     if not _UNIT.match(unit):
         raise ConfigurationError("kubelet_unit is not the name of a service, such as kubelet.service")
     healthz = "http://127.0.0.1:10248/healthz" if wanted.get("healthz") is None else wanted["healthz"]
+    if healthz == "none":
+        # An empty value of a variable says nothing.
+        healthz = ""
     if healthz and not _HEALTHZ.match(healthz):
         raise ConfigurationError(
             "healthz is not an address on the node's own loopback, http://127.0.0.1:PORT/PATH"

@@ -25,7 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
-__all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
+__all__ = ["build_target", "full_place", "run", "target_options", "targets_elsewhere", "targets_of"]
 
 
 def target_options() -> dict[str, Any]:
@@ -42,7 +42,7 @@ def target_options() -> dict[str, Any]:
         hosted_context={"type": "str"},
         hosted_kubeconfig={"type": "path"},
         hosted_kubeconfig_secret=_reference(),
-        namespace={"type": "str"},
+        hosted_namespace={"type": "str"},
         precedence={"type": "str", "choices": ["additional", "original"]},
         policy={"type": "dict"},
         drop={"type": "list", "elements": "str"},
@@ -98,7 +98,7 @@ def targets_of(params: Mapping[str, Any]) -> list[Wanted[Cluster]]:
 
     :raises ConfigurationError: two have one id, or are one hosted cluster.
     """
-    return build_targets(params, list(target_options()), build_target, _full_place)
+    return build_targets(params, list(target_options()), build_target, full_place)
 
 
 # Asked on another machine than the one that works on them: a place has one name everywhere.
@@ -118,8 +118,8 @@ def run(
     return shared.over(targets_of(params), _place, work)
 
 
-def _full_place(cluster: Cluster) -> str:
-    """Two targets of one name would undo each other's work."""
+def full_place(cluster: Cluster) -> str:
+    """The name by which two targets are one: they would undo each other's work."""
     if cluster.reached_directly:
         way = [cluster.hosted_kubeconfig, cluster.hosted_context]
     else:
@@ -131,4 +131,6 @@ def _full_place(cluster: Cluster) -> str:
 
 def _place(wanted: Mapping[str, Any]) -> str:
     cluster = wanted.get("hosted_context") or wanted.get("cluster_id") or "?"
-    return f"{shown(cluster)}:namespaces/{shown(wanted.get('namespace') or KUBE_SYSTEM)}/secrets/{GLOBAL}"
+    return (
+        f"{shown(cluster)}:namespaces/{shown(wanted.get('hosted_namespace') or KUBE_SYSTEM)}/secrets/{GLOBAL}"
+    )

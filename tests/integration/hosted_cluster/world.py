@@ -99,7 +99,7 @@ class World:
         return {
             "cluster_id": self.id,
             "control_plane_namespace": self.control_plane,
-            "namespace": self.namespace,
+            "hosted_namespace": self.namespace,
             "syncer_image": IMAGE,
             "syncer_node_selector": self.select,
             **more,

@@ -1,0 +1,125 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: hosted_cluster_report
+short_description: Say what became of every hosted cluster
+version_added: 0.1.0
+description:
+  - Prints a table of what M(hyperfleet.pull_secret.hosted_cluster_pull_secret) did for each hosted
+    cluster, and why what failed failed.
+  - Does not fail for a cluster that failed. The task after it does, if RV(summary) counts failed ones, so
+    that a workflow ends with one explicit result. It fails where a name is not a variable's.
+extends_documentation_fragment:
+  - hyperfleet.pull_secret.attributes
+attributes:
+  action_group:
+    support: none
+    membership: []
+    details:
+      - It reaches no place, so it has none of the group's options.
+  diff_mode:
+    support: none
+    details:
+      - It changes nothing.
+options:
+  clusters:
+    description:
+      - Name of the variable that holds the clusters.
+      - A name, and no template, as in the other options. A large fleet takes long to be copied as an
+        argument.
+    type: str
+    required: true
+  defaults:
+    description: Name of the variable that holds what every cluster has that does not say otherwise.
+    type: str
+  result:
+    description:
+      - Name of the variable that the result of M(hyperfleet.pull_secret.hosted_cluster_pull_secret) was
+        registered in.
+    type: str
+    required: true
+  show:
+    description: Whether the table is printed.
+    type: bool
+    default: true
+author:
+  - HyperFleet contributors (@openshift-hyperfleet)
+"""
+
+EXAMPLES = r"""
+- name: Say what became of every hosted cluster
+  hyperfleet.pull_secret.hosted_cluster_report:
+    clusters: clusters
+    result: done
+  register: report
+
+- name: End with one result for all clusters
+  ansible.builtin.fail:
+    msg: "{{ report.msg }}"
+  when: report.summary.failed > 0
+"""
+
+RETURN = r"""
+clusters:
+  description: One row for each cluster.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    cluster:
+      description: Id of the cluster.
+      type: str
+      returned: always
+    additional:
+      description: What became of the additional secret.
+      type: str
+      returned: always
+    global_secret:
+      description: What was done in the hosted cluster.
+      type: str
+      returned: always
+    nodes:
+      description: How many of how many nodes have the secret.
+      type: str
+      returned: always
+    changed:
+      description: Whether anything changed.
+      type: bool
+      returned: always
+    failed:
+      description: Whether the cluster failed.
+      type: bool
+      returned: always
+    kind:
+      description: Kind of the failure.
+      type: str
+      returned: always
+    reason:
+      description: What went wrong, where, and what to do.
+      type: str
+      returned: always
+    actions:
+      description: All that was done.
+      type: list
+      elements: str
+      returned: always
+    warnings:
+      description: What was repaired or should be looked at.
+      type: list
+      elements: str
+      returned: always
+msg:
+  description: How many clusters failed, and the first reasons.
+  returned: when a cluster failed
+  type: str
+summary:
+  description: Counts of all clusters, of those that changed and did not fail, and of those that failed.
+  returned: always
+  type: dict
+  sample: {total: 1000, changed: 10, failed: 1}
+"""

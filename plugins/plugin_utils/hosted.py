@@ -1,0 +1,157 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From hosted clusters, as people list them, to targets of ``hosted_cluster_pull_secret``, and to a summary.
+
+Pure functions.  A cluster that is described wrongly fails alone, and before anything is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import ModuleType
+from typing import Any, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    MISPLACED,
+    is_name,
+    misplaced,
+    quoted,
+    shown,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import PROBLEM, is_given
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.fitting import fitted
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import (
+    Checked,
+    ClusterError,
+    listed,
+)
+
+__all__ = ["checked", "hosted_rows", "hosted_targets"]
+
+# What the module's parameters have where nobody says anything.
+_UNSAID = {"state": "present", "precedence": "additional"}
+
+
+def hosted_targets(clusters: Any, defaults: Any = None) -> list[dict[str, Any]]:
+    """The targets of ``hosted_cluster_pull_secret``, for the clusters that have no problem.
+
+    :param defaults: options of every cluster that does not have them.
+    :raises ClusterError: there is no list of clusters, or the defaults are no mapping.
+    """
+    return [dict(one.cluster) for one in checked(clusters, defaults) if one.problem is None]
+
+
+def hosted_rows(clusters: Any, result: Mapping[str, Any], defaults: Any = None) -> list[dict[str, Any]]:
+    """One row a cluster: what became of its additional secret, what was done, how far its nodes are.
+
+    :param result: what ``hosted_cluster_pull_secret`` returned.
+    :raises ClusterError: likewise.
+    """
+    results = {target["id"]: target for target in result.get("targets") or ()}
+    return [
+        _row(one, results.get(one.cluster.get("cluster_id")), result) for one in checked(clusters, defaults)
+    ]
+
+
+def checked(clusters: Any, defaults: Any = None) -> list[Checked]:
+    """Every cluster of the list with the defaults, and what is wrong with it."""
+    if defaults is not None and not isinstance(defaults, Mapping):
+        raise ClusterError("the defaults of the hosted clusters are not a mapping")
+    common = _given(defaults or {})
+    found: list[Checked] = []
+    names: dict[str, list[int]] = {}
+    for index, given in enumerate(listed(clusters)):
+        cluster = {**common, **_given(given)} if isinstance(given, Mapping) else {}
+        identity = cluster.get("cluster_id")
+        named = isinstance(identity, str) and is_name(identity)
+        problem: Optional[str] = None
+        try:
+            if not isinstance(given, Mapping):
+                raise ConfigurationError("it is not a mapping")
+            cluster, place = _fit(cluster)
+            for name in (f"cluster_id {identity}", place):
+                names.setdefault(name, []).append(index)
+        except ConfigurationError as error:
+            problem = str(error)
+        found.append(Checked(str(identity) if named else f"cluster {index + 1}", cluster, problem))
+    for name, group in names.items():
+        for index in group if len(group) > 1 else ():
+            # All of them, since nobody knows which is meant.
+            positions = " and ".join(str(position + 1) for position in group[:5])
+            found[index] = found[index]._replace(problem=f"clusters {positions} share {name}")
+    return found
+
+
+def _given(cluster: Mapping[str, Any]) -> dict[str, Any]:
+    # Ansible's own mappings template a value at each access.
+    return {str(key): value for key, value in cluster.items() if is_given(value)}
+
+
+def _fit(cluster: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """The cluster as the module will have it, and the full name of its place.
+
+    :raises ConfigurationError: what is wrong with it, whatever the others are.
+    """
+    if PROBLEM in cluster:
+        raise ConfigurationError(shown(str(cluster[PROBLEM])))
+    task = _task()
+    specs = task.target_options()
+    unknown = sorted(quoted(key) for key in cluster if key not in specs)
+    if unknown:
+        raise ConfigurationError(f"unknown key {', '.join(unknown)}")
+    astray = misplaced(cluster)
+    if astray:
+        raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
+    fit = {key: fitted(key, value, specs[key]) for key, value in cluster.items()}
+    everything = {**dict.fromkeys(specs), **_UNSAID, **fit}
+    return fit, str(task.full_place(task.build_target(everything)))
+
+
+@lru_cache(maxsize=1)
+def _task() -> ModuleType:
+    # It brings what reaches its places along, which nothing else here needs.
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+        hosted_cluster_pull_secret,
+    )
+
+    return hosted_cluster_pull_secret
+
+
+def _row(one: Checked, target: Optional[Mapping[str, Any]], result: Mapping[str, Any]) -> dict[str, Any]:
+    done = target or {}
+    failed: Optional[Mapping[str, Any]] = done if done.get("failed") else None
+    if one.problem is not None:
+        done, failed = {}, {"kind": "configuration", "msg": one.problem}
+    elif target is None:
+        said = result.get("msg") or "the task ended early"
+        failed = {"kind": "not_run", "msg": f"not reached: {said}"}
+    nodes = done.get("rollout")
+    return {
+        "cluster": one.name,
+        "additional": done.get("additional"),
+        "global_secret": _state(done),
+        "nodes": f"{nodes['in_sync']} of {nodes['nodes']}" if nodes else None,
+        "changed": bool(done.get("changed")),
+        "failed": failed is not None,
+        "actions": list(done.get("actions") or ()),
+        "kind": failed["kind"] if failed else None,
+        "reason": failed["msg"] if failed else None,
+        "warnings": list(done.get("warnings") or ()),
+    }
+
+
+def _state(done: Mapping[str, Any]) -> str:
+    if not done:
+        return "not reached"
+    if done.get("failed"):
+        return "failed"
+    actions = list(done.get("actions") or ())
+    # Creating or removing all of it is one thing to whoever looks at a table.
+    if len(actions) > 2:
+        verbs = list(dict.fromkeys(action.partition(" ")[0] for action in actions))
+        return f"{' and '.join(verbs[:2])} ({len(actions)} steps)"
+    return ", ".join(actions) or "unchanged"

@@ -65,7 +65,7 @@ class Pace:
 
 
 class Loop:
-    """:param rest: called when nothing is under way: connections may be closed."""
+    """:param rest: called when nothing is under way any more: what was needed for it can be let go."""
 
     def __init__(
         self,
@@ -97,6 +97,7 @@ class Loop:
         self._said_trouble = ""
         self._logged = ""
         self._rechecks = 0
+        self._is_awake = True
         # When to do what next, on the monotonic clock.
         self._recheck_at = time.monotonic() + self._pace.recheck
         self._slot_at = 0.0
@@ -127,6 +128,7 @@ class Loop:
                 kind, thing, at = self._inbox.get(timeout=self._patience())
             except Empty:
                 kind, thing, at = "", None, 0.0
+            self._is_awake = self._is_awake or bool(kind)
             if kind == "secret":
                 self._on_secret(thing, at)
             elif kind == "restarted":
@@ -161,7 +163,8 @@ class Loop:
             self._recheck_at = now + between(0.8, 1.2) * self._pace.recheck
             self._recheck(now)
         self._flush()
-        if self._step == IDLE and self._status.due_at is None:
+        if self._is_awake and self._step == IDLE and self._status.due_at is None:
+            self._is_awake = False
             self._rest()
 
     @property

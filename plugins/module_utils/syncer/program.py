@@ -48,17 +48,17 @@ class Syncer:
     ) -> None:
         self._log = log
         pace = pace or Pace(settings)
-        calls, watch = (
+        self._calls, watch = (
             Api(settings.host, settings.port, tls=settings.tls, directory=settings.account_dir, timeout=_CALL)
             for dummy in range(2)
         )
         self.loop = Loop(
             settings,
             node or Node(settings),
-            Slots(calls, settings.namespace, settings.leases, settings.node),
-            Status(calls, settings.namespace, settings.status, settings.node, backoff=pace.status),
+            Slots(self._calls, settings.namespace, settings.leases, settings.node),
+            Status(self._calls, settings.namespace, settings.status, settings.node, backoff=pace.status),
             log,
-            rest=calls.rest,
+            rest=self._rest,
             pace=pace,
         )
         self._watch = SecretWatch(
@@ -77,6 +77,11 @@ class Syncer:
             return self.loop.run()
         finally:
             self._watch.stop()
+
+    def _rest(self) -> None:
+        """Nothing is under way: hold no more memory than it takes to wait."""
+        self._calls.rest()
+        gc.collect()
 
     def _watching(self) -> None:
         try:

@@ -88,7 +88,7 @@ class Connection:
 
     def _connect(self) -> socket.socket:
         try:
-            plain = socket.create_connection((self._host, self._port), timeout=self._rest())
+            plain = self._dial()
         except OSError as error:
             raise WireError(f"cannot connect to {self._host}:{self._port}: {_said(error)}") from None
         try:
@@ -98,10 +98,26 @@ class Connection:
                 if hasattr(socket, name):
                     plain.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
             plain.settimeout(self._rest())
-            return self._tls.wrap_socket(plain, server_hostname=self._host) if self._tls else plain
+            # As bytes, as below.
+            return self._tls.wrap_socket(plain, server_hostname=self._host.encode()) if self._tls else plain
         except OSError as error:
             plain.close()
             raise WireError(f"no TLS with {self._host}:{self._port}: {_said(error)}") from None
+
+    def _dial(self) -> socket.socket:
+        # As a str the name would be encoded as an international one, with the tables for it: 1 MiB.
+        found = socket.getaddrinfo(self._host.encode(), self._port, type=socket.SOCK_STREAM)
+        problem: Optional[OSError] = None
+        for family, kind, protocol, dummy, address in found:
+            held = socket.socket(family, kind, protocol)
+            try:
+                held.settimeout(self._rest())
+                held.connect(address)
+                return held
+            except OSError as error:
+                held.close()
+                problem = error
+        raise problem or OSError("it has no address")
 
     def _send(
         self, held: socket.socket, method: str, target: str, headers: Mapping[str, str], body: bytes

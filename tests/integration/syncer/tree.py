@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import glob
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import jeepney
 
@@ -35,27 +37,52 @@ def instructions() -> list[list[str]]:
     return found
 
 
-def build_tree(target: Path, python: str = sys.executable) -> Path:
-    """Do what the Containerfile does; gives the program's path. jeepney is the installed one.
+class Tree(NamedTuple):
+    """``command`` runs the program, or what is put in the place of ``program``, as the image does."""
 
-    :param python: which one it is compiled for.
+    program: Path
+    command: list[str]
+    environ: dict[str, str]
+
+    def running(self, program: Path) -> list[str]:
+        """Compiled as well: Python keeps nothing of the file that it is started with."""
+        compiled = program.with_suffix(".pyc")
+        make = "import py_compile, sys; py_compile.compile(sys.argv[1], sys.argv[2], doraise=True)"
+        subprocess.run([*self.command[:-1], "-c", make, str(program), str(compiled)], check=True)
+        return [*self.command[:-1], str(compiled)]
+
+
+def build_tree(target: Path, python: str = sys.executable) -> Tree:
+    """Do what the Containerfile does. jeepney is the installed one.
+
+    :param python: runs the program; what it compiles is kept beside the tree, not in its own directories.
     """
+    environ: dict[str, str] = {}
+    command: list[str] = []
     for words in instructions():
-        if words[0] != "COPY":
-            continue
-        *sources, directory = words[1:]
-        if sources[0].endswith(".whl"):
-            continue
-        inside = target / directory.lstrip("/")
-        inside.mkdir(parents=True, exist_ok=True)
-        for pattern in sources:
-            files = glob.glob(pattern, root_dir=ROOT)
-            assert files, f"there is no {pattern}"
-            for name in files:
-                shutil.copy(ROOT / name, inside)
-    root = target / "opt/syncer"
+        if words[0] == "COPY" and not words[1].endswith(".whl"):
+            _copy(target, *words[1:])
+        elif words[0] == "ENV":
+            environ.update(
+                (name, value) for name, _sign, value in (word.partition("=") for word in words[1:])
+            )
+        elif words[0] == "ENTRYPOINT":
+            command = json.loads(" ".join(words[1:]))
     assert jeepney.__file__ is not None
+    program = (target / command[-1].lstrip("/")).with_suffix(".py")
     ignored = shutil.ignore_patterns("tests", "__pycache__")
-    shutil.copytree(Path(jeepney.__file__).parent, root / "jeepney", ignore=ignored)
-    subprocess.run([python, "-m", "compileall", "-q", str(root)], check=True)
-    return root / "main.py"
+    shutil.copytree(Path(jeepney.__file__).parent, program.parent / "jeepney", ignore=ignored)
+    tree = Tree(program, [python, *command[1:-1], "-X", f"pycache_prefix={target}/compiled", ""], environ)
+    subprocess.run([*tree.command[:-1], str(program), "--compile"], check=True)
+    return tree._replace(command=tree.running(program))
+
+
+def _copy(target: Path, *words: str) -> None:
+    *sources, directory = words
+    inside = target / directory.lstrip("/")
+    inside.mkdir(parents=True, exist_ok=True)
+    for pattern in sources:
+        files = glob.glob(pattern, root_dir=ROOT)
+        assert files, f"there is no {pattern}"
+        for name in files:
+            shutil.copy(ROOT / name, inside)

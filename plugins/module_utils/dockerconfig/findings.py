@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any, NoReturn, Optional, TypeVar, cast
+from typing import Any, NamedTuple, NoReturn, Optional, TypeVar, cast
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import BY_ID, ERROR
 
@@ -16,8 +15,7 @@ _SHOWN = 5
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """What :func:`lint` says about one point of a document; never contains a value of it.
 
     ``rule`` is the stable id, ``severity`` is ``error`` or ``warning``,
@@ -34,7 +32,7 @@ class Finding:
 
     def as_dict(self) -> dict[str, Optional[str]]:
         """A plain dictionary of the fields, fit for a module's result."""
-        return asdict(self)
+        return self._asdict()
 
     def __str__(self) -> str:
         where = f"{self.registry}: " if self.registry is not None else ""

@@ -10,7 +10,6 @@ Modelled on ``url.Parse`` and ``net.SplitHostPort``.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from typing import NamedTuple, Optional
 
@@ -83,6 +82,9 @@ def _bracketed_host(host: str) -> Optional[str]:
     plain, in_plain, rest = address.partition("%")  # a "%" escaped by other means
     if in_plain or rest:
         return None
+    # Rare, and a quarter of a MiB: the node's syncer reads docker configs, too.
+    import ipaddress
+
     try:
         ipaddress.IPv6Address(plain)
     except ValueError:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import (
     DockerConfig,
@@ -44,8 +43,7 @@ def digest(config: Union[DockerConfig, bytes], key: bytes) -> str:
     return "hmac-sha256:" + hmac.new(key, config.canonical(), hashlib.sha256).hexdigest()[:_DIGITS]
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(NamedTuple):
     """What differs, by registry name; ``outside`` says that something beside ``auths`` does.
 
     True if anything differs in meaning.

@@ -10,8 +10,7 @@ it.  Both are one option, ``precedence``, and a policy can decide registry by re
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import (
     DockerConfig,
@@ -40,16 +39,14 @@ PROTECTED = "cloud.openshift.com"
 _MERGED_MAPS = frozenset({"credHelpers", "HttpHeaders"})
 
 
-@dataclass(frozen=True)
-class Layer:
+class Layer(NamedTuple):
     """One docker config of a merge and the name under which provenance and conflicts show it."""
 
     name: str
     config: DockerConfig
 
 
-@dataclass(frozen=True)
-class Merged:
+class Merged(NamedTuple):
     """What :func:`merge` gives.  Only ``config`` is secret.
 
     ``provenance``: registry as written in the result -> layer name.  ``conflicts``: one

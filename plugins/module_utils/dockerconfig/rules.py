@@ -12,8 +12,7 @@ their own code.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 ERROR: Final = "error"
 WARNING: Final = "warning"
@@ -27,8 +26,7 @@ _USES = "uses it"
 _NEVER = "never matches it"
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """One row: ``id`` (kebab-case, stable), ``severity``, ``text`` and both readers' verdicts."""
 
     id: str

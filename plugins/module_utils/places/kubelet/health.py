@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
@@ -63,8 +63,10 @@ class Healthz:
         if not self.url:
             return ""
         end = clock.monotonic() + _ANSWER
+        # As bytes: a str would be encoded as an international name, with the tables for it: 1 MiB.
+        where: Any = (self._host.encode("ascii", "replace"), self._port)
         try:
-            with socket.create_connection((self._host, self._port), timeout=_ANSWER) as stream:
+            with socket.create_connection(where, timeout=_ANSWER) as stream:
                 stream.sendall(self._request)
                 answer = b""
                 while b"\n" not in answer and len(answer) < 4096:

@@ -22,10 +22,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api 
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import between
 
-__all__ = ["DURATION", "Slots"]
+__all__ = ["Slots"]
 
-# Seconds after which others may take the slot of a node that died with it.
-DURATION = 60
 # How many slots one look asks for: a thousand waiting nodes must not ask for a hundred Leases each.
 _AT_ONCE = 3
 
@@ -34,6 +32,7 @@ class Slots:
     """The slots as one node sees them. One thread at a time.
 
     :param names: the Leases' names; none: there is no budget, and every node always has a slot.
+    :param duration: seconds after which others may take the slot of a node that died with it.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class Slots:
         names: Sequence[str],
         node: str,
         *,
-        duration: int = DURATION,
+        duration: int = 60,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._api = api

@@ -55,7 +55,13 @@ class Syncer:
         self.loop = Loop(
             settings,
             node or Node(settings),
-            Slots(self._calls, settings.namespace, settings.leases, settings.node),
+            Slots(
+                self._calls,
+                settings.namespace,
+                settings.leases,
+                settings.node,
+                duration=settings.lease_seconds,
+            ),
             Status(self._calls, settings.namespace, settings.status, settings.node, backoff=pace.status),
             log,
             rest=self._rest,

@@ -43,6 +43,7 @@ class Settings(NamedTuple):
     tls: bool
     account_dir: str
     recheck: float
+    lease_seconds: int
 
 
 def from_environment(environ: Mapping[str, str]) -> Settings:
@@ -75,6 +76,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
         tls=tls,
         account_dir=_text(environ, "SYNCER_ACCOUNT_DIR", _ACCOUNT),
         recheck=_seconds(environ, "SYNCER_RECHECK", 60, least=0.05),
+        lease_seconds=int(_seconds(environ, "SYNCER_LEASE_SECONDS", 60, least=1)),
     )
 
 

@@ -93,6 +93,24 @@ class Cluster:
             data.update({} if value is None else {node: json.dumps(dict(value))})
             store.replace(RESOURCES["configmaps"], {**old, "data": data})
 
+    def add_slot(self) -> None:
+        self.leases += (f"restart-{len(self.leases)}",)
+        with self.lab.store.lock:
+            self._create("leases", self.leases[-1], spec={})
+
+    def hold(self, node: str, seconds: int, number: int = 0) -> None:
+        """Somebody takes a slot and is never heard of again."""
+        store = self.lab.store
+        with store.lock:
+            old = store.find("leases", NAMESPACE, self.leases[number]) or {}
+            spec = {"holderIdentity": node, "leaseDurationSeconds": seconds, "renewTime": "x"}
+            store.replace(RESOURCES["leases"], {**old, "spec": spec})
+
+    def renewed(self, number: int = 0) -> str:
+        with self.lab.store.lock:
+            lease = self.lab.store.find("leases", NAMESPACE, self.leases[number])
+        return str((lease or {}).get("spec", {}).get("renewTime") or "")
+
     def holder(self, number: int = 0) -> str:
         with self.lab.store.lock:
             lease = self.lab.store.find("leases", NAMESPACE, self.leases[number])

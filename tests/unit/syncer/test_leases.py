@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import ApiError, WireError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import DURATION, Slots
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
+
+DURATION = 60
 
 
 class Clock:

@@ -35,4 +35,4 @@ def new_node(cluster: Cluster, tmp_path: Path) -> Iterator[NewNode]:
 
     yield make
     for node in made:
-        node.stop()
+        node.close()

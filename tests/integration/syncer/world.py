@@ -156,6 +156,7 @@ class NodeUnderTest:
         self._syncer: Syncer | None = None
         self._thread: threading.Thread | None = None
         self.code: int | None = None
+        self.is_stopping = False
 
     def token(self, token: str) -> None:
         (self.account / "token").write_text(token)
@@ -175,12 +176,17 @@ class NodeUnderTest:
         self.code = syncer.run()
 
     def stop(self) -> int | None:
+        self.is_stopping = True
         if self._syncer is not None and self._thread is not None:
             self._syncer.loop.stop()
             self._thread.join(LIMIT)
             assert not self._thread.is_alive()
-        self.wire.close()
         return self.code
+
+    def close(self) -> None:
+        """Stop it, and the way to the API server."""
+        self.stop()
+        self.wire.close()
 
     @property
     def log(self) -> list[dict[str, Any]]:

@@ -48,6 +48,8 @@ class ApiServer:
         self.before_get: Callable[[], None] | None = None
         self.requests: Counter[str] = Counter()
         self.watches = 0
+        # From where each watch wanted to go on.
+        self.resumed: list[int] = []
         self.url = ""
         self._version = 100
         self._forgotten = 0
@@ -152,6 +154,7 @@ class ApiServer:
 
     async def _watch(self, request: web.Request, key: Key) -> web.StreamResponse:
         at = int(request.query["resourceVersion"])
+        self.resumed.append(at)
         if at < self._forgotten:
             return web.json_response(_status(410), status=410)
         stream = web.StreamResponse()

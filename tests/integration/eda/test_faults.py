@@ -83,6 +83,8 @@ def test_a_lost_connection_loses_nothing_and_repeats_nothing(token: str) -> None
                     await source.until(lambda it, last=last: it.changes[-1:] == [last])  # type: ignore[misc]
                 assert len(source.changes) == 4
                 assert server.requests["list"] == 1
+                # Each went on where the one before was.
+                assert server.resumed[1:] == [int(version) for _one, _kind, version in source.changes[:3]]
                 assert source.problems == []
 
     asyncio.run(scenario())
@@ -147,6 +149,26 @@ def test_a_secret_that_goes_between_list_and_get_is_absent(token: str) -> None:
                 assert source.changes == []
                 version = server.change(NAMESPACE, NAME)
                 await source.until(lambda it: it.changes == [("cls-1", "ADDED", str(version))])
+
+    asyncio.run(scenario())
+
+
+def test_a_change_between_list_and_get_is_told_once(token: str) -> None:
+    async def scenario() -> None:
+        async with ApiServer() as server:
+            server.change(NAMESPACE, NAME)
+
+            def change() -> None:
+                server.before_get = None
+                server.change(NAMESPACE, NAME)
+
+            server.before_get = change
+            async with running([entry("cls-1", server.url, token)], batch={"delay": 0}) as source:
+                await server.until(lambda: server.watches == 1)
+                # The watch brings the same change before this one.
+                version = server.change(NAMESPACE, NAME)
+                await source.until(lambda it: it.changes[-1:] == [("cls-1", "MODIFIED", str(version))])
+                assert [kind for _cluster, kind, _version in source.changes] == ["ADDED", "MODIFIED"]
 
     asyncio.run(scenario())
 

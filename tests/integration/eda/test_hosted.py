@@ -143,7 +143,7 @@ def test_who_is_not_ready_holds_up_nobody(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "field", [{"exec": {"command": "touch", "args": ["ran"]}}, {"tokenFile": "token"}, {"client-key": "key"}]
+    "field", [{"exec": {"command": "true"}}, {"tokenFile": "token"}, {"client-key": "key"}]
 )
 def test_a_kubeconfig_in_a_secret_leads_to_nothing_of_this_machine(
     tmp_path: Path, field: dict[str, Any], caplog: pytest.LogCaptureFixture

@@ -22,6 +22,8 @@ from tests.integration.eda.source import entry, token_file
 from tests.lab.session import kubernetes
 
 MANY = 1000
+# As many systems begin a process.
+FEW_FILES = ("sh", "-c", 'ulimit -S -n 256; exec "$@"', "sh")
 ROOT = Path(__file__).parents[3]
 # As ansible-rulebook finds it: in a tree of collections, and nothing on sys.path.
 INSTALLED = (
@@ -75,7 +77,9 @@ def test_a_thousand_clusters_take_one_process(tmp_path: Path, capsys: pytest.Cap
             listed = tmp_path / "clusters.json"
             listed.write_text(json.dumps({"clusters": clusters}))
             arguments = {"clusters": str(listed), "batch": {"delay": 0.2}}
-            async with process(sys.executable, runner, INSTALLED, json.dumps(arguments)) as source:
+            async with process(
+                *FEW_FILES, sys.executable, runner, INSTALLED, json.dumps(arguments)
+            ) as source:
                 await read_until_all(source, MANY)
                 assert server.stdin
                 assert source.stdout
@@ -101,7 +105,7 @@ def test_a_thousand_watches_of_the_real_api_server(
         arguments = {"clusters": str(tmp_path / "clusters.json"), "batch": {"delay": 0.2}}
         (tmp_path / "clusters.json").write_text(json.dumps(clusters))
         runner = ROOT / "tests/integration/eda/process.py"
-        async with process(sys.executable, runner, INSTALLED, json.dumps(arguments)) as source:
+        async with process(*FEW_FILES, sys.executable, runner, INSTALLED, json.dumps(arguments)) as source:
             _report(capsys, "TLS, the real API server", await read_until_all(source, MANY))
 
     with kubernetes("real") as env:

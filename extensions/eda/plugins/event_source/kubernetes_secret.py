@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import resource
 import sys
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,16 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
     parse_settings,
 )
 
+_FILES = 65536
 LOGGER = logging.getLogger("hyperfleet.pull_secret.kubernetes_secret")
+
+
+def _allow_connections() -> None:
+    """A watch is a connection, and many systems allow a process 1024 files unless it asks for more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def main(queue: Queue, args: dict[str, Any]) -> None:
@@ -129,6 +139,7 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
     settings = parse_settings(args)
     if not isinstance(settings.clusters, str):
         check_clusters(settings.clusters)
+    _allow_connections()
     batches = Batches(queue, settings.delay, settings.most, engine_is_busy)
     while True:
         tasks = [asyncio.create_task(batches.run()), asyncio.create_task(Fleet(settings, batches).run())]

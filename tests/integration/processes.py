@@ -83,6 +83,7 @@ class Ansible:
         self.directory = directory
         directory.mkdir(parents=True)
         self.env: dict[str, str] = {}
+        self.python = Path(sys.executable)
         self._count = 0
 
     def module(
@@ -162,9 +163,9 @@ class Ansible:
     def _start(self, arguments: list[str], env: Mapping[str, str] | None) -> Running:
         self._count += 1
         record = self.directory / f"record-{self._count}.jsonl"
-        program = Path(sys.executable).parent / "ansible-playbook"
+        program = self.python.parent / "ansible-playbook"
         process = subprocess.Popen(
-            [sys.executable, str(program), *arguments],
+            [str(self.python), str(program), *arguments],
             cwd=self.directory,
             env=self._environment(record) | dict(env or {}),
             stdin=subprocess.DEVNULL,

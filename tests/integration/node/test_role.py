@@ -13,6 +13,7 @@ import pytest
 
 from tests.integration.node.world import BAD, World, document
 from tests.integration.processes import Finished
+from tests.tools import env
 
 pytestmark = pytest.mark.real("nodes")
 
@@ -77,6 +78,24 @@ def test_a_failing_node_stops_the_roll_out(fleet: World, mode: str) -> None:
     held = play(fleet, BAD, node_serial=1)
     assert "not tried again until it changes" in held.output
     assert fleet.auths() == {"ecr.example"}
+
+
+@pytest.mark.parametrize("core", env.CORES)
+def test_the_rescue_is_reached_with_every_ansible_core(fleet: World, core: str) -> None:
+    """A handler that fails while handlers are flushed in a block: versions count it differently."""
+    venv = env.core(core, ["libraries", "test"], "core")
+    if venv is None:
+        pytest.skip(f"no Python here runs ansible-core {core}")
+    fleet.ansible.python = env.ROOT / venv / "bin" / "python"
+    fleet.install("crash")
+    done = play(fleet, BAD)
+    assert done.code != 0
+    assert "file and kubelet were rolled back" in done.output
+    assert "config.json" not in fleet.beside()
+    assert fleet.kubelet()[0] == "active"
+    assert [fleet.beside(node) for node in fleet.nodes[1:]] == [[], []]
+    assert play(fleet, "quay.io", node_serial=3, node_window=0.2).code == 0
+    assert play(fleet, "quay.io", check=True, node_serial=3).code == 0
 
 
 def test_all_fail_at_once_and_are_rolled_back(fleet: World) -> None:

@@ -26,7 +26,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 __all__ = ["Restarter", "Verdict"]
 
 _MAX_BACKOFF = 30.0
-_STOPPING = 10.0
+_UNCHANGED = 5.0
+_POLL = 0.25
 _STOPPED = "kubelet is not running and was not started: it reads the file when it starts"
 
 
@@ -111,7 +112,7 @@ class Restarter:
         job = self._systemd.restart(unit, self._options.restart_timeout)
         self.jobs.append(job)
         if job == "canceled":
-            return self._canceled()
+            return self._canceled(before)
         if job == UNFINISHED:
             return Verdict(False, f"the restart was not done after {self._options.restart_timeout:g} s")
         if job != "done":
@@ -121,13 +122,21 @@ class Restarter:
         problem = self._health.problem(self._systemd, unit, before.invocation, self._clock, self._stop)
         return Verdict(not problem, problem)
 
-    def _canceled(self) -> Verdict:
+    def _canceled(self, before: UnitState) -> Verdict:
         """Somebody else asked for something else: a stop, which is theirs to undo, or a start."""
-        end = self._clock.monotonic() + _STOPPING
-        while True:
-            state = self._systemd.state(self._options.unit)
+        unit, now = self._options.unit, self._clock.monotonic
+        unchanged, end = now() + _UNCHANGED, now() + self._options.restart_timeout
+        state = before
+        while now() < end:
+            state = self._systemd.state(unit)
             if state.active == "inactive":
                 return Verdict(True, warning=f"the restart was canceled by a stop; {_STOPPED}")
-            if state.active != "deactivating" or self._clock.monotonic() >= end:
-                return Verdict(False, "the restart was canceled by another job")
-            nap(0.25, self._clock, self._stop)
+            # What canceled ours may not have begun with its own.
+            begun = state.invocation != before.invocation or now() >= unchanged
+            if begun and state.active not in ("activating", "deactivating", "reloading"):
+                break
+            nap(_POLL, self._clock, self._stop)
+        if state.is_up and state.invocation != before.invocation:
+            problem = self._health.problem(self._systemd, unit, before.invocation, self._clock, self._stop)
+            return Verdict(not problem, problem)
+        return Verdict(False, "the restart was canceled by another job")

@@ -10,7 +10,12 @@ from typing import Any, ClassVar
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting, safely
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
+    connection_secrets,
+    fitting,
+    safely,
+    without_stderr,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     MISPLACED,
     forms_in,
@@ -53,7 +58,7 @@ class ActionModule(BatchAction):
                 "msg": f"{', '.join(wrong)}: {MISPLACED}; "
                 "nothing was done; give it by reference, or as a string or a mapping in source.inline",
             }
-        forms = forms_in(arguments)
+        forms = forms_in(arguments) | connection_secrets(arguments)
 
         def work() -> dict[str, Any]:
             params = fitting(kubelet_auth_sync.spec(), arguments)
@@ -69,7 +74,8 @@ class ActionModule(BatchAction):
                     "msg": "a docker config is sent to a node over a pipelined connection only (and with "
                     "ANSIBLE_KEEP_REMOTE_FILES off): otherwise it would be written to a file there",
                 }
-            config, said = kubelet_auth_sync.resolve(params)
+            with without_stderr():
+                config, said = kubelet_auth_sync.resolve(params)
             text = config.canonical().decode("utf-8")
             forms.update(sensitive_forms(text))
             result = self._execute({**given, "source": {"inline": text}}, task_vars)

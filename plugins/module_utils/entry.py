@@ -32,7 +32,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options imp
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask, forms_in, unquoted
 
-__all__ = ["fitting", "run_here", "run_module", "run_with", "safely", "validated"]
+__all__ = [
+    "connection_secrets",
+    "fitting",
+    "run_here",
+    "run_module",
+    "run_with",
+    "safely",
+    "validated",
+    "without_stderr",
+]
 
 _TargetOptions = Callable[[], dict[str, Any]]
 
@@ -113,11 +122,15 @@ def run_here(
     :raises ConfigurationError: they are wrong.
     """
     params = validated(target_options, arguments)
-    # Libraries warn on stderr, which here is not the module's own. They give it to exec plugins, too: a file.
-    with contextlib.redirect_stderr(_nowhere()):
+    with without_stderr():
         result = task(params, check_mode=check_mode, diff=diff, stop=stop)
-    hidden: dict[str, Any] = Mask(_connection_secrets(arguments)).value(result)
+    hidden: dict[str, Any] = Mask(connection_secrets(arguments)).value(result)
     return hidden
+
+
+def without_stderr() -> contextlib.redirect_stderr[TextIO]:
+    """Libraries warn on stderr, not the module's own here. They give it to exec plugins, too: a file."""
+    return contextlib.redirect_stderr(_nowhere())
 
 
 @functools.cache
@@ -160,7 +173,7 @@ def _argument_error(message: str, arguments: Any, spec: Mapping[str, Any]) -> st
     return unquoted(message, arguments) + wrong_targets(arguments, spec)
 
 
-def _connection_secrets(arguments: Mapping[str, Any]) -> set[str]:
+def connection_secrets(arguments: Mapping[str, Any]) -> set[str]:
     """What AnsibleModule's no_log hides of the options; the docker configs are the action plugin's."""
     kubernetes = arguments.get("kubernetes")
     key = kubernetes.get("api_key") if isinstance(kubernetes, Mapping) else None

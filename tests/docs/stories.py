@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tests.docs import node_steps as node
 from tests.docs import workflow_steps as workflow
 from tests.docs.world import World, auths, config
 from tests.integration.processes import Finished
@@ -165,6 +166,12 @@ STORIES: dict[str, dict[str, Step]] = {
             _team_namespace, _pods_can_pull
         ),
         "Remove the Secret of a cluster that is gone": Step(_nothing, _secret_removed),
+    },
+    "modules/kubelet_auth_sync": {
+        "Bring file and kubelet in step": Step(node.a_node, node.in_step),
+        "Write the file and let kubelet find it within 5 minutes": Step(node.another_source, node.written),
+        "Take our entries out again": Step(_nothing, node.taken_out),
+        "Go back to the file of before": Step(node.rotated, node.went_back),
     },
     "modules/pull_secret_job": {
         "Do what the environment says": Step(workflow.job_environment, workflow.job_done),

@@ -39,7 +39,8 @@ def config(**entries: str) -> str:
 
 @dataclass
 class World:
-    """``root`` stands for ``/``; ``variables`` are the play's, what examples registered among them."""
+    """``root`` stands for ``/``; ``variables`` are the play's, what examples registered among them,
+    and ``defaults`` its modules'."""
 
     root: Path
     ansible: Ansible
@@ -47,6 +48,7 @@ class World:
     management: dict[str, KubernetesLab]
     hyperfleet: HyperFleetLab
     variables: dict[str, Any] = field(default_factory=dict)
+    defaults: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def run(self, *tasks: Example) -> Finished:
         """Run tasks as one play; what they register is there for the next."""
@@ -55,6 +57,7 @@ class World:
             "hosts": "localhost",
             "gather_facts": False,
             "vars": self.variables,
+            "module_defaults": self.defaults,
             "tasks": [below(self.root, task) for task in tasks],
         }
         finished = self.ansible.playbook([play])

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.lab.kubernetes.hypershift import BASE, serve_hosted_control_planes
 from tests.lab.nodes.api import ApiError, wait_until
 from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.nodes.node import Node
+from tests.lab.supervisor import LabError
 from tests.tools import env
 
 CLUSTER, PLANE = "cls-1", "clusters-cls-1"
@@ -84,7 +86,6 @@ class Tenant:
             "status": {"kubeConfig": {"name": "admin-kubeconfig", "key": "kubeconfig"}},
         }
         planes = f"{BASE}/namespaces/{PLANE}/hostedcontrolplanes"
-        wait_until(lambda: _is_served(api, planes), "HostedControlPlanes are served")
         api.apply(f"{planes}/{CLUSTER}", plane)
         lab.registry.set_account(*_PLATFORM)
         pull = {_KEY: encoded(lab.registry.docker_config(*_PLATFORM))}
@@ -133,8 +134,23 @@ class Tenant:
     def until(self, probe: Any, what: str, seconds: float = 120) -> float:
         """Wait for it; the seconds that it took."""
         begun = time.monotonic()
-        wait_until(probe, what, seconds)
+        try:
+            wait_until(probe, what, seconds)
+        except LabError as error:
+            error.add_note(self.scene())
+            raise
         return time.monotonic() - begun
+
+    def scene(self) -> str:
+        """What there is of the syncers, for whoever has to find out what went wrong."""
+        pods = self.cluster.api.items("/api/v1/namespaces/kube-system/pods")
+        lines = self.objects()
+        for pod in pods:
+            name = pod["metadata"]["name"]
+            lines.append(f"{name}: {json.dumps(pod['status'].get('containerStatuses'))}")
+            with suppress(LabError):
+                lines.append(self.cluster.api.log("kube-system", name)[-2000:])
+        return "\n".join(lines)
 
     def on_node(self, node: Node) -> Any:
         """The node's config.json, None where there is none."""
@@ -171,15 +187,7 @@ def _request(api: Any, method: str, path: str, body: Any) -> int:
         api._send(method, path, **({"json": body} if body is not None else {}))
     except ApiError as error:
         return error.code
-    return 200
-
-
-def _is_served(api: Any, path: str) -> bool:
-    try:
-        api.get(path)
-    except ApiError:
-        return False
-    return True
+    return 201 if method == "POST" else 200
 
 
 @contextmanager
@@ -197,7 +205,7 @@ def rulebook(directory: Path, clusters: Path) -> Iterator[Path]:
         process = subprocess.Popen(
             command,
             cwd=directory,
-            env={"PATH": f"{tools}:{_path()}", **environment},
+            env={"PATH": f"{tools}:{os.environ['PATH']}", **environment},
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,
@@ -205,12 +213,9 @@ def rulebook(directory: Path, clusters: Path) -> Iterator[Path]:
         try:
             yield output
             assert process.poll() is None, output.read_text()
+        except BaseException as error:
+            error.add_note(output.read_text()[-8000:])
+            raise
         finally:
             process.terminate()
             process.wait(30)
-
-
-def _path() -> str:
-    import os
-
-    return os.environ["PATH"]

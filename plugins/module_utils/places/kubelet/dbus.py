@@ -9,6 +9,7 @@ A container that has the node's ``/run/dbus`` can do this without any capability
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from typing import Any, ClassVar
 
@@ -32,6 +33,8 @@ _BUS_PATH = "/org/freedesktop/DBus"
 _UNIT = "org.freedesktop.systemd1.Unit"
 _SERVICE = "org.freedesktop.systemd1.Service"
 _CALL_LIMIT = 10.0
+# jeepney would look below /var/run, which need not be a link to /run in a container.
+_BUS = "unix:path=/run/dbus/system_bus_socket"
 _RECONNECT = 0.25
 # Of other units' jobs, too: nothing is lost between the call and its answer.
 _SIGNALS = 1024
@@ -196,7 +199,9 @@ def _connect(unit: str) -> Any:
             return super().receive(timeout=_CALL_LIMIT if timeout is None else timeout)
 
     try:
-        return Bus(prep_socket(get_bus("SYSTEM"), timeout=_CALL_LIMIT))
+        return Bus(
+            prep_socket(get_bus(os.environ.get("DBUS_SYSTEM_BUS_ADDRESS") or _BUS), timeout=_CALL_LIMIT)
+        )
     except (OSError, AuthenticationError) as error:
         reason = getattr(error, "strerror", None) or "it does not let us in, or does not answer"
         raise SystemdError(unit, GONE, f"D-Bus cannot be reached: {reason}") from None

@@ -65,7 +65,7 @@ def test_a_file_and_a_context(wanted: World, tmp_path: Path) -> None:
     )
     # The task's own context is not one of this file.
     connection = {"kubeconfig": str(wanted.management.kubeconfig(tmp_path / "mgmt")), "context": "mgmt-1"}
-    options = {"kubernetes": connection, "hosted_kubeconfig": str(path)}
+    options: dict[str, Any] = {"kubernetes": connection, "hosted_kubeconfig": str(path)}
     assert wanted.run(**options)["kind"] == "permission_denied"
     assert not wanted.run(**options, hosted_context="hosted").get("failed")
     assert wanted.there() == {*OURS, "leases"}

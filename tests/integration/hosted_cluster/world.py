@@ -54,7 +54,7 @@ class World:
         self.select = {"world": self.id}
         self.nodes: list[str] = []
         serve_hosted_control_planes(lambda method, at, body: management.request(method, at, body)[0])
-        self.kubeconfig = {
+        self.kubeconfig: dict[str, Any] = {
             "current-context": "hosted",
             "clusters": [{"name": "hosted", "cluster": {"server": hosted.url}}],
             "users": [{"name": "admin", "user": {"token": hosted.token}}],

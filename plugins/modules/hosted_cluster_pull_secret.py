@@ -140,7 +140,7 @@ options:
     description: Image of the syncer. Every target that is to be present needs one.
     type: str
   syncer_image_pull_secrets: &syncer_image_pull_secrets
-    description: Secrets of the hosted cluster's O(hosted_namespace) that the syncer's own image is pulled with.
+    description: Secrets in O(hosted_namespace) that the syncer's own image is pulled with.
     type: list
     elements: str
   syncer_node_selector: &syncer_node_selector

@@ -204,6 +204,46 @@ def test_nodes_that_never_report_keep_the_syncers_and_are_named(world: World) ->
     assert world.there() == set(), result
 
 
+def test_a_secret_that_is_there_again_before_the_removal_stops_it(world: World) -> None:
+    names = deployed(world)
+    world.additional(None)
+
+    def back() -> None:
+        for name in names:
+            world.report(name)
+        world.additional(docker_config(registry_example_com="again"))
+
+    looks = itertools.count()
+    at = f"*/configmaps/{STATUS}"
+    world.hosted.proxy.before("get", at, lambda: back() if next(looks) == 1 else None, times=10)
+    result = world.run(rollout_timeout=30)
+    assert (result.get("failed"), result["additional"]) == (None, "merged")
+    assert world.held()["registry.example.com"] == "again"
+    assert not [write for write in world.hosted.writes() if write.startswith("delete")]
+
+
+def test_nodes_that_lost_their_syncers_get_them_back_to_be_reverted(world: World) -> None:
+    names = deployed(world)
+    world.delete("daemonsets", SYNCER)
+    world.additional(None)
+    result = world.run(rollout_timeout=0.2)
+    assert "created daemonset" in result["actions"]
+    assert result["rollout"]["pending"] == 2
+    for name in names:
+        world.report(name)
+    world.run(rollout_timeout=0.2)
+    assert world.there() == set()
+
+
+def test_the_role_never_is_one_for_all_leases(world: World) -> None:
+    deployed(world)
+    for lease in world.leases():
+        world.delete("leases", lease)
+    world.additional(None)
+    world.run(rollout_timeout=0.2)
+    assert all(rule["resourceNames"] for rule in world.get("roles", SYNCER)["rules"])
+
+
 def test_with_no_time_for_the_nodes_all_is_removed(world: World) -> None:
     deployed(world)
     world.additional(None)

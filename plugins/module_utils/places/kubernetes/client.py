@@ -75,7 +75,8 @@ class KubernetesClient:
         self._prefix = f"{named}:" if named else ""
         self._configuration, self._plugin = configure(connection, settings.concurrency)
         self._host = str(self._configuration.host).rstrip("/")
-        self._address = _address(check_address(self._host, "kubernetes.host or the kubeconfig's server"))
+        url = check_address(self._host, "kubernetes.host or the kubeconfig's server")
+        self._address = _address(url)
         try:
             self._pool = RESTClientObject(self._configuration).pool_manager
         except Exception as error:  # noqa: BLE001 - urllib3's, and of what a kubeconfig should not hold
@@ -84,7 +85,7 @@ class KubernetesClient:
                 f"({type(error).__name__})",
                 "check the kubeconfig's proxy-url and tls-server-name",
             ) from None
-        if connection.embedded is not None:
+        if connection.embedded is not None and url.scheme == "https":
             self._pool.connection_pool_kw["ssl_context"] = connection.embedded.trust()
 
     def place(self, namespace: str, kind: str, name: str) -> str:

@@ -137,6 +137,9 @@ def test_a_kubeconfig_of_a_secret_may_not_do_more_than_log_in(
 ) -> None:
     document = copy.deepcopy(wanted.kubeconfig)
     document[field][0][field[:-1]] = entry
+    if what == "cannot be used":
+        # Nobody listens there. Without TLS a certificate is of no use, and not looked at.
+        document["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:9"
     wanted.put_kubeconfig(document)
     result = wanted.run()
     assert result["kind"] == "configuration", result

@@ -12,12 +12,17 @@ from typing import Any
 import pytest
 
 from tests.integration.hosted_cluster.world import IMAGE, OURS, World
+from tests.integration.k8s.servers import SERVERS
 from tests.integration.k8s.world import docker_config
 from tests.integration.processes import Ansible, Finished
 from tests.integration.workflow.world import recap
 
 PLAYBOOK = "hyperfleet.pull_secret.hosted_cluster"
 MODULE = "hyperfleet.pull_secret.hosted_cluster_pull_secret"
+
+
+# What Ansible adds is the same in front of either server.
+pytestmark = pytest.mark.parametrize("servers", SERVERS[:1], indirect=True)
 
 
 @pytest.fixture

@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Starts the syncer from the directory that the image has it in: ``python3 -I -S -OO main.py``.
-
-With ``--compile`` it only loads all that it would ever load, which leaves Python's compiled files behind.
-"""
+"""Starts the syncer from the directory that the image has it in: ``python3 -I -S -OO main.pyc``."""
 
 from __future__ import annotations
 
@@ -18,18 +15,4 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.program import main
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--compile"]:
-        import ssl  # noqa: F401
-
-        from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
-            open_systemd,
-        )
-
-        open_systemd("dbus")
-        import jeepney.auth
-        import jeepney.bus
-        import jeepney.io.blocking
-        import jeepney.wrappers  # noqa: F401
-
-        sys.exit(0)
     sys.exit(main())

@@ -115,8 +115,12 @@ class Running:
         (account / "token").write_text(token)
         (account / "ca.crt").write_bytes(ca)
         tree = build_tree(directory / "image", python)
+        # As the program itself, compiled: Python keeps nothing of the file that it is started with.
         driver = tree.program.with_name("driver.py")
         driver.write_text(DRIVER)
+        compiled = str(driver.with_suffix(".pyc"))
+        make = "import py_compile, sys; py_compile.compile(sys.argv[1], sys.argv[2], doraise=True)"
+        subprocess.run([*tree.command[:-1], "-c", make, str(driver), compiled], check=True)
         self.path = self.kubelet / "config.json"
         self._log = directory / "log"
         environ = {
@@ -134,7 +138,7 @@ class Running:
         }
         with self._log.open("wb") as stream:
             self._process = subprocess.Popen(
-                tree.running(driver),
+                [*tree.command[:-1], compiled],
                 env=environ,
                 stdin=subprocess.DEVNULL,
                 stdout=stream,

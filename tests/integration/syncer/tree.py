@@ -44,13 +44,6 @@ class Tree(NamedTuple):
     command: list[str]
     environ: dict[str, str]
 
-    def running(self, program: Path) -> list[str]:
-        """Compiled as well: Python keeps nothing of the file that it is started with."""
-        compiled = program.with_suffix(".pyc")
-        make = "import py_compile, sys; py_compile.compile(sys.argv[1], sys.argv[2], doraise=True)"
-        subprocess.run([*self.command[:-1], "-c", make, str(program), str(compiled)], check=True)
-        return [*self.command[:-1], str(compiled)]
-
 
 def build_tree(target: Path, python: str = sys.executable) -> Tree:
     """Do what the Containerfile does. jeepney is the installed one.
@@ -73,8 +66,8 @@ def build_tree(target: Path, python: str = sys.executable) -> Tree:
     ignored = shutil.ignore_patterns("tests", "__pycache__")
     shutil.copytree(Path(jeepney.__file__).parent, program.parent / "jeepney", ignore=ignored)
     tree = Tree(program, [python, *command[1:-1], "-X", f"pycache_prefix={target}/compiled", ""], environ)
-    subprocess.run([*tree.command[:-1], str(program), "--compile"], check=True)
-    return tree._replace(command=tree.running(program))
+    subprocess.run([*tree.command[:-1], str(program.with_name("compile.py"))], check=True)
+    return tree._replace(command=[*tree.command[:-1], str(program.with_suffix(".pyc"))])
 
 
 def _copy(target: Path, *words: str) -> None:

@@ -1,0 +1,83 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The image itself, built by buildah, and what it runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+pytestmark = pytest.mark.real("nodes")
+
+
+class Image(NamedTuple):
+    """Its files, and its configuration."""
+
+    root: Path
+    config: dict[str, Any]
+
+    def run(self, *options: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        """Run the entry point in the image's files, with these options to Python."""
+        python, *arguments = self.config["Entrypoint"]
+        return subprocess.run(
+            ["chroot", str(self.root), python, *options, *arguments],
+            env={**dict(pair.split("=", 1) for pair in self.config["Env"]), **environ},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
+    # Needs root and Debian's packages, which a laptop's fast tests do not.
+    from tests.lab.images import build_syncer
+
+    directory = tmp_path_factory.mktemp("image")
+    with tarfile.open(build_syncer()) as archive:
+        archive.extractall(directory / "archive", filter="data")
+    manifest = json.loads((directory / "archive/manifest.json").read_text())[0]
+    for layer in manifest["Layers"]:
+        with tarfile.open(directory / "archive" / layer) as files:
+            files.extractall(directory / "root", filter="tar")
+    config = json.loads((directory / "archive" / manifest["Config"]).read_text())["config"]
+    return Image(directory / "root", config)
+
+
+def test_it_runs_and_says_what_is_missing(image: Image) -> None:
+    done = image.run(NODE_NAME="node-1")
+    assert (done.returncode, done.stderr) == (2, "")
+    assert json.loads(done.stdout)["why"] == "KUBERNETES_SERVICE_HOST is not set"
+
+
+def test_nothing_is_compiled_when_it_starts(image: Image) -> None:
+    """It would be compiled on every node at each start, and the memory stays with the process."""
+    said = image.run("-v", NODE_NAME="node-1").stderr
+    loaded = [line for line in said.splitlines() if line.startswith("# code object from")]
+    assert len(loaded) > 60
+    assert [line for line in loaded if not line.endswith(".pyc'")] == []
+
+
+def test_it_holds_the_syncer_and_no_more_of_the_collection(image: Image) -> None:
+    utils = image.root / "opt/syncer/ansible_collections/hyperfleet/pull_secret/plugins/module_utils"
+    held = {str(path.relative_to(utils)) for path in utils.rglob("*.py")}
+    assert {path.partition("/")[0] for path in held} == {
+        "atomic_file.py",
+        "dockerconfig",
+        "errors.py",
+        "places",
+        "syncer",
+    }
+    assert {path.split("/")[1] for path in held if path.startswith("places/")} == {"kubelet"}
+    assert not list((image.root / "opt/syncer").rglob("*.whl"))
+    assert not (image.root / "opt/syncer/compile.py").exists()
+    assert image.config["User"] == "0:0"

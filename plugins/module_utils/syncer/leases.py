@@ -94,11 +94,11 @@ class Slots:
 
     def renew(self) -> bool:
         """Say that the holder lives; False if the slot is lost. Unanswered, it stays ours for a while."""
+        self._asked = self._clock()
         if not self._names:
             return True
         if self._held is None:
             return False
-        self._asked = self._clock()
         try:
             self._write(self._held, self._node)
         except ApiError as error:

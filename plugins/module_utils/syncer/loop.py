@@ -10,58 +10,39 @@ restart. The file is written as soon as the event is there; only the restart wai
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff, between
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import between
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log, where
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import (
     Invalid,
     Node,
     NodeError,
     Outcome,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.pace import Pace
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.restarts import Restarts, Result
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import (
     ON_CHANGE,
     Settings,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.status import (
     FAILED,
-    HELD,
     IN_SYNC,
     PENDING,
     Status,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import Secret
 
-__all__ = ["Loop", "Pace"]
+__all__ = ["Loop"]
 
 # Of the looks at the file, one in so many reads it.
 _READ_EVERY = 10
-IDLE, WAITING, RESTARTING = "idle", "waiting", "restarting"
-
-
-class Pace:
-    """How often what is looked at, in seconds."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.recheck = settings.recheck
-        # The more slots, the more nodes see the same change now.
-        self.spread = min(0.05 * len(settings.leases), 5.0)
-        self.slot = Backoff(2.0, 15.0)
-        self.held = Backoff(30.0, 300.0)
-        self.retry = Backoff(5.0, 300.0)
-        self.status = Backoff(2.0, 60.0)
-        self.watch = Backoff(1.0, 15.0)
-
-    def reset(self) -> None:
-        """There is something new: all begins anew."""
-        for backoff in (self.slot, self.held, self.retry):
-            backoff.reset()
+_RESTARTING = "kubelet is being restarted"
 
 
 class Loop:
@@ -78,29 +59,37 @@ class Loop:
         rest: Callable[[], None],
         pace: Pace,
     ) -> None:
-        self._restarts = settings.restart == ON_CHANGE
+        self._may_restart = settings.restart == ON_CHANGE
         self._node = node
-        self._slots = slots
         self._status = status
         self._log = log
         self._rest = rest
         self._pace = pace
         self._inbox: SimpleQueue[tuple[str, Any, float]] = SimpleQueue()
-        self._secret: Optional[Secret] = None
-        self._step = IDLE
-        self._only_back = False
-        self._held_by = ""
+        self._restarts = Restarts(
+            node,
+            slots,
+            status,
+            log,
+            pace,
+            self._say,
+            self._on_begun,
+            self._put_result,
+            lambda: self._stopping,
+        )
         self._stopping = False
         self._failed = ""
+        self._secret: Optional[Secret] = None
+        # Whether the Secret as it is now is in the file.
+        self._is_written = False
         self._written_meanwhile = False
         self._stamp: Optional[tuple[int, ...]] = None
-        self._said_trouble = ""
         self._logged = ""
+        self._said_trouble = ""
         self._rechecks = 0
         self._is_awake = True
         # When to do what next, on the monotonic clock.
-        self._recheck_at = time.monotonic() + self._pace.recheck
-        self._slot_at = 0.0
+        self._recheck_at = time.monotonic() + pace.recheck
         self._retry_at: Optional[float] = None
 
     # What other threads and signal handlers may call.
@@ -119,11 +108,14 @@ class Loop:
         self._failed = reason
         self.stop()
 
+    def _put_result(self, result: Result) -> None:
+        self._inbox.put(("restarted", result, 0.0))
+
     # The loop.
 
     def run(self) -> int:
         """Until ``stop``; 0, or 1 after ``fail``."""
-        while not (self._stopping and self._step != RESTARTING):
+        while not self._stopping or self._restarts.is_running:
             try:
                 kind, thing, at = self._inbox.get(timeout=self._patience())
             except Empty:
@@ -133,37 +125,27 @@ class Loop:
                 self._on_secret(thing, at)
             elif kind == "restarted":
                 self._on_restarted(thing)
+            self._restarts.on_time(time.monotonic())
             if not self._stopping:
-                self._on_time()
+                self._on_time(time.monotonic())
         return self._end()
 
     def _patience(self) -> float:
-        due = [self._recheck_at]
-        if self._step == WAITING:
-            due.append(self._slot_at)
-        if self._step == RESTARTING and self._restarts:
-            due.append(self._slots.renew_at)
-        if self._retry_at is not None and self._step == IDLE:
-            due.append(self._retry_at)
-        status = self._status.due_at
-        if status is not None:
-            due.append(status)
-        return min(max(min(due) - time.monotonic(), 0.0), 3600.0)
+        due = [self._restarts.due_at]
+        if not self._stopping:
+            due += [self._recheck_at, self._status.due_at]
+            due.append(None if self._restarts.is_running else self._retry_at)
+        soonest = min((at for at in due if at is not None), default=time.monotonic() + 60)
+        return max(soonest - time.monotonic(), 0.0)
 
-    def _on_time(self) -> None:
-        now = time.monotonic()
-        if self._step == RESTARTING and now >= self._slots.renew_at and not self._slots.renew():
-            # Too late to undo: kubelet is being restarted. Said, since the budget may be exceeded.
-            self._log.warning("slot lost", why=self._slots.trouble)
-        if self._step == WAITING and now >= self._slot_at:
-            self._look_for_slot()
-        if self._step == IDLE and self._retry_at is not None and now >= self._retry_at:
+    def _on_time(self, now: float) -> None:
+        if self._retry_at is not None and now >= self._retry_at and not self._restarts.is_running:
             self._converge(now)
         if now >= self._recheck_at:
             self._recheck_at = now + between(0.8, 1.2) * self._pace.recheck
             self._recheck(now)
         self._flush()
-        if self._is_awake and self._step == IDLE and self._status.due_at is None:
+        if self._is_awake and self._restarts.is_idle and self._status.due_at is None:
             self._is_awake = False
             self._rest()
 
@@ -172,17 +154,6 @@ class Loop:
         return self._secret.resource_version if self._secret is not None else ""
 
     # The file.
-
-    def _recheck(self, now: float) -> None:
-        """Somebody else may have written the file; now and then it is read even if it looks the same."""
-        if self._secret is None:
-            return
-        self._rechecks += 1
-        if self._node.stamp() != self._stamp:
-            self._log.info("file changed", by="somebody else")
-            self._converge(now)
-        elif self._rechecks % _READ_EVERY == 0 and self._step == IDLE and self._retry_at is None:
-            self._converge(now)
 
     def _on_secret(self, secret: Optional[Secret], at: float) -> None:
         if secret is None:
@@ -195,12 +166,24 @@ class Loop:
         self._pace.reset()
         self._converge(at)
 
+    def _recheck(self, now: float) -> None:
+        """Somebody else may have written the file; now and then it is read even if it looks the same."""
+        if self._secret is None:
+            return
+        self._rechecks += 1
+        if self._node.stamp() != self._stamp:
+            self._log.info("file changed", by="somebody else")
+            self._converge(now)
+        elif self._rechecks % _READ_EVERY == 0 and self._restarts.is_idle and self._retry_at is None:
+            self._converge(now)
+
     def _converge(self, since: float) -> None:
         """Write what is wanted now, and see what is left to do."""
         secret = self._secret
         if secret is None:
             return
         self._retry_at = None
+        self._is_written = False
         version = secret.resource_version
         try:
             outcome = self._node.write(secret.content)
@@ -208,119 +191,80 @@ class Loop:
             if version != self._logged:
                 self._logged = version
                 self._log.error("secret refused", resourceVersion=version, why=str(error))
+            # A restart that an earlier version waits for is still to be done.
             self._status.say(version, FAILED, str(error))
-            self._stand_down()
             return
         except NodeError as error:
-            self._try_later("not written", str(error))
+            self._try_later("not written", str(error), FAILED)
             return
         finally:
             self._stamp = self._node.stamp()
-        took = round((time.monotonic() - since) * 1000, 1)
         if outcome.changed or version != self._logged:
             self._logged = version
+            took = round((time.monotonic() - since) * 1000, 1)
             self._log.info("written" if outcome.changed else "unchanged", resourceVersion=version, ms=took)
-        if self._step == RESTARTING:
-            self._written_meanwhile = True
-        elif outcome.restart and self._restarts:
-            self._only_back = outcome.only_back
-            if self._step != WAITING or outcome.changed:
-                self._held_by = ""
-                self._slot_at = time.monotonic() + between(0, self._pace.spread)
-            self._step = WAITING
+        self._written_meanwhile = True
+        self._is_written = not outcome.failed
+        if outcome.restart and self._may_restart:
+            self._restarts.want(version, outcome)
         else:
-            self._stand_down()
+            self._restarts.drop()
         if outcome.failed:
             self._status.say(version, FAILED, outcome.message)
-        elif self._step == RESTARTING:
-            self._status.say(version, PENDING, "kubelet is being restarted")
-        elif self._step == IDLE:
+        elif self._restarts.is_running:
+            self._say(PENDING, _RESTARTING)
+        elif self._restarts.is_idle:
             self._pace.reset()
             self._status.say(version, IN_SYNC, outcome.message)
         # Else whoever looks for a slot says more, in a moment.
 
-    def _try_later(self, event: str, why: str, *, restart: bool = False) -> None:
+    def _try_later(self, event: str, why: str, state: str) -> None:
         """Something about this node is wrong, and may be mended."""
         wait = self._pace.retry.wait()
         self._log.error(event, why=why, again_in=round(wait, 1))
-        self._status.say(self._version, PENDING if restart else FAILED, f"{event}: {why}", by_node=True)
+        self._status.say(self._version, state, f"{event}: {why}", by_node=True)
         self._retry_at = time.monotonic() + wait
-
-    def _stand_down(self) -> None:
-        """There is no restart to wait for any more."""
-        if self._step == WAITING:
-            self._step = IDLE
 
     # The restart.
 
-    def _look_for_slot(self) -> None:
-        version = self._version
-        if self._held_by and self._is_held(version):
-            return
-        if not self._slots.take():
-            self._slot_at = time.monotonic() + self._pace.slot.wait()
-            why = self._slots.trouble or "others are restarting"
-            if not self._only_back:
-                self._status.say(version, PENDING, f"kubelet is to be restarted: {why}")
-            return
-        # Asked with the slot held: whoever failed has said so before giving it back.
-        if not self._only_back and self._is_held(version):
-            self._slots.release()
-            return
-        self._step = RESTARTING
+    def _say(self, state: str, message: str) -> None:
+        """Unless there is worse to say: that the Secret as it is now is not in the file."""
+        if self._is_written:
+            self._status.say(self._version, state, message)
+
+    def _on_begun(self) -> None:
         self._written_meanwhile = False
-        if not self._only_back:
-            self._status.say(version, PENDING, "kubelet is being restarted")
-        self._log.info("restarting", resourceVersion=version)
-        threading.Thread(target=self._restart, name="restart", daemon=True).start()
+        self._say(PENDING, _RESTARTING)
 
-    def _is_held(self, version: str) -> bool:
-        """Whether kubelet did not come up elsewhere with this version: then it is not tried here."""
-        self._held_by = self._status.failed_elsewhere(version)
-        if not self._held_by:
-            return False
-        self._slot_at = time.monotonic() + self._pace.held.wait()
-        why = f"written, and kubelet is not restarted: it did not come up on {self._held_by}"
-        self._log.warning("held", resourceVersion=version, why=why)
-        self._status.say(version, HELD, why)
-        return True
-
-    def _restart(self) -> None:
-        """In a thread of its own."""
-        result: Any
-        try:
-            result = self._node.restart(lambda: self._stopping)
-        except NodeError as error:
-            result = str(error)
-        except Exception as error:  # noqa: BLE001 - its text could hold a value
-            result = where(error)
-        self._inbox.put(("restarted", result, 0.0))
-
-    def _on_restarted(self, result: Any) -> None:
-        self._step = IDLE
-        version = self._version
+    def _on_restarted(self, result: Result) -> None:
+        self._restarts.end()
         if not isinstance(result, Outcome) or result.failed:
             # Rolled back. Otherwise the file was left alone: if it is another one, somebody else was there.
             self._stamp = self._node.stamp()
-        if self._stopping and not (isinstance(result, Outcome) and result.finished):
+        ended = isinstance(result, Outcome) and result.finished
+        if self._stopping and not ended:
             # Whether kubelet gets well is not known: the slot stays ours until its time is over.
-            self._log.info("interrupted", resourceVersion=version)
+            self._log.info("interrupted", resourceVersion=self._version)
             return
-        if isinstance(result, str):
-            self._try_later("not restarted", result, restart=True)
-        elif not result.finished:
-            self._try_later("not restarted", result.message, restart=True)
-        elif self._written_meanwhile:
+        self._tell(result)
+        if ended and (self._written_meanwhile or not self._is_written):
             self._converge(time.monotonic())
+        # Others look at it once they have the slot.
+        self._flush()
+        self._restarts.release()
+
+    def _tell(self, result: Result) -> None:
+        version = self._version
+        if not isinstance(result, Outcome):
+            self._try_later("not restarted", result, PENDING)
+        elif not result.finished:
+            self._try_later("not restarted", result.message, PENDING)
         elif result.failed:
             self._log.error("failed", resourceVersion=version, why=result.message)
             self._status.say(version, FAILED, result.message, by_node=result.by_node)
         else:
             self._log.info("restarted", resourceVersion=version)
-            self._status.say(version, IN_SYNC, result.message)
-        # Others look at it once they have the slot.
-        self._flush()
-        self._slots.release()
+            self._say(IN_SYNC, result.message)
 
     # The status.
 
@@ -333,8 +277,6 @@ class Loop:
                 self._log.warning("status not written", why=trouble)
 
     def _end(self) -> int:
-        if self._step == WAITING:
-            self._slots.release()
         self._flush()
         if self._failed:
             self._log.error("ended", why=self._failed)

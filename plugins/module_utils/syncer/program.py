@@ -17,8 +17,9 @@ from typing import Optional
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import Api
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log, where
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.loop import Loop, Pace
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.loop import Loop
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.pace import Pace
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import (
     Settings,
     SettingsError,

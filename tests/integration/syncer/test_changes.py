@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from tests.integration.syncer.conftest import NewNode
-from tests.integration.syncer.world import Cluster, document, eventually
+from tests.integration.syncer.world import Cluster, NodeUnderTest, document, eventually
 
 
 def test_a_change_reaches_the_file_and_kubelet(cluster: Cluster, new_node: NewNode) -> None:
@@ -22,7 +22,7 @@ def test_a_change_reaches_the_file_and_kubelet(cluster: Cluster, new_node: NewNo
     cluster.wait("in-sync", version)
     assert base64.b64decode(node.auths()["quay.io"]["auth"]) == b"robot:example-one"
     assert node.kubelet.restarts == 1
-    assert cluster.holder() == "", "the slot is given back"
+    eventually(lambda: cluster.holder() == "", "the slot is given back")
     version = cluster.put(document("example-two", "quay.io", "registry.example.com"))
     cluster.wait("in-sync", version)
     assert sorted(node.auths()) == ["quay.io", "registry.example.com"]
@@ -47,14 +47,8 @@ def test_the_file_does_not_wait_for_the_slot(cluster: Cluster, new_node: NewNode
 def test_a_newer_secret_is_written_while_the_older_is_still_being_tried(
     cluster: Cluster, new_node: NewNode
 ) -> None:
-    go_on = threading.Event()
-
-    def waits(_number: int) -> str:
-        assert go_on.wait(20)
-        return "done"
-
     node = new_node()
-    node.kubelet.on_restart = waits
+    go_on = blocked(node)
     node.start()
     cluster.put(document("example-one"))
     eventually(lambda: node.kubelet.restarts, "kubelet is being restarted")
@@ -129,7 +123,7 @@ def test_kubelet_does_not_come_up_and_the_file_is_rolled_back(cluster: Cluster, 
     assert "auto-restart" in message
     assert node.path.read_bytes() == before
     assert node.kubelet.restarts == 5
-    assert cluster.holder() == ""
+    eventually(lambda: cluster.holder() == "", "the slot is given back")
     # The same content again is not tried again; other content is.
     again = cluster.put(document("example-bad") + b"\n")
     assert "not tried again" in cluster.wait("failed", again)
@@ -238,3 +232,73 @@ def test_a_token_is_rotated(cluster: Cluster, new_node: NewNode) -> None:
     eventually(lambda: any("401" in line["why"] for line in node.logged("watch broken")), "it is refused")
     node.token(cluster.lab.admin_token)
     cluster.wait("in-sync", version)
+
+
+def blocked(node: NodeUnderTest) -> threading.Event:
+    """Kubelet's restart takes until this is set."""
+    go_on = threading.Event()
+
+    def waits(_number: int) -> str:
+        assert go_on.wait(20)
+        return "done"
+
+    node.kubelet.on_restart = waits
+    return go_on
+
+
+def test_an_invalid_secret_comes_while_kubelet_is_being_restarted(
+    cluster: Cluster, new_node: NewNode
+) -> None:
+    """The restart of the good one does not make the bad one look as if it were in the file."""
+    node = new_node()
+    go_on = blocked(node)
+    node.start()
+    cluster.put(document())
+    eventually(lambda: node.kubelet.restarts, "kubelet is being restarted")
+    bad = cluster.put(b"[]")
+    cluster.wait("failed", bad)
+    go_on.set()
+    eventually(lambda: node.logged("restarted") and cluster.holder() == "", "the restart is over")
+    assert "not-an-object" in cluster.wait("failed", bad)
+    assert "quay.io" in node.auths()
+
+
+def test_an_invalid_secret_does_not_take_away_the_restart_of_the_good_one(
+    cluster: Cluster, new_node: NewNode
+) -> None:
+    cluster.hold("node-9", seconds=600)
+    node = new_node().start()
+    cluster.wait("pending", cluster.put(document()))
+    bad = cluster.put(b"[]")
+    cluster.wait("failed", bad)
+    cluster.hold("", seconds=1)
+    eventually(
+        lambda: node.kubelet.restarts == 1 and cluster.holder() == "", "kubelet runs with the good one"
+    )
+    assert cluster.wait("failed", bad)
+
+
+def test_a_file_that_cannot_be_written_while_kubelet_is_being_restarted(
+    cluster: Cluster, new_node: NewNode
+) -> None:
+    node = new_node()
+    go_on = blocked(node)
+    node.start()
+    cluster.put(document("example-one"))
+    eventually(lambda: node.kubelet.restarts, "kubelet is being restarted")
+    kept = node.path.rename(node.directory / "kept")
+    node.path.mkdir()
+    version = cluster.put(document("example-two"))
+    cluster.wait("failed", version)
+    go_on.set()
+    node.path.rmdir()
+    kept.rename(node.path)
+    cluster.wait("in-sync", version)
+    assert base64.b64decode(node.auths()["quay.io"]["auth"]) == b"robot:example-two"
+
+
+def test_without_slots_every_node_restarts_at_once(cluster: Cluster, new_node: NewNode) -> None:
+    node = new_node(SYNCER_LEASES="").start()
+    cluster.wait("in-sync", cluster.put(document()))
+    assert node.kubelet.restarts == 1
+    assert cluster.lab.calls.count(path="*/leases/*") == 0

@@ -17,8 +17,8 @@ from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.loop import Pace
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.pace import Pace
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.program import Syncer
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import from_environment
 from tests.integration.syncer.kubelet import Kubelet, QuickClock

@@ -176,6 +176,7 @@ def test_a_holder_that_cannot_renew_gives_up_when_others_may_take_it(clock: Cloc
     clock.now += DURATION / 2
     assert not one.renew()
     assert not one.is_held
+    assert one.renew_at > clock.now, "nor is a slot that is lost"
 
 
 def test_somebody_else_wrote_into_the_lease_that_is_held(clock: Clock) -> None:
@@ -202,6 +203,7 @@ def test_without_slots_there_is_no_budget(clock: Clock) -> None:
     one = slots(leases, "node-1", clock)
     assert one.take()
     assert one.renew()
+    assert one.renew_at > clock.now
     assert one.is_held
     one.release()
     assert one.is_held

@@ -1,0 +1,31 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How often what is looked at and tried again."""
+
+from __future__ import annotations
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import Settings
+
+__all__ = ["Pace"]
+
+
+class Pace:
+    """All in seconds; ``spread``: nodes that see the same change look for a slot within so many."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.recheck = settings.recheck
+        # The more slots there are, the more nodes there are.
+        self.spread = min(0.05 * len(settings.leases), 5.0)
+        self.slot = Backoff(2.0, 15.0)
+        self.held = Backoff(30.0, 300.0)
+        self.retry = Backoff(5.0, 300.0)
+        self.status = Backoff(2.0, 60.0)
+        self.watch = Backoff(1.0, 15.0)
+
+    def reset(self) -> None:
+        """There is something new: all begins anew."""
+        for backoff in (self.slot, self.held, self.retry):
+            backoff.reset()

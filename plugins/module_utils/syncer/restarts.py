@@ -1,0 +1,160 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Kubelet's restarts: waiting for a slot, holding where another node has failed, restarting in a thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Optional, Union
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import between
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log, where
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import (
+    Node,
+    NodeError,
+    Outcome,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.pace import Pace
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.status import (
+    HELD,
+    PENDING,
+    Status,
+)
+
+__all__ = ["Restarts", "Result"]
+
+IDLE, WAITING, RUNNING = "idle", "waiting", "running"
+
+Result = Union[Outcome, str]
+"""How it ended, or why there was none."""
+
+
+class Restarts:
+    """One restart at a time. Only ``done`` is called from another thread.
+
+    :param say: told what there is to say while it waits, a state and a message.
+    :param begun: called when kubelet is about to be restarted.
+    :param done: told the result; then ``end`` and ``release`` have to be called.
+    :param stopping: whether the syncer is to end.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        slots: Slots,
+        status: Status,
+        log: Log,
+        pace: Pace,
+        say: Callable[[str, str], None],
+        begun: Callable[[], None],
+        done: Callable[[Result], None],
+        stopping: Callable[[], bool],
+    ) -> None:
+        self._node = node
+        self._slots = slots
+        self._status = status
+        self._log = log
+        self._pace = pace
+        self._say = say
+        self._begun = begun
+        self._done = done
+        self._stopping = stopping
+        self._step = IDLE
+        self._version = ""
+        self._only_back = False
+        self._held_by = ""
+        self._look_at = 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        return self._step == IDLE
+
+    @property
+    def is_running(self) -> bool:
+        return self._step == RUNNING
+
+    @property
+    def due_at(self) -> Optional[float]:
+        """When ``on_time`` has something to do, on the monotonic clock."""
+        if self._step == WAITING and not self._stopping():
+            return self._look_at
+        return self._slots.renew_at if self._step == RUNNING else None
+
+    def want(self, version: str, outcome: Outcome) -> None:
+        """There is a restart to do, for this version of the Secret."""
+        if self._step == RUNNING:
+            return
+        self._version, self._only_back = version, outcome.only_back
+        if self._step != WAITING or outcome.changed:
+            self._held_by = ""
+            self._look_at = time.monotonic() + between(0, self._pace.spread)
+        self._step = WAITING
+
+    def drop(self) -> None:
+        """There is none to wait for any more."""
+        if self._step == WAITING:
+            self._step = IDLE
+
+    def on_time(self, now: float) -> None:
+        """Look for a slot, or renew the one that is held."""
+        due = self.due_at
+        if due is None or now < due:
+            return
+        if self._step == WAITING:
+            self._look()
+        elif not self._slots.renew():
+            # Too late to undo: kubelet is being restarted.
+            self._log.warning("slot lost")
+
+    def end(self) -> None:
+        """The result is known; the slot is still held."""
+        self._step = IDLE
+
+    def release(self) -> None:
+        """Give the slot back."""
+        self._slots.release()
+
+    def _look(self) -> None:
+        if self._held_by and self._is_held():
+            return
+        if not self._slots.take():
+            self._look_at = time.monotonic() + self._pace.slot.wait()
+            self._say(
+                PENDING, f"kubelet is to be restarted: {self._slots.trouble or 'others are restarting'}"
+            )
+            return
+        # Asked with the slot held: whoever failed has said so before giving it back.
+        if not self._only_back and self._is_held():
+            self._slots.release()
+            return
+        self._step = RUNNING
+        self._log.info("restarting", resourceVersion=self._version)
+        self._begun()
+        threading.Thread(target=self._run, name="restart", daemon=True).start()
+
+    def _is_held(self) -> bool:
+        """Whether kubelet did not come up elsewhere with this version: then it is not tried here."""
+        self._held_by = self._status.failed_elsewhere(self._version)
+        if not self._held_by:
+            return False
+        self._look_at = time.monotonic() + self._pace.held.wait()
+        why = f"written, and kubelet is not restarted: it did not come up on {self._held_by}"
+        self._log.warning("held", resourceVersion=self._version, why=why)
+        self._say(HELD, why)
+        return True
+
+    def _run(self) -> None:
+        """In a thread of its own."""
+        result: Result
+        try:
+            result = self._node.restart(self._stopping)
+        except NodeError as error:
+            result = str(error)
+        except Exception as error:  # noqa: BLE001 - its text could hold a value
+            result = where(error)
+        self._done(result)

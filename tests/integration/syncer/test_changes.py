@@ -124,6 +124,8 @@ def test_kubelet_does_not_come_up_and_the_file_is_rolled_back(cluster: Cluster, 
     assert node.path.read_bytes() == before
     assert node.kubelet.restarts == 5
     eventually(lambda: cluster.holder() == "", "the slot is given back")
+    calls = [call.verb for call in cluster.lab.calls.matching() if call.verb in ("patch", "update")]
+    assert calls[-2:] == ["patch", "update"], "said before the slot is given back: others look then"
     # The same content again is not tried again; other content is.
     again = cluster.put(document("example-bad") + b"\n")
     assert "not tried again" in cluster.wait("failed", again)
@@ -176,6 +178,7 @@ def test_what_somebody_else_writes_is_repaired(cluster: Cluster, new_node: NewNo
     node.path.write_text('{"auths":{"foreign.example.com":{"auth":"ZXhhbXBsZTpleGFtcGxl"}}}')
     eventually(lambda: sorted(node.auths()) == ["foreign.example.com", "quay.io"], "both are in the file")
     eventually(lambda: node.kubelet.restarts == 2, "kubelet may have read the file without ours")
+    assert node.logged("file changed"), "seen by a look at the file, not by one of the few that read it"
     node.path.unlink()
     eventually(lambda: "quay.io" in node.auths(), "it is there again")
 
@@ -271,6 +274,9 @@ def test_an_invalid_secret_does_not_take_away_the_restart_of_the_good_one(
     cluster.wait("pending", cluster.put(document()))
     bad = cluster.put(b"[]")
     cluster.wait("failed", bad)
+    looked = cluster.lab.calls.count(path="*/leases/*")
+    eventually(lambda: cluster.lab.calls.count(path="*/leases/*") > looked + 3, "it waits for a slot")
+    assert cluster.status()["state"] == "failed", "and that is not what there is to say"
     cluster.hold("", seconds=1)
     eventually(
         lambda: node.kubelet.restarts == 1 and cluster.holder() == "", "kubelet runs with the good one"

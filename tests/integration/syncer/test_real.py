@@ -14,6 +14,7 @@ import ssl
 import threading
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -130,10 +131,10 @@ def named(name: str) -> dict[str, Any]:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with kubernetes(REAL) as env:
-        made = Server(env)
+    with ExitStack() as stack:
+        made = Server(stack.enter_context(kubernetes(REAL)))
+        stack.callback(made.call, "DELETE", f"/api/v1/namespaces/{made.namespace}")
         yield made
-        made.call("DELETE", f"/api/v1/namespaces/{made.namespace}")
 
 
 def test_with_its_own_rights_only(server: Server, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ class Leases:
         prefix, _slash, name = path.rpartition("/")
         assert prefix == "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
         self.asked.append(name)
-        if self.fails:
+        if isinstance(self.fails, Exception):
             raise self.fails
         if name not in self.kept:
             raise ApiError(404, "NotFound", f'leases "{name}" not found')

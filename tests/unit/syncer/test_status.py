@@ -37,7 +37,7 @@ class ConfigMap:
 
     def call(self, method: str, path: str, body: Any = None, content_type: str = "") -> dict[str, Any]:
         assert path == PATH
-        if self.fails:
+        if isinstance(self.fails, Exception):
             raise self.fails
         if method == "PATCH":
             assert content_type == MERGE_PATCH

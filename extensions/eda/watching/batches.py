@@ -30,6 +30,10 @@ class Queue(Protocol):
         """Waits while the engine takes nothing."""
 
 
+def _nothing(unused_clusters: list[str]) -> list[dict[str, Any]]:
+    return []
+
+
 class Batches:
     """Clusters that are to be looked at, each once, and the changes that are why.
 
@@ -43,6 +47,8 @@ class Batches:
         self._delay = delay
         self._most = most
         self._busy = busy
+        # Gives the entries of clusters, as the list has them when the event is put.
+        self.describe: Callable[[list[str]], list[dict[str, Any]]] = _nothing
         self._clusters: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._problems: dict[tuple[Named, str], dict[str, Any]] = {}
         self._some = asyncio.Event()
@@ -101,7 +107,8 @@ class Batches:
         clusters = list(self._clusters)[: self._most]
         if clusters:
             changes = [change for cluster in clusters for change in self._clusters.pop(cluster).values()]
-            events.append({"kubernetes_secret": {"clusters": clusters, "changes": changes}})
+            event = {"clusters": clusters, "changes": changes, "targets": self.describe(clusters)}
+            events.append({"kubernetes_secret": event})
         return events
 
     async def _put(self, events: list[dict[str, Any]]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
     CONNECTION,
@@ -22,15 +22,61 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
     parse_only,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    MISPLACED,
+    misplaced,
+    shown_path,
+)
 
-__all__ = ["check_clusters", "parse_clusters", "parse_document"]
+__all__ = ["Listed", "check_clusters", "parse_clusters", "parse_document"]
 
 _ADDITIONAL = "additional-pull-secret"
+# What the playbook takes beside the list, for all clusters of it.
+_COMMON = (
+    "state",
+    "management_context",
+    "management_kubeconfig",
+    "hosted_namespace",
+    "precedence",
+    "policy",
+    "drop",
+    "when_additional_is_gone",
+    "adopt",
+    "syncer_image",
+    "syncer_image_pull_secrets",
+    "syncer_node_selector",
+    "syncer_tolerations",
+    "syncer_priority_class",
+    "syncer_host_network",
+    "syncer_selinux_type",
+    "syncer_resources",
+    "max_restarting",
+    "restart",
+    "health_window",
+    "healthz",
+    "kubelet_unit",
+    "kubelet_dir",
+    "wait",
+    "rollout_timeout",
+)
 
 
-def parse_document(text: bytes, path: str, default: Connection) -> tuple[Clusters, list[str]]:
+class Listed(NamedTuple):
+    """What a list of clusters says.
+
+    :param targets: of cluster ids to their entries, for the playbook; none for those with ``watches``.
+    :param complaints: what is wrong with the entries that are left out.
+    """
+
+    clusters: Clusters
+    targets: dict[str, dict[str, Any]]
+    complaints: list[str]
+
+
+def parse_document(text: bytes, path: str, default: Connection) -> Listed:
     """The clusters of a file, JSON or YAML: the list itself, or a mapping with the list under ``clusters``.
+
+    What stands beside the list holds for all its clusters, as when the file is given to ``ansible-playbook``.
 
     :raises ConfigurationError: naming the file and what is wrong, and nothing of its content but names.
     """
@@ -44,29 +90,34 @@ def parse_document(text: bytes, path: str, default: Connection) -> tuple[Cluster
             document = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - safe
         except (yaml.YAMLError, ValueError):
             raise ConfigurationError(f"{where} is neither JSON nor YAML") from None
+    common: dict[str, Any] = {}
     if isinstance(document, Mapping):
+        common = {name: document[name] for name in _COMMON if _is_given(document.get(name))}
         document = document.get("clusters")
     if not isinstance(document, list):
         raise ConfigurationError(f"{where} holds no list of clusters")
-    return parse_clusters(document, default)
+    return parse_clusters(document, default, common)
 
 
 def check_clusters(entries: Any) -> None:
     """:raises ConfigurationError: naming what is wrong with the entries of a rulebook."""
     if not isinstance(entries, list):
         raise ConfigurationError("clusters is neither a list nor the path of a file")
-    complaints = parse_clusters(entries, Connection())[1]
+    complaints = parse_clusters(entries, Connection()).complaints
     if complaints:
         raise ConfigurationError("; ".join(complaints[:5]))
 
 
-def parse_clusters(entries: list[Any], default: Connection) -> tuple[Clusters, list[str]]:
-    """What to watch, and what is wrong with the entries that are left out.
+def parse_clusters(
+    entries: list[Any], default: Connection, common: Optional[Mapping[str, Any]] = None
+) -> Listed:
+    """What to watch, and whom it concerns.
 
     An entry with ``watches`` says itself what they are; any other is a hosted cluster as the module
     ``hosted_cluster_pull_secret`` takes it, whose other options are none of our business.
     """
     found: dict[Watched, set[str]] = {}
+    targets: dict[str, dict[str, Any]] = {}
     complaints = []
     for number, entry in enumerate(entries, 1):
         where = f"entry {number} of clusters"
@@ -75,11 +126,28 @@ def parse_clusters(entries: list[Any], default: Connection) -> tuple[Clusters, l
                 raise ConfigurationError(f"{where} is not a mapping")
             cluster = parse_name(entry.get("cluster_id"), f"{where}: cluster_id")
             where = f"cluster {cluster}"
-            for watched in (_explicit if "watches" in entry else _hosted)(entry, where, default):
+            if "watches" in entry:
+                watches = _explicit(entry, where, default)
+            else:
+                target = {
+                    **(common or {}),
+                    **{key: value for key, value in entry.items() if _is_given(value)},
+                }
+                # Targets will be in events, which are logged.
+                if misplaced(target):
+                    raise ConfigurationError(f"{where}: {MISPLACED}")
+                watches = _hosted(target, where, default)
+                targets[cluster] = target
+            for watched in watches:
                 found.setdefault(watched, set()).add(cluster)
         except ConfigurationError as error:
             complaints.append(error.message)
-    return {watched: frozenset(clusters) for watched, clusters in found.items()}, complaints
+    return Listed({watched: frozenset(ids) for watched, ids in found.items()}, targets, complaints)
+
+
+def _is_given(value: Any) -> bool:
+    """An empty value is no value."""
+    return value is not None and value != ""
 
 
 def _explicit(entry: Mapping[str, Any], where: str, default: Connection) -> list[Watched]:
@@ -130,7 +198,7 @@ def _hosted(entry: Mapping[str, Any], where: str, default: Connection) -> list[W
             original_name,
             None if original_name else plane,
         ),
-        Watched(hosted, _optional(entry, "namespace", where) or "kube-system", _ADDITIONAL),
+        Watched(hosted, _optional(entry, "hosted_namespace", where) or "kube-system", _ADDITIONAL),
     ]
 
 

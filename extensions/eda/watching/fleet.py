@@ -10,12 +10,13 @@ import asyncio
 import os
 import time
 from functools import partial
-from typing import Optional
+from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Accesses
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import Api, Named
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Batches
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters import (
+    Listed,
     parse_clusters,
     parse_document,
 )
@@ -45,6 +46,8 @@ class Fleet:
         self._api = Api(settings.silence)
         self._accesses = Accesses(self._api.read)
         self._clusters: Clusters = {}
+        self._targets: dict[str, dict[str, Any]] = {}
+        batches.describe = self._describe
         self._tasks: dict[Watched, asyncio.Task[None]] = {}
         # The file as it was read last, and what was wrong with it.
         self._signature: Optional[tuple[int, ...]] = None
@@ -54,7 +57,7 @@ class Fleet:
         """Never returns; cancel it."""
         try:
             if not isinstance(self._settings.clusters, str):
-                self._follow(*parse_clusters(self._settings.clusters, self._settings.default))
+                self._follow(parse_clusters(self._settings.clusters, self._settings.default))
             resynced = time.monotonic()
             while True:
                 if isinstance(self._settings.clusters, str):
@@ -89,17 +92,21 @@ class Fleet:
             self._complain(error.message)
         else:
             self._signature, self._complaint = signature, None
-            self._follow(*found)
+            self._follow(found)
 
     def _complain(self, text: str) -> None:
         if text != self._complaint:
             self._complaint = text
             LOGGER.error("the list of clusters stays as it was: %s", text)
 
-    def _follow(self, clusters: Clusters, complaints: list[str]) -> None:
-        """Begin and end watches until they are those of ``clusters``."""
-        for text in complaints:
+    def _describe(self, clusters: list[str]) -> list[dict[str, Any]]:
+        return [self._targets[cluster] for cluster in clusters if cluster in self._targets]
+
+    def _follow(self, listed: Listed) -> None:
+        """Begin and end watches until they are those of the list."""
+        for text in listed.complaints:
             LOGGER.error("not watched: %s", text)
+        clusters, self._targets = listed.clusters, listed.targets
         former, self._clusters = self._clusters, clusters
         for watched in former.keys() - clusters.keys():
             self._tasks.pop(watched).cancel()

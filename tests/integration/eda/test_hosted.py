@@ -103,6 +103,8 @@ def test_a_control_planes_namespace_is_enough(tmp_path: Path) -> None:
                 expected = {("cls-1", "clusters-cls-1", "pull-secret"), ("cls-1", *ADDITIONAL)}
                 await source.until(lambda it: names(it) == expected)
                 assert source.problems == []
+                # What the playbook is given.
+                assert all(event["targets"] == fleet.entries for event in source.events)
 
     asyncio.run(scenario())
 

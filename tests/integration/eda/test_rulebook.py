@@ -20,7 +20,7 @@ import pytest
 
 from conftest import COLLECTIONS_PATH
 from tests.integration.eda.api_server import CANARY, TOKEN, ApiServer
-from tests.integration.eda.source import entry, token_file
+from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.tools import env
 
 pytestmark = pytest.mark.real("java")
@@ -31,11 +31,13 @@ STUB = """
 - name: Write down what was asked for
   hosts: localhost
   gather_facts: false
+  vars:
+    ids: "{{ clusters | map(attribute='cluster_id') }}"
   tasks:
     - name: Begin
       ansible.builtin.lineinfile:
         path: "{{ log }}"
-        line: "{{ {'begin': only_clusters, 'file': clusters_file} | to_json }}"
+        line: "{{ {'begin': ids, 'timeout': hosted_cluster_timeout} | to_json }}"
         insertafter: EOF
         create: true
         mode: "0600"
@@ -48,7 +50,7 @@ STUB = """
     - name: End
       ansible.builtin.lineinfile:
         path: "{{ log }}"
-        line: "{{ {'end': only_clusters} | to_json }}"
+        line: "{{ {'end': ids} | to_json }}"
         regexp: "a line of its own"
         insertafter: EOF
 """
@@ -119,21 +121,28 @@ async def rulebook(directory: Path, clusters: list[dict[str, Any]]) -> AsyncIter
             await process.wait()
 
 
+def hosted(directory: Path, cluster: str, server: ApiServer, namespace: str) -> dict[str, Any]:
+    """A hosted cluster whose two secrets are on the same server."""
+    path = write_kubeconfig(directory / "kubeconfig", [Cluster("mgmt-1", server.url, TOKEN)])
+    original = {"namespace": f"original-{namespace}", "name": "pull-secret"}
+    named = {"management_kubeconfig": str(path), "hosted_kubeconfig": str(path)}
+    return {"cluster_id": cluster, "original": original, "hosted_namespace": namespace, **named}
+
+
 def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def scenario() -> None:
         async with ApiServer() as server:
-            token = token_file(tmp_path)
-            clusters = [entry(f"cls-{one}", server.url, token, f"ns-{one}") for one in range(5)]
+            clusters = [hosted(tmp_path, f"cls-{one}", server, f"ns-{one}") for one in range(5)]
             begun = time.monotonic()
             async with rulebook(tmp_path, clusters) as running:
                 await running.ended(1)
                 started = time.monotonic() - begun
                 first = running.lines[0]
                 assert sorted(first["begin"]) == [f"cls-{one}" for one in range(5)]
-                assert first["file"] == str(tmp_path / "clusters.json")
-                await server.until(lambda: server.watches == 5)
+                assert first["timeout"] == 300
+                await server.until(lambda: server.watches == 10)
 
                 # A single change.
                 running.hold.touch()
@@ -151,7 +160,7 @@ def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
                 await running.ended(3)
                 assert running.lines[3:] == [
                     {"end": ["cls-3"]},
-                    {"begin": ["cls-1", "cls-3", "cls-4"], "file": str(tmp_path / "clusters.json")},
+                    {"begin": ["cls-1", "cls-3", "cls-4"], "timeout": 300},
                     {"end": ["cls-1", "cls-3", "cls-4"]},
                 ]
                 status = Path(f"/proc/{running.process.pid}/status").read_text()
@@ -172,9 +181,7 @@ def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
 def test_nothing_is_lost_when_it_is_killed(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with ApiServer() as server:
-            clusters = [
-                entry(f"cls-{one}", server.url, token_file(tmp_path), f"ns-{one}") for one in range(2)
-            ]
+            clusters = [hosted(tmp_path, f"cls-{one}", server, f"ns-{one}") for one in range(2)]
             with contextlib.suppress(AssertionError):
                 async with rulebook(tmp_path, clusters) as running:
                     await running.ended(1)

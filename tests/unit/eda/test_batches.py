@@ -70,6 +70,7 @@ def test_a_cluster_is_named_once_and_its_last_change_counts() -> None:
                 {
                     "clusters": ["cls-1", "cls-2"],
                     "changes": [{**change, "type": "MODIFIED", "resourceVersion": "2"}],
+                    "targets": [],
                 }
             ]
 

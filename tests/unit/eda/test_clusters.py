@@ -33,7 +33,7 @@ def test_a_watch_uses_its_own_connection_or_its_entrys_or_the_default() -> None:
         {"cluster_id": "cls-1", "watches": [{"namespace": "one", "name": "s"}]},
         {"cluster_id": "cls-2", "context": "two", "watches": [{"namespace": "two", "name": "s"}, own]},
     ]
-    found, complaints = parse_clusters(entries, DEFAULT)
+    found, _targets, complaints = parse_clusters(entries, DEFAULT)
     assert complaints == []
     assert found == {
         Watched(DEFAULT, "one", "s"): {"cls-1"},
@@ -45,13 +45,13 @@ def test_a_watch_uses_its_own_connection_or_its_entrys_or_the_default() -> None:
 def test_a_secret_of_two_clusters_is_watched_once() -> None:
     watches = [{"namespace": "shared", "name": "pull-secret"}]
     entries = [{"cluster_id": cluster, "watches": watches} for cluster in ("cls-1", "cls-2")]
-    found, _complaints = parse_clusters(entries, DEFAULT)
+    found, _targets, _complaints = parse_clusters(entries, DEFAULT)
     assert list(found.values()) == [{"cls-1", "cls-2"}]
 
 
 def test_a_hosted_cluster_is_found_through_its_control_plane() -> None:
     entry = {"cluster_id": "cls-1", "control_plane_namespace": "clusters-1", "syncer_image": "any"}
-    found, complaints = parse_clusters([entry], DEFAULT)
+    found, _targets, complaints = parse_clusters([entry], DEFAULT)
     assert complaints == []
     assert set(found) == {
         Watched(DEFAULT, "clusters-1", None),
@@ -66,9 +66,9 @@ def test_a_hosted_cluster_may_say_all_itself() -> None:
         "management_context": "mgmt-2",
         "hosted_kubeconfig": "/etc/cls-1",
         "hosted_context": "admin",
-        "namespace": "openshift-config",
+        "hosted_namespace": "openshift-config",
     }
-    found, complaints = parse_clusters([entry], DEFAULT)
+    found, _targets, complaints = parse_clusters([entry], DEFAULT)
     assert complaints == []
     assert set(found) == {
         Watched(Connection(kubeconfig="/etc/management", context="mgmt-2"), "vault", "original"),
@@ -94,7 +94,7 @@ def test_a_hosted_cluster_may_say_all_itself() -> None:
 )
 def test_an_entry_that_cannot_be_used_is_left_out_alone(entry: Any, complaint: str) -> None:
     good = {"cluster_id": "cls-1", "control_plane_namespace": "clusters-1"}
-    found, complaints = parse_clusters([good, entry], DEFAULT)
+    found, _targets, complaints = parse_clusters([good, entry], DEFAULT)
     assert len(found) == 2
     assert len(complaints) == 1
     assert complaint in complaints[0]
@@ -104,7 +104,46 @@ def test_an_entry_that_cannot_be_used_is_left_out_alone(entry: Any, complaint: s
 
 @pytest.mark.parametrize("text", [b"[]", b"clusters: []", b'{"clusters": []}', b"---\n[]\n"])
 def test_a_file_is_the_list_or_has_one(text: bytes) -> None:
-    assert parse_document(text, "clusters.yml", DEFAULT) == ({}, [])
+    assert parse_document(text, "clusters.yml", DEFAULT) == ({}, {}, [])
+
+
+def test_what_stands_beside_the_list_holds_for_all_of_it_as_for_the_playbook() -> None:
+    text = b"""
+syncer_image: registry.example.com/syncer:1
+hosted_namespace: tenants
+management_context: ""
+hosted_cluster_timeout: 600
+clusters:
+  - {cluster_id: cls-1, control_plane_namespace: clusters-1}
+  - {cluster_id: cls-2, control_plane_namespace: clusters-2, syncer_image: other, hosted_namespace: ""}
+"""
+    found, targets, complaints = parse_document(text, "clusters.yml", DEFAULT)
+    assert complaints == []
+    assert {watched.namespace for watched in found} == {"clusters-1", "clusters-2", "tenants"}
+    common = {"hosted_namespace": "tenants"}
+    assert targets == {
+        "cls-1": {
+            **common,
+            "cluster_id": "cls-1",
+            "control_plane_namespace": "clusters-1",
+            "syncer_image": "registry.example.com/syncer:1",
+        },
+        "cls-2": {
+            **common,
+            "cluster_id": "cls-2",
+            "control_plane_namespace": "clusters-2",
+            "syncer_image": "other",
+        },
+    }
+
+
+def test_an_entry_with_a_docker_config_in_it_gets_into_no_event() -> None:
+    config = '{"auths": {"quay.io": {"auth": "dXNlcjpleGFtcGxlLXBhc3N3b3Jk"}}}'
+    entry = {"cluster_id": "cls-1", "control_plane_namespace": "clusters-1", "original": {"name": config}}
+    found, targets, complaints = parse_clusters([entry], DEFAULT)
+    assert (found, targets) == ({}, {})
+    assert len(complaints) == 1
+    assert "auths" not in complaints[0]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 CONNECTION = ("kubeconfig", "context", "host", "api_key_file", "ca_cert", "validate_certs")
-_OPTIONS = ("clusters", "kubernetes", "batch", "resync", "silence", "feedback")
+_OPTIONS = ("clusters", "kubernetes", "batch", "resync", "silence")
 # Of what is watched to the clusters that are concerned by it: several may share a secret.
 Clusters = dict["Watched", frozenset[str]]
 

@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-import os
-import sys
 import time
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import COLLECTIONS_PATH
 from tests.integration.eda.api_server import CANARY, TOKEN, ApiServer
+from tests.integration.eda.rulebook import rulebook
 from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
-from tests.tools import env
 
 pytestmark = pytest.mark.real("java")
 
@@ -56,71 +51,6 @@ STUB = """
 """
 
 
-class Rulebook:
-    """ansible-rulebook, running; ``lines`` is what the stub wrote."""
-
-    def __init__(self, directory: Path, process: asyncio.subprocess.Process) -> None:
-        self.log = directory / "log"
-        self.hold = directory / "log.hold"
-        self.output = directory / "output"
-        self.process = process
-
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
-
-    async def until(self, true: Callable[[list[dict[str, Any]]], bool]) -> None:
-        async with asyncio.timeout(120):
-            while not true(self.lines):
-                assert self.process.returncode is None, self.output.read_text()
-                await asyncio.sleep(0.05)
-
-    async def ended(self, runs: int) -> None:
-        await self.until(lambda lines: sum("end" in line for line in lines) >= runs)
-
-
-@contextlib.asynccontextmanager
-async def rulebook(directory: Path, clusters: list[dict[str, Any]]) -> AsyncIterator[Rulebook]:
-    venv = env.make("rulebook", sys.executable)
-    (directory / "stub.yml").write_text(STUB)
-    (directory / "clusters.json").write_text(json.dumps({"clusters": clusters}))
-    (directory / "inventory").write_text(
-        "localhost ansible_connection=local ansible_python_interpreter='{{ ansible_playbook_python }}'\n"
-        f"[all:vars]\nlog={directory / 'log'}\n"
-    )
-    variables = {
-        "hosted_clusters_file": str(directory / "clusters.json"),
-        "hosted_cluster_playbook": str(directory / "stub.yml"),
-    }
-    (directory / "vars.yml").write_text(json.dumps(variables))
-    command = [
-        str(venv.absolute() / "bin/ansible-rulebook"),
-        "--rulebook",
-        "hyperfleet.pull_secret.hosted_cluster",
-    ]
-    command += ["-i", str(directory / "inventory"), "--vars", str(directory / "vars.yml"), "--print-events"]
-    with (directory / "output").open("w") as output:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=directory,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=output,
-            stderr=asyncio.subprocess.STDOUT,
-            env={
-                **{key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
-                "PATH": f"{venv.absolute() / 'bin'}:{os.environ['PATH']}",
-                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS_PATH),
-            },
-        )
-        try:
-            yield Rulebook(directory, process)
-            assert process.returncode is None, "it has to go on for ever"
-        finally:
-            if process.returncode is None:
-                process.terminate()
-            await process.wait()
-
-
 def hosted(directory: Path, cluster: str, server: ApiServer, namespace: str) -> dict[str, Any]:
     """A hosted cluster whose two secrets are on the same server."""
     path = write_kubeconfig(directory / "kubeconfig", [Cluster("mgmt-1", server.url, TOKEN)])
@@ -136,7 +66,7 @@ def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
         async with ApiServer() as server:
             clusters = [hosted(tmp_path, f"cls-{one}", server, f"ns-{one}") for one in range(5)]
             begun = time.monotonic()
-            async with rulebook(tmp_path, clusters) as running:
+            async with rulebook(tmp_path, clusters, stub=STUB) as running:
                 await running.ended(1)
                 started = time.monotonic() - begun
                 first = running.lines[0]
@@ -165,7 +95,7 @@ def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
                 ]
                 status = Path(f"/proc/{running.process.pid}/status").read_text()
                 resident = int(status.split("VmRSS:")[1].split()[0]) / 1024
-            output = running.output.read_text()
+            output = running.text
             assert "kubernetes_secret" in output
             assert CANARY not in output
             assert TOKEN not in output
@@ -183,14 +113,14 @@ def test_nothing_is_lost_when_it_is_killed(tmp_path: Path) -> None:
         async with ApiServer() as server:
             clusters = [hosted(tmp_path, f"cls-{one}", server, f"ns-{one}") for one in range(2)]
             with contextlib.suppress(AssertionError):
-                async with rulebook(tmp_path, clusters) as running:
+                async with rulebook(tmp_path, clusters, stub=STUB) as running:
                     await running.ended(1)
                     # Seen, or not: nobody works on it.
                     server.change("ns-1", "additional-pull-secret")
                     running.process.kill()
                     await running.process.wait()
             (tmp_path / "log").unlink()
-            async with rulebook(tmp_path, clusters) as running:
+            async with rulebook(tmp_path, clusters, stub=STUB) as running:
                 await running.ended(1)
                 assert sorted(running.lines[0]["begin"]) == ["cls-0", "cls-1"]
 

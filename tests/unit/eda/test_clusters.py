@@ -167,6 +167,8 @@ def test_a_file_that_cannot_be_used_is_named_and_not_quoted(text: bytes, complai
     [
         ({}, "clusters is missing"),
         ({"clusters": "f", "cluster": 1}, "kubernetes_secret: unknown: cluster"),
+        # The engine would wait for somebody to read its feedback; all clusters at the start make it needless.
+        ({"clusters": "f", "feedback": True}, "kubernetes_secret: unknown: feedback"),
         ({"clusters": "f", "batch": 5}, "batch is not a mapping of delay, max"),
         ({"clusters": "f", "batch": {"size": 5}}, "batch: unknown: size"),
         ({"clusters": "f", "batch": {"delay": "soon"}}, "batch.delay is not a number"),

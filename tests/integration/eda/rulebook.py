@@ -82,6 +82,8 @@ async def rulebook(
                 **{key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
                 "PATH": f"{venv.absolute() / 'bin'}:{os.environ['PATH']}",
                 "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS_PATH),
+                # A playbook's directory is left there when the process is ended.
+                "TMPDIR": str(directory),
             },
         )
         try:

@@ -295,6 +295,9 @@ restart:
       description: When kubelet uses the file.
       type: str
       sample: now
+    systemd:
+      description: How systemd was spoken to, V(dbus) or V(systemctl), or empty if it was not.
+      type: str
   sample: {needed: true, attempts: 1, jobs: [done], healthy: true, seconds: 12.4, effective: now}
 rolled_back:
   description: Whether the file is the one of before again.

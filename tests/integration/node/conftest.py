@@ -21,5 +21,13 @@ def world(node: Node, ansible: Ansible, tmp_path: Path) -> World:
 
 
 @pytest.fixture
+def pair(nodes: list[Node], ansible: Ansible, tmp_path: Path) -> World:
+    """Two nodes for the two ways of asking systemd: the first over D-Bus, the second by systemctl."""
+    world = World(nodes[:2], ansible, tmp_path)
+    world.give_jeepney()
+    return world
+
+
+@pytest.fixture
 def fleet(nodes: list[Node], ansible: Ansible, tmp_path: Path) -> World:
     return World(nodes, ansible, tmp_path)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Each outcome of a restart, on a real systemd, both ways of asking: what is said, and left behind."""
+"""Each outcome of a restart, on real systemds, both ways of asking at once: what is said, and left behind."""
 
 from __future__ import annotations
 
@@ -13,60 +13,82 @@ from typing import Any
 import pytest
 
 from tests.integration.node.world import BAD, FILE, UNIT, World, document
+from tests.integration.processes import Finished
+from tests.lab.nodes import Node
 
-pytestmark = [
-    pytest.mark.real("nodes"),
-    pytest.mark.parametrize("systemd", ["dbus", "systemctl"]),
-]
-
-
-@pytest.fixture(autouse=True)
-def _jeepney(world: World, systemd: str) -> None:
-    if systemd == "dbus":
-        world.give_jeepney()
+pytestmark = pytest.mark.real("nodes")
 
 
-def failed(world: World, systemd: str, *registries: str, **options: Any) -> dict[str, Any]:
-    """The result of a run that has to fail."""
-    done = world.sync(*(registries or (BAD,)), systemd=systemd, **options)
-    assert done.code != 0, done.output
+def both(done: Finished) -> list[dict[str, Any]]:
+    """The results of both nodes, which have asked in different ways."""
     assert "example-password" not in done.output
-    return done.result
+    results = done.of("kubelet_auth_sync")
+    assert len(results) == 2, done.output
+    ways = {result["restart"]["systemd"] for result in results if "restart" in result} - {""}
+    assert ways in (set(), {"dbus", "systemctl"})
+    return results
 
 
-def test_well(world: World, systemd: str) -> None:
-    world.install()
-    before = world.kubelet()
-    result = world.sync("quay.io", systemd=systemd, window=1.0).result
-    assert result["actions"] == ["written", "restarted"]
-    assert result["restart"]["jobs"] == ["done"]
-    assert result["restart"]["healthy"] is True
-    assert result["registries"] == {"quay.io": "file"}
-    assert world.auths() == {"quay.io"}
-    now = world.kubelet()
-    assert now[0] == "active"
-    assert now != before
-    again = world.sync("quay.io", systemd=systemd).result
-    assert again["changed"] is False
-    assert world.kubelet() == now
+def well(pair: World, *registries: str, **options: Any) -> list[dict[str, Any]]:
+    done = pair.sync(*registries, **options)
+    assert done.code == 0, done.output
+    return both(done)
+
+
+def failed(pair: World, *registries: str, **options: Any) -> list[dict[str, Any]]:
+    """The results of a run that has to fail on both."""
+    done = pair.sync(*(registries or (BAD,)), **options)
+    assert [task.status for task in done.tasks] == ["failed"] * 2, done.output
+    return both(done)
+
+
+def kubelets(pair: World) -> list[tuple[str, str]]:
+    return [pair.kubelet(node) for node in pair.nodes]
+
+
+def states(pair: World) -> set[str]:
+    return {state for state, _invocation in kubelets(pair)}
+
+
+def everywhere(pair: World, *command: str) -> None:
+    for node in pair.nodes:
+        node.run(command, check=True)
+
+
+def files(pair: World) -> list[bool]:
+    return ["config.json" in pair.beside(node) for node in pair.nodes]
+
+
+def test_well(pair: World) -> None:
+    pair.install()
+    before = kubelets(pair)
+    for result in well(pair, "quay.io", window=1.0):
+        assert result["actions"] == ["written", "restarted"]
+        assert result["restart"]["jobs"] == ["done"]
+        assert result["restart"]["healthy"] is True
+        assert result["registries"] == {"quay.io": "file"}
+    now = kubelets(pair)
+    assert states(pair) == {"active"}
+    assert not set(now) & set(before)
+    assert [pair.auths(node) for node in pair.nodes] == [{"quay.io"}] * 2
+    assert [result["changed"] for result in well(pair, "quay.io")] == [False] * 2
+    assert kubelets(pair) == now
 
 
 @pytest.mark.parametrize("case", ["NoSuchUnit", "UnitMasked", "BadUnitSetting"])
-def test_a_unit_that_cannot_be_restarted(world: World, systemd: str, case: str) -> None:
-    world.install()
-    before = world.kubelet()
-    if case == "NoSuchUnit":
-        result = failed(world, systemd, "quay.io", unit="nobody.service")
-    else:
-        if case == "UnitMasked":
-            world.node.run(["sh", "-ec", f"rm /etc/systemd/system/{UNIT}; systemctl mask {UNIT}"], check=True)
-        else:
-            world.node.install_unit(UNIT, "[Service]\nType=simple\n")
-        world.node.run(["systemctl", "daemon-reload"], check=True)
-        result = failed(world, systemd, "quay.io")
-        assert world.kubelet() == before
-    assert case in result["msg"]
-    assert world.beside() == []
+def test_a_unit_that_cannot_be_restarted(pair: World, case: str) -> None:
+    pair.install()
+    before = kubelets(pair)
+    if case == "UnitMasked":
+        everywhere(pair, "sh", "-ec", f"rm /etc/systemd/system/{UNIT}; systemctl mask {UNIT}")
+        everywhere(pair, "systemctl", "daemon-reload")
+    elif case == "BadUnitSetting":
+        for node in pair.nodes:
+            node.install_unit(UNIT, "[Service]\nType=simple\n")
+    for result in failed(pair, "quay.io", unit="nobody.service" if case == "NoSuchUnit" else UNIT):
+        assert case in result["msg"]
+    assert kubelets(pair) == before
+    assert [pair.beside(node) for node in pair.nodes] == [[], []]
 
 
 @pytest.mark.parametrize(
@@ -80,135 +102,135 @@ def test_a_unit_that_cannot_be_restarted(world: World, systemd: str, case: str) 
         ("unhealthy", "notify", "done", "healthz answers 500 after 5 s"),
     ],
 )
-def test_a_kubelet_that_does_not_come_up(
-    world: World, systemd: str, mode: str, kind: str, job: str, says: str
-) -> None:
-    world.install(mode, kind=kind)
-    world.put(document("ecr.example"), mode=0o640)
-    before = world.node.read(FILE)
-    result = failed(world, systemd)
-    assert says in result["msg"]
-    assert "(2 attempts); the file was rolled back" in result["msg"]
-    assert "either" not in result["msg"]
-    assert result["restart"]["jobs"] == [job, job, "done"]
-    assert result["restart"]["healthy"] is True
-    assert result["rolled_back"] is True
-    assert world.node.read(FILE) == before
-    assert world.node.run(["stat", "-c", "%a %U", FILE]).stdout == "640 root\n"
-    now = world.kubelet()
-    assert now[0] == "active"
+def test_a_kubelet_that_does_not_come_up(pair: World, mode: str, kind: str, job: str, says: str) -> None:
+    pair.install(mode, kind=kind)
+    pair.put(document("ecr.example"), mode=0o640)
+    before = pair.node.read(FILE)
+    for result in failed(pair):
+        assert says in result["msg"]
+        assert "(2 attempts); the file was rolled back" in result["msg"]
+        assert "either" not in result["msg"]
+        assert result["restart"]["jobs"] == [job, job, "done"]
+        assert result["restart"]["healthy"] is True
+        assert result["rolled_back"] is True
+    for node in pair.nodes:
+        assert node.read(FILE) == before
+        assert node.run(["stat", "-c", "%a %U", FILE]).stdout == "640 root\n"
+    now = kubelets(pair)
+    assert states(pair) == {"active"}
     # Not again until it changes.
-    held = failed(world, systemd)
-    assert held["kind"] == "held"
-    assert held["changed"] is False
-    assert world.kubelet() == now
+    for held in failed(pair):
+        assert held["kind"] == "held"
+        assert held["changed"] is False
+    assert kubelets(pair) == now
 
 
-def test_absence_is_restored_as_absence(world: World, systemd: str) -> None:
-    world.install("crash")
-    failed(world, systemd)
-    assert "config.json" not in world.beside()
-    assert world.kubelet()[0] == "active"
+def test_absence_is_restored_as_absence(pair: World) -> None:
+    pair.install("crash")
+    failed(pair)
+    assert files(pair) == [False] * 2
+    assert states(pair) == {"active"}
 
 
-def test_a_dependency_that_fails(world: World, systemd: str) -> None:
+def test_a_dependency_that_fails(pair: World) -> None:
     needed = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nExecStart=/bin/test -e /run/ok\n"
-    world.node.install_unit("needed.service", needed)
-    world.node.write("/run/ok", "")
-    world.install(unit="Requires=needed.service\nAfter=needed.service")
-    world.node.run(["rm", "/run/ok"], check=True)
-    result = failed(world, systemd, "quay.io")
-    assert "the restart ended with dependency" in result["msg"]
-    assert "not well with the file of before either" in result["msg"]
-    assert result["restart"]["jobs"] == ["dependency"] * 4
-    assert "config.json" not in world.beside()
+    for node in pair.nodes:
+        node.install_unit("needed.service", needed)
+    everywhere(pair, "touch", "/run/ok")
+    pair.install(unit="Requires=needed.service\nAfter=needed.service")
+    everywhere(pair, "rm", "/run/ok")
+    for result in failed(pair, "quay.io"):
+        assert "the restart ended with dependency" in result["msg"]
+        assert "not well with the file of before either" in result["msg"]
+        assert result["restart"]["jobs"] == ["dependency"] * 4
+    assert files(pair) == [False] * 2
     # Once it is mended, the next run brings kubelet up with the file of before.
-    world.node.write("/run/ok", "")
-    assert failed(world, systemd, "quay.io")["kind"] == "held"
-    assert world.kubelet()[0] == "active"
-    assert world.ledger()["pending"] is None
+    everywhere(pair, "touch", "/run/ok")
+    assert [held["kind"] for held in failed(pair, "quay.io")] == ["held"] * 2
+    assert states(pair) == {"active"}
+    assert [pair.ledger(node)["pending"] for node in pair.nodes] == [None] * 2
 
 
-def test_a_condition_that_is_not_met(world: World, systemd: str) -> None:
-    world.node.write("/run/allowed", "")
-    world.install(unit="ConditionPathExists=/run/allowed")
-    world.node.run(["rm", "/run/allowed"], check=True)
-    result = failed(world, systemd, "quay.io")
-    assert result["restart"]["jobs"][0] == "done"
-    assert "a condition of the unit is not met" in result["msg"]
-    assert result["rolled_back"] is True
-    assert "config.json" not in world.beside()
-    assert world.kubelet()[0] == "inactive"
-    # It was this that stopped it, so the next run tries to bring it back.
-    world.node.write("/run/allowed", "")
-    failed(world, systemd, "quay.io")
-    assert world.kubelet()[0] == "active"
+def test_a_condition_that_is_not_met(pair: World) -> None:
+    everywhere(pair, "touch", "/run/allowed")
+    pair.install(unit="ConditionPathExists=/run/allowed")
+    everywhere(pair, "rm", "/run/allowed")
+    for result in failed(pair, "quay.io"):
+        assert result["restart"]["jobs"][0] == "done"
+        assert "a condition of the unit is not met" in result["msg"]
+        assert result["rolled_back"] is True
+    assert files(pair) == [False] * 2
+    assert states(pair) == {"inactive"}
+    # It was this that stopped it, so the next run brings it back.
+    everywhere(pair, "touch", "/run/allowed")
+    failed(pair, "quay.io")
+    assert states(pair) == {"active"}
 
 
-def test_the_start_limit(world: World, systemd: str) -> None:
+def test_the_start_limit(pair: World) -> None:
     """Without ResetFailedUnit the sixth start would leave kubelet down."""
-    world.install(unit="StartLimitIntervalSec=600\nStartLimitBurst=5")
+    pair.install(unit="StartLimitIntervalSec=600\nStartLimitBurst=5")
     for _restart in range(4):
-        world.node.run(["systemctl", "restart", UNIT], check=True)
-    result = world.sync("quay.io", systemd=systemd, window=0.5).result
-    assert result["restart"]["jobs"] == ["done"]
-    assert world.kubelet()[0] == "active"
+        everywhere(pair, "systemctl", "restart", UNIT)
+    for result in well(pair, "quay.io", window=0.5):
+        assert result["restart"]["jobs"] == ["done"]
+    assert states(pair) == {"active"}
     for _restart in range(4):
-        world.node.run(["systemctl", "restart", UNIT], check=True)
-    assert world.node.run(["systemctl", "restart", UNIT]).returncode != 0
+        everywhere(pair, "systemctl", "restart", UNIT)
+    assert pair.node.run(["systemctl", "restart", UNIT]).returncode != 0
 
 
-def during_the_restart(world: World, command: list[str]) -> threading.Thread:
-    """Run the command on the node once kubelet is in the middle of its restart."""
-    before = world.kubelet()
+def during_the_restart(pair: World, *command: str) -> list[threading.Thread]:
+    """Run the command on each node once its kubelet is in the middle of its restart."""
 
-    def work() -> None:
-        for _look in range(1000):
-            now = world.kubelet()
+    def work(node: Node, before: tuple[str, str]) -> None:
+        for _look in range(2000):
+            now = pair.kubelet(node)
             if now != before and now[0] == "activating":
-                world.node.run(command, check=True)
+                node.run(command, check=True)
                 return
             time.sleep(0.02)
 
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    return thread
+    threads = [
+        threading.Thread(target=work, args=(node, pair.kubelet(node)), daemon=True) for node in pair.nodes
+    ]
+    for thread in threads:
+        thread.start()
+    return threads
 
 
-def test_a_concurrent_stop(world: World, systemd: str) -> None:
-    world.install("slow", extra="TimeoutStartSec=30")
-    stopping = during_the_restart(world, ["systemctl", "stop", UNIT])
-    done = world.sync("quay.io", systemd=systemd)
-    stopping.join()
+def test_a_concurrent_stop(pair: World) -> None:
+    pair.install("slow", extra="TimeoutStartSec=30")
+    stopping = during_the_restart(pair, "systemctl", "stop", UNIT)
+    done = pair.sync("quay.io")
+    for thread in stopping:
+        thread.join()
     assert done.code == 0, done.output
-    assert done.result["restart"]["jobs"] == ["canceled"]
-    assert "canceled by a stop" in done.output
-    assert world.kubelet()[0] == "inactive"
-    assert world.auths() == {"quay.io"}
+    assert [result["restart"]["jobs"] for result in both(done)] == [["canceled"]] * 2
+    assert done.output.count("canceled by a stop") >= 2
+    assert states(pair) == {"inactive"}
+    assert [pair.auths(node) for node in pair.nodes] == [{"quay.io"}] * 2
     # Nobody starts what somebody has stopped.
-    assert world.sync("quay.io", systemd=systemd).result["changed"] is False
-    assert world.kubelet()[0] == "inactive"
+    assert [result["changed"] for result in well(pair, "quay.io")] == [False] * 2
+    assert states(pair) == {"inactive"}
 
 
-def test_the_bus_is_restarted_in_the_middle(world: World, systemd: str) -> None:
-    world.install("slow", extra="TimeoutStartSec=30")
-    restarting = during_the_restart(world, ["systemctl", "restart", "dbus.service"])
-    done = world.sync("quay.io", systemd=systemd, window=1.0)
-    restarting.join()
-    assert done.code == 0, done.output
-    assert done.result["restart"]["jobs"] == ["done"]
-    assert world.kubelet()[0] == "active"
+def test_the_bus_is_restarted_in_the_middle(pair: World) -> None:
+    pair.install("slow", extra="TimeoutStartSec=30")
+    restarting = during_the_restart(pair, "systemctl", "restart", "dbus.service")
+    results = well(pair, "quay.io", window=1.0)
+    for thread in restarting:
+        thread.join()
+    assert [result["restart"]["jobs"] for result in results] == [["done"]] * 2
+    assert states(pair) == {"active"}
 
 
-def test_a_bus_that_is_gone(world: World, systemd: str) -> None:
-    world.install()
-    world.node.run(
-        ["sh", "-ec", "systemctl stop dbus.socket dbus.service; rm -f /run/dbus/system_bus_socket"]
-    )
-    done = world.sync("quay.io", systemd=systemd, window=0.5)
-    if systemd == "systemctl":
-        # It has a door of its own.
-        assert done.code == 0, done.output
-        return
-    assert "D-Bus cannot be reached" in done.result["msg"]
-    assert world.beside() == []
+def test_a_bus_that_is_gone(pair: World) -> None:
+    pair.install()
+    everywhere(pair, "sh", "-c", "systemctl stop dbus.socket dbus.service; rm -f /run/dbus/system_bus_socket")
+    done = pair.sync("quay.io", window=0.5)
+    # systemctl has a door of its own.
+    refused = [task.result for task in done.tasks if task.status == "failed"]
+    assert len(refused) == 1, done.output
+    assert "D-Bus cannot be reached" in refused[0]["msg"]
+    assert files(pair) == [False, True]

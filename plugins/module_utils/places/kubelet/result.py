@@ -67,6 +67,7 @@ class SyncResult:
         self.healthy: Optional[bool] = None
         self.seconds = 0.0
         self.effective = "now"
+        self.systemd = ""
 
     @property
     def changed(self) -> bool:
@@ -81,7 +82,7 @@ class SyncResult:
     @property
     def restart_facts(self) -> dict[str, Any]:
         """``needed``; ``attempts`` and the ``jobs``' results; ``healthy`` (None: not looked at); ``seconds``;
-        ``effective``: when kubelet uses the file."""
+        ``effective``: when kubelet uses the file; ``systemd``: how it was spoken to, if it was."""
         return {
             "needed": self.needed,
             "attempts": self.attempts,
@@ -89,6 +90,7 @@ class SyncResult:
             "healthy": self.healthy,
             "seconds": round(self.seconds, 3),
             "effective": self.effective,
+            "systemd": self.systemd,
         }
 
     def then(self, later: SyncResult) -> SyncResult:

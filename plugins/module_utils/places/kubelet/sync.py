@@ -319,6 +319,7 @@ class Synchroniser:
     def _settle(self, stop: Stop) -> SyncResult:
         result = SyncResult()
         began = self._clock.monotonic()
+        result.systemd = self._asked().NAME
         restarter = Restarter(self._asked(), self.options, self._health, self._clock, stop)
         while True:
             pending = self._pending()

@@ -132,6 +132,7 @@ format: lint-env ## let ruff format the Python files
 
 mypy: venv ## types, strict
 	$(PART) "mypy, plugins" $(BIN)/mypy -p ansible_collections.hyperfleet.pull_secret.plugins
+	$(PART) "mypy, extensions" $(BIN)/mypy -p ansible_collections.hyperfleet.pull_secret.extensions.eda
 	$(PART) "mypy, tests" $(BIN)/mypy
 
 yamllint: lint-env ## YAML files

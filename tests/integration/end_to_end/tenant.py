@@ -17,7 +17,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from conftest import COLLECTIONS_PATH
+from tests.integration.k8s.running import run_task
 from tests.lab.kubernetes.hypershift import BASE, serve_hosted_control_planes
 from tests.lab.nodes.api import ApiError, wait_until
 from tests.lab.nodes.cluster import ClusterLab
@@ -162,6 +164,21 @@ class Tenant:
         wanted = json.loads(text)["auths"]
         held = [(self.on_node(node) or {}).get("auths", {}) for node in self.cluster.nodes]
         return all({key: auths.get(key) for key in wanted} == wanted for auths in held)
+
+    def run(self, **options: Any) -> dict[str, Any]:
+        """What the playbook does for this cluster; its target's result."""
+        result = run_task(hosted_cluster_pull_secret, {**self.entry, **options})
+        target: dict[str, Any] = result["targets"][0]
+        if target.get("failed"):
+            raise LabError(str(target["msg"]))
+        return target
+
+    def reported(self, version: str) -> bool:
+        """Whether each node reports that it has this version of the global secret."""
+        status = self.cluster.api.find("/api/v1/namespaces/kube-system/configmaps/global-pull-secret-status")
+        said = {name: json.loads(text) for name, text in ((status or {}).get("data") or {}).items()}
+        reports = [said.get(node.name, {}) for node in self.cluster.nodes]
+        return all((one.get("state"), one.get("resourceVersion")) == ("in-sync", version) for one in reports)
 
     def objects(self) -> list[str]:
         """What there is of the global pull secret in the hosted cluster."""

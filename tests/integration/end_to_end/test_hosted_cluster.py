@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -71,15 +70,5 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
 
 def in_sync(tenant: Tenant) -> bool:
     """Whether each node reports that it has what the global secret holds now."""
-    api = tenant.cluster.api
-    secret = api.find("/api/v1/namespaces/kube-system/secrets/global-pull-secret")
-    status = api.find("/api/v1/namespaces/kube-system/configmaps/global-pull-secret-status")
-    if secret is None or status is None:
-        return False
-    reports = {name: json.loads(text) for name, text in (status.get("data") or {}).items()}
-    version = secret["metadata"]["resourceVersion"]
-    return all(
-        reports.get(node.name, {}).get("state") == "in-sync"
-        and reports[node.name]["resourceVersion"] == version
-        for node in tenant.cluster.nodes
-    )
+    secret = tenant.cluster.api.find("/api/v1/namespaces/kube-system/secrets/global-pull-secret")
+    return secret is not None and tenant.reported(secret["metadata"]["resourceVersion"])

@@ -1,0 +1,189 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""``python -m tests.bench.nodes``: the syncers on three real nodes (needs root and Go).
+
+A change of ``global-pull-secret`` in the API server, and when it is in ``config.json`` of each node; then a
+roll-out with one restart slot: how long it takes, and how many kubelets were down at the same time at most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from conftest import ROOT  # which makes the collection importable
+from tests.bench.report import machine
+from tests.integration.end_to_end.tenant import Tenant, encoded
+from tests.lab.nodes.api import wait_until
+from tests.lab.nodes.cluster import cluster_lab
+from tests.lab.nodes.node import Node
+
+GLOBAL = "/api/v1/namespaces/kube-system/secrets/global-pull-secret"
+GOAL_P99 = 250.0
+GOAL_RSS = 35 * 1024
+LIMIT = 120.0
+_TIMES = ("ActiveExitTimestampMonotonic", "ActiveEnterTimestampMonotonic")
+
+
+def content(number: int) -> str:
+    auth = encoded(f"robot:example-password-{number}")
+    return encoded(json.dumps({"auths": {"registry.example.com": {"auth": auth}}}))
+
+
+def change(tenant: Tenant, number: int) -> None:
+    tenant.cluster.api.merge(GLOBAL, {"data": {".dockerconfigjson": content(number)}})
+
+
+def stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def latency(tenant: Tenant, number: int) -> list[float]:
+    """Milliseconds from the beginning of the call until each node has the file."""
+    paths = [node.root / "var/lib/kubelet/config.json" for node in tenant.cluster.nodes]
+    before = [stamp(path) for path in paths]
+    started = time.perf_counter()
+    change(tenant, number)
+    took: dict[int, float] = {}
+    while len(took) < len(paths):
+        for at, path in enumerate(paths):
+            if at not in took and stamp(path) != before[at]:
+                took[at] = (time.perf_counter() - started) * 1000
+        if time.perf_counter() - started > LIMIT:
+            raise RuntimeError("a node has not written the file")
+        time.sleep(0.0005)
+    return [took[at] for at in range(len(paths))]
+
+
+def percentile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return round(ordered[min(len(ordered) - 1, int(len(ordered) * share))], 1)
+
+
+def resident() -> list[int]:
+    """KiB of each syncer on this machine."""
+    found = []
+    for directory in Path("/proc").iterdir():
+        if not directory.name.isdecimal():
+            continue
+        try:
+            if b"/opt/syncer/main" not in (directory / "cmdline").read_bytes():
+                continue
+            status = (directory / "status").read_text()
+        except OSError:
+            continue
+        found.append(int(status.split("VmRSS:")[1].split()[0]))
+    return sorted(found)
+
+
+def times(node: Node) -> list[int]:
+    """When kubelet was last stopped and started, in microseconds of the machine's clock."""
+    shown = node.run(["systemctl", "show", "kubelet", *(f"--property={name}" for name in _TIMES)], check=True)
+    values = dict(line.split("=", 1) for line in shown.stdout.splitlines())
+    return [int(values[name]) for name in _TIMES]
+
+
+def most_down(intervals: list[list[int]]) -> int:
+    """How many of the intervals (from, to) have a moment in common at most."""
+    return max(sum(begin <= at < end for begin, end in intervals) for at, _end in intervals)
+
+
+def roll_out(tenant: Tenant, number: int) -> dict[str, Any]:
+    before = [times(node) for node in tenant.cluster.nodes]
+    started = time.perf_counter()
+    change(tenant, number)
+    wait_until(lambda: in_sync(tenant), "all nodes report", LIMIT * 2)
+    took = time.perf_counter() - started
+    after = [times(node) for node in tenant.cluster.nodes]
+    if any(one[0] <= other[0] for one, other in zip(after, before, strict=True)):
+        raise RuntimeError("a kubelet was not restarted")
+    return {
+        "seconds": round(took, 1),
+        "most_kubelets_down_at_once": most_down(after),
+        "down_ms": [round((end - begin) / 1000) for begin, end in after],
+    }
+
+
+def in_sync(tenant: Tenant) -> bool:
+    version = tenant.cluster.api.get(GLOBAL)["metadata"]["resourceVersion"]
+    return tenant.reported(version)
+
+
+def deploy(tenant: Tenant, **options: Any) -> None:
+    tenant.run(**options)
+    wait_until(lambda: _is_rolled_out(tenant), "the syncers run", LIMIT)
+    wait_until(lambda: in_sync(tenant), "all nodes report", LIMIT)
+
+
+def _is_rolled_out(tenant: Tenant) -> bool:
+    path = "/apis/apps/v1/namespaces/kube-system/daemonsets/global-pull-secret-syncer"
+    found = tenant.cluster.api.get(path)
+    status: Mapping[str, Any] = found["status"]
+    nodes = len(tenant.cluster.nodes)
+    return (
+        status.get("observedGeneration") == found["metadata"]["generation"]
+        and status.get("updatedNumberScheduled") == status.get("numberReady") == nodes
+    )
+
+
+def measure(changes: int, directory: Path) -> dict[str, Any]:
+    with cluster_lab(3) as cluster:
+        tenant = Tenant(cluster, directory)
+        tenant.additional("example-tenant")
+        deploy(tenant, restart="never")
+        taken = [latency(tenant, number) for number in range(1, changes + 1)]
+        memory = resident()
+        every = [value for one in taken for value in one]
+        found: dict[str, Any] = {
+            "nodes": len(cluster.nodes),
+            "changes": changes,
+            "api_call_to_file_ms": {"p50": percentile(every, 0.5), "p99": percentile(every, 0.99)},
+            "all_nodes_ms": {
+                "p50": percentile([max(one) for one in taken], 0.5),
+                "p99": percentile([max(one) for one in taken], 0.99),
+            },
+            "syncer_rss_kib": memory,
+        }
+        deploy(tenant, restart="on_change", max_restarting="1")
+        found["roll_out"] = roll_out(tenant, changes + 1)
+        return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.nodes", description=__doc__)
+    parser.add_argument("--changes", type=int, default=200)
+    parser.add_argument("--results", type=Path, default=ROOT / "bench-results")
+    options = parser.parse_args()
+    if os.geteuid():
+        print("bench: nodes are left out: real nodes need root")
+        return 0
+    with tempfile.TemporaryDirectory(prefix="pull-secret-nodes-") as text:
+        found = measure(options.changes, Path(text))
+    print(json.dumps(found, indent=2))
+    options.results.mkdir(exist_ok=True)
+    path = options.results / f"{time.strftime('%Y-%m-%dT%H%M%SZ', time.gmtime())}-nodes.json"
+    path.write_text(json.dumps({"machine": machine(), "nodes": found}, indent=2) + "\n")
+    good = (
+        found["api_call_to_file_ms"]["p99"] <= GOAL_P99
+        and max(found["syncer_rss_kib"]) < GOAL_RSS
+        and found["roll_out"]["most_kubelets_down_at_once"] == 1
+    )
+    print(f"\n{path}\n{'within' if good else 'OUTSIDE'} 250 ms, 35 MiB, one kubelet down at a time")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

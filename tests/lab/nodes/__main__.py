@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.lab.nodes import cluster, needs
 from tests.lab.nodes.inventory import write_inventory
-from tests.lab.nodes.lab import NodeLab, claim, labs_root, sweep
+from tests.lab.nodes.lab import NodeLab, claim, end, labs_root, sweep
 from tests.lab.nodes.rootfs import rootfs
 from tests.lab.supervisor import LabError
 
@@ -38,7 +38,7 @@ def up(count: int, kubelets: int, inventory: Path | None) -> None:
             lab.add(count)
             lab.start()
     except BaseException:
-        lab.remove()
+        end(lab)
         raise
     _show_nodes(lab, inventory)
     print(f"nodes: lab {lab.number} is up after {time.monotonic() - started:.1f} s")

@@ -22,7 +22,7 @@ from tests.lab.images.syncer import COMMANDS as IMAGE_COMMANDS
 from tests.lab.nodes import needs
 from tests.lab.nodes.api import Api, Object, wait_until
 from tests.lab.nodes.kubelet import PAUSE, Kubelet
-from tests.lab.nodes.lab import NodeLab, claim, sweep
+from tests.lab.nodes.lab import NodeLab, claim, end, sweep
 from tests.lab.nodes.network import Network
 from tests.lab.nodes.node import Node
 from tests.lab.nodes.rootfs import rootfs
@@ -157,7 +157,7 @@ def cluster_lab(count: int = 3) -> Iterator[ClusterLab]:
     try:
         yield start(lab, count)
     finally:
-        lab.remove()
+        end(lab)
 
 
 def start(lab: NodeLab, count: int) -> ClusterLab:

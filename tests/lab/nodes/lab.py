@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.lab.control_plane.build import cache_root
-from tests.lab.nodes import cgroups, needs
+from tests.lab.nodes import cgroups, needs, room
 from tests.lab.nodes.mounts import remove_tree, unmount
 from tests.lab.nodes.network import Network
 from tests.lab.nodes.node import Node
@@ -94,6 +94,7 @@ def claim(*, owner: int | None = None) -> NodeLab:
             lab = NodeLab(number)
             if not lab.directory.exists() and not _is_taken(lab):
                 lab.directory.mkdir(parents=True)
+                room.make_room(_limit())
                 started = start_time(owner) if owner else None
                 record = {"pid": owner, "started": started, "checkout": str(CHECKOUT)}
                 (lab.directory / "owner.json").write_text(json.dumps(record))
@@ -109,9 +110,15 @@ def sweep(*, kept: bool = False) -> list[int]:
             if directory.name.isdecimal() and _is_left(directory, kept):
                 NodeLab(int(directory.name)).remove()
                 ended.append(int(directory.name))
-        with contextlib.suppress(OSError):
-            labs_root().rmdir()
+        _settle()
     return ended
+
+
+def end(lab: NodeLab) -> None:
+    """End a lab; after the last one the host is as it was."""
+    lab.remove()
+    with _lock():
+        _settle()
 
 
 @contextlib.contextmanager
@@ -126,7 +133,18 @@ def node_lab(count: int) -> Iterator[NodeLab]:
         lab.start()
         yield lab
     finally:
-        lab.remove()
+        end(lab)
+
+
+def _settle() -> None:
+    if not any(labs_root().glob("*/")):
+        room.put_back(_limit())
+        with contextlib.suppress(OSError):
+            labs_root().rmdir()
+
+
+def _limit() -> Path:
+    return labs_root() / "inotify-instances"
 
 
 def _lock() -> contextlib.AbstractContextManager[None]:

@@ -93,7 +93,8 @@ class Node:
             if not self._supervisor.running("nspawn"):
                 raise LabError(f"{self.name} ended in its boot:\n{self._supervisor.log_tail('nspawn')}")
             if time.monotonic() > deadline:
-                raise LabError(f"{self.name} did not boot within {seconds:.0f} s: see {self.directory}")
+                last = self._supervisor.log_tail("nspawn")
+                raise LabError(f"{self.name} did not boot within {seconds:.0f} s:\n{last}")
             time.sleep(0.02)
 
     def stop(self) -> None:

@@ -83,7 +83,7 @@ def test_a_failing_node_stops_the_roll_out(fleet: World, mode: str) -> None:
 @pytest.mark.parametrize("core", env.CORES)
 def test_the_rescue_is_reached_with_every_ansible_core(fleet: World, core: str) -> None:
     """A handler that fails while handlers are flushed in a block: versions count it differently."""
-    venv = env.core(core, ["libraries", "test"], "core")
+    venv = env.core(core, [], "bare")
     if venv is None:
         pytest.skip(f"no Python here runs ansible-core {core}")
     fleet.ansible.python = env.ROOT / venv / "bin" / "python"

@@ -102,6 +102,10 @@ def run_with(spec: Mapping[str, Any], task: _Task) -> None:
     result = safely(work)
     # Ansible would send all parameters back otherwise: most of the answer, and no business of any log.
     result["invocation"] = {}
+    # Given with the result they are deprecated; only results without targets have some of their own.
+    mask = Mask(forms_in(module.params))
+    for text in result.pop("warnings", ()):
+        module.warn(mask.text(text))
     if result.get("failed"):
         module.fail_json(**result)
     module.exit_json(**result)

@@ -275,7 +275,7 @@ restart:
   returned: when the node was reached
   contains:
     needed:
-      description: Whether kubelet has to be restarted for the file to take effect at once.
+      description: Whether a restart was made, or is to be made. Never with O(restart=never).
       type: bool
     attempts:
       description: How often it was restarted, for a roll-back too.

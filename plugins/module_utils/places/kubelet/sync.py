@@ -68,7 +68,7 @@ __all__ = ["Options", "SyncResult", "Synchroniser"]
 
 _TRIES = 5
 
-Slot = Callable[[], "AbstractContextManager[Any]"]
+Slot = Callable[[], AbstractContextManager[Any]]
 Stop = Callable[[], bool]
 
 

@@ -232,6 +232,17 @@ def test_a_writer_in_between_is_not_overwritten_blindly(deployed: World) -> None
     assert metadata["annotations"]["example.com/note"] == "kept"
 
 
+def test_a_secret_that_becomes_somebody_elses_in_between_is_not_written(deployed: World) -> None:
+    deployed.additional(docker_config(registry_example_com="new"))
+
+    def meanwhile() -> None:
+        deployed.merge("secrets", GLOBAL, {"metadata": {"labels": {"managed-by": "somebody"}}})
+
+    deployed.hosted.proxy.before("patch", f"*/secrets/{GLOBAL}", meanwhile)
+    assert deployed.run()["kind"] == "ownership"
+    assert deployed.held()["registry.example.com"] == "tenant"
+
+
 def test_a_write_whose_answer_is_lost_is_found_done(deployed: World) -> None:
     deployed.additional(docker_config(registry_example_com="new"))
     deployed.hosted.faults.add(verb="patch", path=f"*/secrets/{GLOBAL}", status=504, phase="after")

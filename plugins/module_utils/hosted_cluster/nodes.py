@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
 
 __all__ = ["Rollout", "expected_nodes", "rollout", "slots"]
 
@@ -27,6 +28,9 @@ _ALWAYS = (
     "node.kubernetes.io/network-unavailable",
 )
 _SHOWN = 10
+_LONGEST = 300
+# What stands between the parts of a sentence, and in no name.
+_CLAUSES = re.compile(r"; |[\[\]%']")
 
 
 @dataclass(frozen=True)
@@ -133,10 +137,16 @@ def rollout(nodes: Sequence[str], data: Mapping[str, str] | None, version: str) 
         elif state == "in-sync":
             in_sync += 1
         else:
-            # Written by a pod: what it says is shown if it can be a sentence of a syncer's.
             said = entry.get("message")
-            failed[node] = f"{state}: {shown(said)}" if isinstance(said, str) and said else str(state)
+            failed[node] = f"{state}: {_told(said)}" if isinstance(said, str) and said else str(state)
     return Rollout(len(nodes), in_sync, pending, failed)
+
+
+def _told(message: str) -> str:
+    """What a syncer says.  Whoever can write to the ConfigMap can say anything: it has to be a sentence."""
+    text = message[:_LONGEST]
+    clauses = [clause for clause in _CLAUSES.split(text) if clause.strip()]
+    return text if clauses and all(is_name(clause) for clause in clauses) else "(not shown)"
 
 
 def _entry(text: str | None) -> Mapping[str, Any]:

@@ -253,11 +253,11 @@ def test_with_no_time_for_the_nodes_all_is_removed(world: World) -> None:
 
 def test_a_node_that_failed_is_named_with_what_its_syncer_says(world: World) -> None:
     names = deployed(world)
-    world.report(names[0], "failed", "kubelet.service: exited 2 s after the restart")
+    world.report(names[0], "failed", "kubelet ended [code 1]; the file was rolled back")
     world.report(names[1], "held", '{"auth": "example-password"}')
     result = world.run()
     assert result["rollout"]["failed_nodes"] == {
-        names[0]: "failed: kubelet.service: exited 2 s after the restart",
+        names[0]: "failed: kubelet ended [code 1]; the file was rolled back",
         names[1]: "held: (not shown)",
     }
     assert any("0 of 2 nodes" in text for text in result["warnings"])

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import json
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, Optional
 
@@ -32,6 +33,8 @@ KEY = ".dockerconfigjson"
 _WATCH = (240, 300)
 # A server that sends bookmarks sends one a minute: without one for so long it is gone, or the way to it.
 _SILENCE_WITH_BOOKMARKS = 150.0
+# A watch that stood for so long was no failure.
+_LONG = 10.0
 _GRACE = 15.0
 
 
@@ -81,7 +84,8 @@ class SecretWatch:
         self._version = ""  # where to take up the watch; "" means that the next step is a LIST
         self._delivered: Optional[str] = None  # the version that was; "" for none
         self._in_trouble = False
-        self._bookmarks = False
+        self._silence = 0.0
+        self._stood_at: Optional[float] = None
 
     def stop(self) -> None:
         """From another thread: ``run`` returns soon."""
@@ -99,6 +103,8 @@ class SecretWatch:
             except ApiError as error:
                 wait = self._on_refusal(error)
             except WireError as error:
+                if self._stood_at is not None and time.monotonic() >= self._stood_at + _LONG:
+                    self._backoff.reset()
                 wait = self._backoff.wait()
                 self._say(str(error))
             finally:
@@ -129,6 +135,7 @@ class SecretWatch:
 
     def _once(self) -> None:
         """List if need be, then watch until the stream ends."""
+        self._stood_at = None
         self._connection = connection = self._api.connection()
         if not self._version:
             self._list(connection)
@@ -139,11 +146,10 @@ class SecretWatch:
         )
         answer = self._api.send(connection, "GET", target)
         self._stands()
-        silence = seconds + self._grace
-        if self._bookmarks:
-            silence = min(silence, _SILENCE_WITH_BOOKMARKS)
+        self._stood_at = time.monotonic()
+        self._silence = seconds + self._grace
         told = False
-        for line in answer.lines(silence):
+        for line in answer.lines(lambda: self._silence):
             self._event(line)
             told = True
             self._backoff.reset()
@@ -175,7 +181,7 @@ class SecretWatch:
             code = thing.get("code") if isinstance(thing, dict) else None
             raise ApiError(code if isinstance(code, int) else 500, "", "the watch was ended by the server")
         if kind == "BOOKMARK":
-            self._bookmarks = True
+            self._silence = min(self._silence, _SILENCE_WITH_BOOKMARKS)
         elif _name_of(thing) == self._name:
             if kind == "DELETED":
                 self._gone()

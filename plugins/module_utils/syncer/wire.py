@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Optional
 
 if TYPE_CHECKING:
@@ -228,14 +228,15 @@ class Answer:
             self._connection.close()
         return bytes(whole)
 
-    def lines(self, silence: float) -> Iterator[bytes]:
-        """The lines of a watch; each has to be whole ``silence`` seconds after the one before.
+    def lines(self, silence: Callable[[], float]) -> Iterator[bytes]:
+        """The lines of a watch; each has to be whole so many seconds after the one before.
 
+        :param silence: asked after each line.
         :raises WireError: also for a stream that ends inside a line.
         """
         kept = bytearray()
         searched = 0
-        self._connection.wait_at_most(silence)
+        self._connection.wait_at_most(silence())
         for part in self._parts():
             kept += part
             while True:
@@ -245,9 +246,9 @@ class Answer:
                 line = bytes(kept[:end])
                 del kept[: end + 1]
                 searched = 0
-                self._connection.wait_at_most(silence)
                 if line.strip():
                     yield line
+                self._connection.wait_at_most(silence())
             searched = len(kept)
             if searched > LARGEST:
                 raise WireError("a line of the watch is too long")

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import watch
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import Secret, SecretWatch
 from tests.unit.syncer.scripted import Handler, Scripted, Talk
@@ -45,8 +46,7 @@ class Watched:
             NAME,
             self.delivered.put,
             self.troubles.put,
-            backoff=Backoff(0.01, 0.05),
-            **options,
+            **{"backoff": Backoff(0.01, 0.05), **options},
         )
         self._thread = threading.Thread(target=self._watch.run)
         self._thread.start()
@@ -247,23 +247,39 @@ def test_a_server_that_goes_silent_is_left(start: Start) -> None:
     assert "silent" in watched.trouble()
 
 
+def test_after_a_watch_that_stood_for_long_the_first_wait_is_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a node that had trouble once would be slow for ever."""
+    monkeypatch.setattr(watch, "_LONG", 0.0)
+
+    class Counted(Backoff):
+        resets = 0
+
+        def reset(self) -> None:
+            Counted.resets += 1
+            super().reset()
+
+    def closes(talk: Talk) -> None:
+        talk.request()
+        talk.begin()
+
+    with Scripted(breaks(listing(10, thing(9))), closes, stays(("MODIFIED", thing(12)))) as server:
+        watched = Watched(server, tmp_path, backoff=Counted(0.01, 0.05))
+        assert [watched.next(), watched.next()] == ["9", "12"]
+        # Once for each watch that stood and broke; the event resets it as well.
+        resets = Counted.resets
+        watched.stop()
+    assert resets >= 2
+
+
 def test_a_server_that_sends_bookmarks_no_more_is_left_sooner(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import watch
-
     monkeypatch.setattr(watch, "_SILENCE_WITH_BOOKMARKS", 0.2)
     bookmark = ("BOOKMARK", {"metadata": {"resourceVersion": "40"}})
 
-    def handler(talk: Talk) -> None:
-        talk.request()
-        talk.answer(listing(10, thing(9)))
-        talk.request()
-        talk.begin()
-        talk.event(*bookmark)
-        talk.chunk(b"")
-
-    watched = start(handler, stays(bookmark), stays(("MODIFIED", thing(41))))
+    watched = start(stays(bookmark, first=listing(10, thing(9))), stays(("MODIFIED", thing(41))))
     assert [watched.next(), watched.next()] == ["9", "41"]
 
 

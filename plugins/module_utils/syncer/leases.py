@@ -26,6 +26,8 @@ __all__ = ["Slots"]
 
 # How many slots one look asks for: a thousand waiting nodes must not ask for a hundred Leases each.
 _AT_ONCE = 3
+# Of giving a slot back.
+_TRIES = 3
 
 
 class Slots:
@@ -87,6 +89,9 @@ class Slots:
             except ApiError as error:
                 if error.status != 409:
                     self.trouble = f"Lease {name}: {error}"
+                elif self._look_again(name):
+                    # Our own write, whose answer was lost.
+                    return True
             except WireError as error:
                 self.trouble = f"Lease {name}: {error}"
                 break
@@ -110,13 +115,17 @@ class Slots:
 
     def release(self) -> None:
         """Give the slot back; if that fails it is free when its time is over."""
-        held, self._held = self._held, None
-        if held is None:
-            return
-        try:
-            self._write(held, "")
-        except (ApiError, WireError):
-            pass
+        for dummy in range(_TRIES):
+            held, self._held = self._held, None
+            if held is None:
+                return
+            try:
+                self._write(held, "")
+            except ApiError as error:
+                if error.status == 409:
+                    self._look_again(str(held["metadata"]["name"]))
+            except WireError:
+                self._held = held
         self._held = None
 
     def _look_again(self, name: str) -> bool:

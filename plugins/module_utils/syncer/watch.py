@@ -31,8 +31,8 @@ __all__ = ["KEY", "Secret", "SecretWatch"]
 KEY = ".dockerconfigjson"
 # Seconds that the server may keep a watch; it ends it, we start the next one.
 _WATCH = (240, 300)
-# A server that sends bookmarks sends one a minute: without one for so long it is gone, or the way to it.
-_SILENCE_WITH_BOOKMARKS = 150.0
+# A server that sends bookmarks sends one every minute or two: later than that it is gone, or the way to it.
+_SILENCE_WITH_BOOKMARKS = 200.0
 # A watch that stood for so long was no failure.
 _LONG = 10.0
 _GRACE = 15.0

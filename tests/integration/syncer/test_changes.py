@@ -87,7 +87,7 @@ def test_restart_never(cluster: Cluster, new_node: NewNode) -> None:
     [
         (b'{"auths":{"quay.io":{"auth":"bm8gY29sb24="}}}', "quay.io"),
         (b'{"auths":{"registry.example.com":{"auth":"example password"}}}', "registry.example.com"),
-        (b"[]", "not-an-object"),
+        (b'{"auths":[]}', "auths-not-an-object"),
         (b'{"auths":{}}', "auths-empty"),
         (None, ".dockerconfigjson"),
     ],
@@ -258,11 +258,11 @@ def test_an_invalid_secret_comes_while_kubelet_is_being_restarted(
     node.start()
     cluster.put(document())
     eventually(lambda: node.kubelet.restarts, "kubelet is being restarted")
-    bad = cluster.put(b"[]")
+    bad = cluster.put(b'{"auths":{}}')
     cluster.wait("failed", bad)
     go_on.set()
     eventually(lambda: node.logged("restarted") and cluster.holder() == "", "the restart is over")
-    assert "not-an-object" in cluster.wait("failed", bad)
+    assert "auths-empty" in cluster.wait("failed", bad)
     assert "quay.io" in node.auths()
 
 
@@ -272,7 +272,7 @@ def test_an_invalid_secret_does_not_take_away_the_restart_of_the_good_one(
     cluster.hold("node-9", seconds=600)
     node = new_node().start()
     cluster.wait("pending", cluster.put(document()))
-    bad = cluster.put(b"[]")
+    bad = cluster.put(b'{"auths":{}}')
     cluster.wait("failed", bad)
     looked = cluster.lab.calls.count(path="*/leases/*")
     eventually(lambda: cluster.lab.calls.count(path="*/leases/*") > looked + 3, "it waits for a slot")

@@ -190,6 +190,41 @@ def test_somebody_else_wrote_into_the_lease_that_is_held(clock: Clock) -> None:
     assert not one.renew()
 
 
+def test_a_slot_is_given_back_although_somebody_wrote_into_it(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    one = slots(leases, "node-1", clock)
+    assert one.take()
+    leases.put("slot-0", leases.kept["slot-0"]["spec"])
+    one.release()
+    assert leases.holders() == []
+    assert not one.is_held
+
+
+def test_a_slot_of_another_is_not_given_back(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    one = slots(leases, "node-1", clock)
+    assert one.take()
+    leases.put("slot-0", {**leases.kept["slot-0"]["spec"], "holderIdentity": "node-2"})
+    one.release()
+    assert leases.holders() == ["node-2"]
+
+
+def test_a_slot_that_was_taken_without_our_hearing_of_it(clock: Clock) -> None:
+    """The write was done, its answer was lost, and it is sent once more."""
+    leases = Leases("slot-0", "slot-1")
+    one = slots(leases, "node-1", clock)
+
+    def written_already() -> None:
+        name = leases.asked[-1]
+        leases.put(name, {"holderIdentity": "node-1", "leaseDurationSeconds": 60, "renewTime": "x"})
+
+    leases.before_put = written_already
+    assert one.take()
+    assert leases.holders() == ["node-1"], "and not two slots"
+    one.release()
+    assert leases.holders() == []
+
+
 def test_a_lease_that_is_missing_is_said(clock: Clock) -> None:
     leases = Leases("slot-0")
     one = Slots(leases, "kube-system", ("slot-9",), "node-1", clock=clock)  # type: ignore[arg-type]

@@ -108,7 +108,7 @@ class UnitState(NamedTuple):
 class Systemd:
     """One way of asking.  Every call ends within its time limit."""
 
-    NAME: ClassVar[str]
+    NAME: ClassVar[str] = ""
 
     def state(self, unit: str) -> UnitState:
         """:raises SystemdError: systemd cannot be asked."""

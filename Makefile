@@ -103,8 +103,12 @@ nodes-build: venv go
 real: venv go nodes-build ## the tests of real parts (needs root for some; Go is installed if it is missing)
 	$(PART) "real parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(PYTEST) -n $(REAL_WORKERS) -m real tests
 
+.PHONY: molecule
+molecule: venv ## the molecule scenario of the role node on three real nodes (needs root)
+	$(PART) molecule $(MODULE) tests.tools.molecule
+
 # What starts Ansible; the tests that call our code in-process say nothing about ansible-core.
-MATRIX := $(addprefix tests/integration/,workflow merge job gcp/test_ansible.py gcp/test_login.py) \
+MATRIX := $(addprefix tests/integration/,workflow merge job gcp/test_ansible.py gcp/test_login.py hosted_cluster/test_playbook.py) \
 	tests/docs/test_examples.py tests/secrecy/test_vault.py
 
 matrix: venv ## the tests that start Ansible, on the oldest and the newest ansible-core

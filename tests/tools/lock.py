@@ -24,6 +24,8 @@ LAYERS = {
     "importer": ["importer"],
     "ansible-test": ["ansible-test"],
     "bench": ["bench"],
+    "molecule": ["molecule"],
+    "rulebook": ["rulebook"],
 }
 # What differs between the ends of the supported range.
 FREE = ("ansible-core==", "resolvelib==")

@@ -90,6 +90,8 @@ def daemon_set(cluster: Cluster, syncer: Syncer, slots: int) -> Wanted:
         "serviceAccountName": SYNCER,
         "automountServiceAccountToken": True,
         "enableServiceLinks": False,
+        # On SIGTERM a roll-back that has begun is brought to its end.
+        "terminationGracePeriodSeconds": 120,
         # The kubelet's healthz listens on the node's loopback.
         "hostNetwork": True if syncer.host_network else None,
         "priorityClassName": syncer.priority_class,

@@ -39,6 +39,8 @@ class Response:
     watch: EventLine | None = None
     lines: list[bytes] = field(default_factory=list)
     timeout: float | None = None
+    # Events between the reading of ``lines`` and the stream's beginning.
+    early: list[Event] = field(default_factory=list)
 
 
 def failure(error: ApiError) -> Response:

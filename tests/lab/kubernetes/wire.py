@@ -139,8 +139,14 @@ class Connection(asyncio.Protocol):
         else:
             with self.world.store.lock:
                 response, user = self.world.api.handle(request, target)
+                if response.watch is not None:
+                    # From the very state that was read on: a test may write from its thread.
+                    self.world.store.watchers.append(response.early.append)
         if fault and fault.phase == "after":
             answer = _faulty(fault) if fault.drop or fault.status is not None else response
+            if answer is not response and response is not None:
+                with self.world.store.lock:
+                    _end_early(self.world.store, response)
             self._later(fault.delay, lambda: self._answer(request, target, user, answer))
         else:
             self._answer(request, target, user, response)
@@ -201,13 +207,23 @@ class Connection(asyncio.Protocol):
             write(b"".join(response.lines))
         timer: asyncio.TimerHandle | None = None
         if response.timeout == 0:
+            with store.lock:
+                _end_early(store, response)
             stop()
             return
         with store.lock:
             store.watchers.append(on_event)
+            _end_early(store, response)
+            for event in response.early:
+                on_event(event)
         self.stop_watch = stop
         if response.timeout is not None:
             timer = self.loop.call_later(response.timeout, stop)
+
+
+def _end_early(store: Store, response: Response) -> None:
+    if response.early.append in store.watchers:
+        store.watchers.remove(response.early.append)
 
 
 def _faulty(fault: Fault) -> Response | None:

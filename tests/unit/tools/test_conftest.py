@@ -39,7 +39,8 @@ def run_pytest(directory: Path, source: str, **variables: str) -> subprocess.Com
             str(directory),
         ],
         cwd=directory,
-        env={**environment, "CI": "", **variables},
+        # The fixtures of the lab's nodes are the checkout's.
+        env={**environment, "PYTHONPATH": str(ROOT), "CI": "", **variables},
         capture_output=True,
         text=True,
         check=False,

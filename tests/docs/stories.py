@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tests.docs import hosted_steps as hosted
 from tests.docs import node_steps as node
 from tests.docs import workflow_steps as workflow
 from tests.docs.world import World, auths, config
@@ -159,6 +160,19 @@ STORIES: dict[str, dict[str, Step]] = {
         "Go back to version 3": Step(_nothing, _restored),
         "Remove the secret of a cluster that is gone": Step(_nothing, _removed),
     },
+    "modules/hosted_cluster_pull_secret": {
+        "Keep the global pull secret of a hosted cluster": Step(hosted.one_hosted_cluster, hosted.kept),
+        "Two hosted clusters in one task, the original winning in one of them": Step(
+            hosted.second_hosted_cluster, hosted.both_kept
+        ),
+        "Name the secrets where there is no HostedControlPlane, and wait for the nodes": Step(
+            hosted.no_hosted_control_plane, hosted.rolled_out
+        ),
+    },
+    "modules/hosted_cluster_report": {
+        "Say what became of every hosted cluster": Step(hosted.one_of_two_failed, hosted.reported),
+        "End with one result for all clusters": Step(_nothing, hosted.ended, code=2),
+    },
     "modules/k8s_pull_secret": {
         "Give the management cluster what Secret Manager holds": Step(_secret_manager_holds_it, _placed),
         "Two management clusters in one task": Step(_second_management_cluster, _placed_in_both),
@@ -185,6 +199,9 @@ STORIES: dict[str, dict[str, Step]] = {
     },
     "filter/gcp_targets": {
         "Store the pull secrets of all clusters": Step(workflow.clusters, workflow.all_stored),
+    },
+    "filter/hosted_targets": {
+        "Keep the global pull secrets of all hosted clusters": Step(hosted.hosted_clusters, hosted.all_kept),
     },
     "filter/kubernetes_targets": {
         "Give the management clusters what Secret Manager holds": Step(

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The world of examples: all stand-ins, two management clusters, a directory instead of ``/``."""
+"""The world of examples: all stand-ins, two management and two hosted clusters, a directory for ``/``."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ class World:
     ansible: Ansible
     secret_manager: SecretManagerLab
     management: dict[str, KubernetesLab]
+    hosted: dict[str, KubernetesLab]
     hyperfleet: HyperFleetLab
     variables: dict[str, Any] = field(default_factory=dict)
     defaults: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -77,13 +78,13 @@ class World:
         path.write_text(text)
 
     def namespace(self, name: str, cluster: str = "mgmt-1") -> None:
-        self.management[cluster].store.create_namespace(name)
+        self._server(cluster).store.create_namespace(name)
 
-    def put_secret(self, namespace: str, name: str, text: str) -> None:
-        """Put a pull secret into mgmt-1 by hand."""
+    def put_secret(self, namespace: str, name: str, text: str, cluster: str = "mgmt-1") -> None:
+        """Put a pull secret into a cluster by hand."""
         data = {".dockerconfigjson": base64.b64encode(text.encode()).decode()}
         metadata = {"namespace": namespace, "name": name}
-        self.management["mgmt-1"].store.create(
+        self._server(cluster).store.create(
             RESOURCES["secrets"],
             {"metadata": metadata, "type": "kubernetes.io/dockerconfigjson", "data": data},
         )
@@ -114,16 +115,20 @@ class World:
 
     def secret(self, namespace: str, name: str, cluster: str = "mgmt-1") -> dict[str, Any] | None:
         """A Secret as the API server has it, or None."""
-        return self.management[cluster].store.find("secrets", namespace, name)
+        return self._server(cluster).store.find("secrets", namespace, name)
 
     def placed(self, namespace: str, name: str, cluster: str = "mgmt-1") -> dict[str, Any] | None:
-        """The ``auths`` of a pull secret in a management cluster; None if there is no Secret."""
+        """The ``auths`` of a pull secret in a cluster; None if there is no Secret."""
         secret = self.secret(namespace, name, cluster)
         if secret is None:
             return None
         assert secret["type"] == "kubernetes.io/dockerconfigjson"
         auths: dict[str, Any] = json.loads(base64.b64decode(secret["data"][".dockerconfigjson"]))["auths"]
         return auths
+
+    def _server(self, cluster: str) -> KubernetesLab:
+        """A management cluster by its context, a hosted one by its id."""
+        return {**self.management, **self.hosted}[cluster]
 
 
 @contextmanager
@@ -133,9 +138,12 @@ def world(directory: Path) -> Iterator[World]:
         SecretManagerLab() as secret_manager,
         KubernetesLab() as one,
         KubernetesLab() as two,
+        KubernetesLab() as first_hosted,
+        KubernetesLab() as second_hosted,
         HyperFleetLab() as hyperfleet,
     ):
         management = {"mgmt-1": one, "mgmt-2": two}
+        hosted = {"cls-123": first_hosted, "cls-456": second_hosted}
         contexts = [Cluster(name, lab.url, lab.admin_token) for name, lab in management.items()]
         ansible = Ansible(directory / "work")
         ansible.env = {
@@ -144,4 +152,4 @@ def world(directory: Path) -> Iterator[World]:
             "KUBECONFIG": str(write_kubeconfig(directory / "kubeconfig", contexts)),
             "HYPERFLEET_API_URL": hyperfleet.url,
         }
-        yield World(directory / "root", ansible, secret_manager, management, hyperfleet)
+        yield World(directory / "root", ansible, secret_manager, management, hosted, hyperfleet)

@@ -12,6 +12,7 @@ import json
 import ssl
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,7 +35,9 @@ CANARY = "canary-example-password"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[KubernetesEnv, Api]]:
-    with kubernetes("real") as env, FaultProxy(env.url, env.ca_file) as proxy:
+    with ExitStack() as stack:
+        env = stack.enter_context(kubernetes("real"))
+        proxy = stack.enter_context(FaultProxy(env.url, env.ca_file))
         yield env, Api(proxy, env.token, env.viewer_token, real=True)
 
 

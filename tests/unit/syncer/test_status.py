@@ -33,12 +33,12 @@ class ConfigMap:
     def __init__(self) -> None:
         self.data: dict[str, Any] | None = None
         self.patches = 0
-        self.fails: Exception | None = None
+        self.fails: list[Exception] = []
 
     def call(self, method: str, path: str, body: Any = None, content_type: str = "") -> dict[str, Any]:
         assert path == PATH
-        if isinstance(self.fails, Exception):
-            raise self.fails
+        if self.fails:
+            raise self.fails[0]
         if method == "PATCH":
             assert content_type == MERGE_PATCH
             assert list(body) == ["data"]
@@ -89,11 +89,11 @@ def test_what_was_written_is_not_written_again(world: World) -> None:
 
 @pytest.mark.parametrize("problem", [WireError("no answer"), ApiError(403, "Forbidden", "not for you")])
 def test_what_cannot_be_written_is_written_later(world: World, problem: Exception) -> None:
-    world.api.fails = problem
+    world.api.fails = [problem]
     world.status.say("7", IN_SYNC)
     world.status.flush()
     assert world.status.trouble == str(problem)
-    world.api.fails = None
+    world.api.fails = []
     world.status.flush()
     assert world.api.patches == 0, "not at once"
     due = world.status.due_at
@@ -105,10 +105,10 @@ def test_what_cannot_be_written_is_written_later(world: World, problem: Exceptio
 
 
 def test_the_last_word_counts(world: World) -> None:
-    world.api.fails = WireError("no answer")
+    world.api.fails = [WireError("no answer")]
     world.status.say("7", PENDING)
     world.status.flush()
-    world.api.fails = None
+    world.api.fails = []
     world.status.say("7", IN_SYNC)
     world.status.flush()
     assert world.api.data is not None
@@ -116,7 +116,7 @@ def test_the_last_word_counts(world: World) -> None:
 
 
 def test_the_server_may_ask_for_patience(world: World) -> None:
-    world.api.fails = ApiError(429, "TooManyRequests", "slow down", 300)
+    world.api.fails = [ApiError(429, "TooManyRequests", "slow down", 300)]
     world.status.say("7", IN_SYNC)
     world.status.flush()
     assert world.status.due_at == world.now + 300
@@ -140,7 +140,7 @@ def test_who_failed_elsewhere(world: World) -> None:
     )
     world.api.data["node-6"] = value("7", FAILED)
     assert world.status.failed_elsewhere("7") == "node-6"
-    world.api.fails = WireError("no answer")
+    world.api.fails = [WireError("no answer")]
     assert world.status.failed_elsewhere("7") == "", "who cannot be asked holds nobody up"
 
 

@@ -157,7 +157,7 @@ def measure(changes: int, directory: Path) -> dict[str, Any]:
             },
             "syncer_rss_kib": memory,
         }
-        deploy(tenant, restart="on_change", max_restarting="1")
+        deploy(tenant, restart="on_change", max_restarting="1", health_window=12)
         found["roll_out"] = roll_out(tenant, changes + 1)
         return found
 

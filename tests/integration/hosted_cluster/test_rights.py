@@ -35,7 +35,7 @@ def test_the_syncers_token_is_good_for_what_it_needs_and_no_more(world: World) -
         time.sleep(0.05)
     secrets, own = path(world.namespace, "secrets"), f"?fieldSelector=metadata.name%3D{GLOBAL}"
     assert status("GET", f"{secrets}{own}") == 200
-    assert status("GET", f"{secrets}{own}&watch=true&timeoutSeconds=0&resourceVersion=1") in (200, 410)
+    assert status("GET", f"{secrets}{own}&watch=true&timeoutSeconds=1&resourceVersion=1") in (200, 410)
     reported = {"data": {"node-1": "{}"}}
     assert status("PATCH", path(world.namespace, "configmaps", STATUS), reported, MERGE) == 200
     assert status("GET", path(world.namespace, "configmaps", STATUS)) == 200

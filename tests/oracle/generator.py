@@ -250,6 +250,7 @@ class Generator:
             ("HttpHeaders", [("X-Meta", self._pick(["y", None, 1]))]),
             ("httpheaders", self._pick(ODD_VALUES)),
             ("auths", self._pick([None, [], [(self._key(image), self._entry())]])),
+            (self._pick(["AUTHS", "auth\u017f"]), [(self._key(image), self._entry())]),
             ("credsStore", "absent"),
             ("other", self._pick(ODD_VALUES)),
         ]

@@ -18,6 +18,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfigError,
     lint,
+    load,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.match import (
     HELPER,
@@ -54,6 +55,15 @@ def _kubelet_agrees(document: bytes, image: str, theirs: dict[str, Any]) -> bool
             return False
         del found[: len(group)]
     return not found
+
+
+def _is_safe(document: bytes, answer: dict[str, Any]) -> bool:
+    """What we would write must not cost a node all of its credentials."""
+    try:
+        load(document)
+    except DockerConfigError:
+        return True
+    return "parse" not in (answer["kubelet"].get("error"), answer["containers_image"].get("error"))
 
 
 def _outcome(candidate: Match | DockerConfigError) -> tuple[Any, ...]:
@@ -99,6 +109,8 @@ def test_both_readers_agree_with_us_on_random_documents() -> None:
             disagreements.append(("kubelet", document, image, answer["kubelet"]))
         if not _containers_image_agrees(document, image, answer["containers_image"]):
             disagreements.append(("containers/image", document, image, answer["containers_image"]))
+        if not _is_safe(document, answer):
+            disagreements.append(("accepted by us, rejected by one of them", document, image, answer))
     print(f"oracle: {COUNT} questions, seed {SEED}, {len(disagreements)} disagreements")
     print("oracle: answers (kubelet/containers-image) " + json.dumps(shapes, sort_keys=True))
     for reader, document, image, theirs in disagreements[:10]:

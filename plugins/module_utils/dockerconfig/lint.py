@@ -125,7 +125,8 @@ def _examine_tree(tree: Tree, max_bytes: int, allow_empty: bool) -> Examined:
 def _find_auths(root: dict[str, Any], allow_empty: bool) -> tuple[dict[str, Any], Optional[Finding]]:
     if "auths" not in root:
         if any(entries.fold(name) == "auths" for name in root):
-            return {}, finding("auths-wrong-case")
+            # Told with what else stands there.
+            return {}, None
         return {}, None if allow_empty else finding("auths-missing")
     auths = root["auths"]
     if auths is None:
@@ -141,7 +142,10 @@ def _examine_extra(extra: dict[str, Any], auths: dict[str, Any]) -> list[Finding
     found = []
     for name, value in extra.items():
         known = _TOP_LEVEL.get(entries.fold(name))
-        if known and known not in (name, "auths"):
+        if known == "auths":
+            # Beside the right one too: Go reads both into one map.
+            found.append(finding("auths-wrong-case"))
+        elif known and known != name:
             found.append(finding("field-wrong-case", None, known))
         reader = _STRING_MAPS.get(name)
         if reader and not _is_string_map(value):

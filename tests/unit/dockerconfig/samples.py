@@ -88,6 +88,9 @@ SAMPLES = [
     _document("auths-missing", "{}"),
     _document("auths-missing", json.dumps({"quay.io": {"auth": GOOD}})),
     _document("auths-wrong-case", _VALID.replace("auths", "Auths")),
+    # Go reads both into one map.
+    _document("auths-wrong-case", _VALID[:-1] + ', "AUTHS": {"a.example": {"auth": "' + GOOD + '"}}}'),
+    _document("auths-wrong-case", _VALID[:-1] + ', "auth\u017f": {"a.example": {"auth": "' + GOOD + '"}}}'),
     _auths("auths-not-an-object", "[]", None),
     _auths("auths-not-an-object", '"text"', None),
     _auths("auths-not-an-object", "null", None),

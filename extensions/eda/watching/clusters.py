@@ -83,7 +83,7 @@ def parse_document(text: bytes, path: str, default: Connection) -> Listed:
     where = shown_path(path)
     try:
         document = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         import yaml
 
         try:

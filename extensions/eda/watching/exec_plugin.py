@@ -63,7 +63,7 @@ async def credentials(plugin: Mapping[str, Any], cluster: Mapping[str, Any], lim
         raise _nothing(named)
     try:
         status = json.loads(output)["status"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise _nothing(named) from None
     if not isinstance(status, dict) or not (status.get("token") or status.get("clientCertificateData")):
         raise _nothing(named)

@@ -19,13 +19,21 @@ from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import parse
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown, shown_path
 
 __all__ = ["Entry", "Kubeconfigs", "embedded"]
 
 _SECTIONS = ("clusters", "users", "contexts")
-# What leads to files or programs of this machine.
-_OURS = ("certificate-authority", "client-certificate", "client-key", "tokenFile", "exec", "auth-provider")
+# All that is taken from a kubeconfig in a Secret: nothing else of it is ever looked at.
+_OF_CLUSTER = (
+    "server",
+    "certificate-authority-data",
+    "insecure-skip-tls-verify",
+    "tls-server-name",
+    "proxy-url",
+)
+_OF_USER = ("token", "client-certificate-data", "client-key-data")
 # Files that are kept parsed; one with many contexts is asked for again and again, one a cluster once.
 _KEPT = 4
 
@@ -44,15 +52,14 @@ def embedded(text: bytes, where: str) -> Entry:
     :raises ConfigurationError: also where it names files or programs. Whoever may write the Secret is not
         to have them read, or run, on this machine.
     """
-    parsed = _parse(text, where)
-    entry = _entry([parsed], None, where)
-    for part in (entry.cluster, entry.user):
-        for name in _OURS:
-            if part.get(name) and not part.get(f"{name}-data"):
-                raise ConfigurationError(
-                    f"{where}: the kubeconfig has {name}, which is not followed from there"
-                )
-    return entry
+    # What is refused is the modules' rule.
+    parse(text, where, where)
+    entry = _entry([_parse(text, where)], None, where)
+    return Entry(_only(entry.cluster, _OF_CLUSTER), _only(entry.user, _OF_USER))
+
+
+def _only(part: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: part[name] for name in names if name in part}
 
 
 class Kubeconfigs:
@@ -117,7 +124,7 @@ def _parse(text: bytes, path: str) -> dict[str, Any]:
     """``{current-context, clusters: {name: …}, users: …, contexts: …}``."""
     try:
         document = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         import yaml
 
         try:

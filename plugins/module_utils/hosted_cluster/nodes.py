@@ -152,7 +152,7 @@ def _told(message: str) -> str:
 def _entry(text: str | None) -> Mapping[str, Any]:
     try:
         entry = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return entry if isinstance(entry, dict) else {}
 

@@ -159,7 +159,7 @@ def read_object(answer: Answer) -> dict[str, Any]:
     """The JSON object of an answer."""
     try:
         found = json.loads(answer.read())
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         # Not chained: a reader's error holds the document.

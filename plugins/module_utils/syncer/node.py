@@ -71,6 +71,8 @@ class Node:
             healthz=settings.healthz,
             restart=settings.restart,
             window=settings.health_window,
+            # What a tenant has taken back must not stay beside the file: nobody would look after it.
+            backup=False,
         )
         self._open = open_systemd or _over_dbus
         self._clock = clock or Clock()

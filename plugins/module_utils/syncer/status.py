@@ -114,6 +114,6 @@ class Status:
 def _parsed(text: Any) -> dict[str, Any]:
     try:
         value = json.loads(text)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -172,7 +172,7 @@ class SecretWatch:
             event = json.loads(line)
             kind, thing = event["type"], event["object"]
             version = _version_of(thing) if kind != "ERROR" else ""
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             event = None
         if event is None:
             # Not chained: the reader's error holds the line.

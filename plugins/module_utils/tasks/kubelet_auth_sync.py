@@ -130,7 +130,8 @@ def run(
     if done.state in {FAILED, HELD, PENDING} - set(wanted):
         result["failed"] = True
         result["kind"] = "held" if done.state == HELD else "kubelet"
-        result["msg"] = f"{options.unit}: {done.message}"
+        named = done.message.startswith(f"{options.unit}: ")
+        result["msg"] = done.message if named else f"{options.unit}: {done.message}"
     return result
 
 
@@ -163,7 +164,7 @@ def _desired(params: Mapping[str, Any]) -> DockerConfig:
 
 
 def _systemd(params: Mapping[str, Any]) -> Systemd | None:
-    asks = params["state"] in ("restarted", "healthy") or params["restart"] == ON_CHANGE
+    asks = params["state"] in ("restarted", "healthy") or params["restart"] != NEVER
     return open_systemd(params["systemd"]) if asks else None
 
 

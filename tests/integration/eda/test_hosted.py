@@ -145,7 +145,13 @@ def test_who_is_not_ready_holds_up_nobody(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "field", [{"exec": {"command": "true"}}, {"tokenFile": "token"}, {"client-key": "key"}]
+    "field",
+    [
+        {"exec": {"command": "true"}},
+        {"exec": {"command": "true"}, "exec-data": "x"},
+        {"token": "", "tokenFile": "token", "tokenFile-data": "x"},
+        {"client-key": "key"},
+    ],
 )
 def test_a_kubeconfig_in_a_secret_leads_to_nothing_of_this_machine(
     tmp_path: Path, field: dict[str, Any], caplog: pytest.LogCaptureFixture
@@ -154,7 +160,8 @@ def test_a_kubeconfig_in_a_secret_leads_to_nothing_of_this_machine(
         async with ApiServer() as management, ApiServer() as hosted:
             fleet = Fleet(management, tmp_path)
             fleet.add("cls-1", hosted)
-            fleet.kubeconfig_secret("clusters-cls-1", hosted.url, TOKEN, **field)
+            user = {"token": TOKEN, **field}
+            fleet.kubeconfig_secret("clusters-cls-1", hosted.url, **user)
             async with running(fleet.write(), **fleet.options) as source:
                 await source.until(lambda it: bool(it.problems))
                 assert f"has {next(iter(field))}" in str(source.problems[0][2])

@@ -254,6 +254,46 @@ def test_a_deferred_restart_is_made_later(place: Place) -> None:
     assert place.sync().settle().actions == []
 
 
+@pytest.mark.parametrize("restart", ["on_change", "deferred"])
+def test_a_masked_unit_is_found_before_the_write_for_a_later_restart_too(place: Place, restart: str) -> None:
+    place.put(document(ecr_example="x"))
+    place.systemd.now = place.systemd.now._replace(load="masked")
+    with pytest.raises(SystemdError, match="UnitMasked"):
+        place.sync(restart=restart).apply(WANTED)
+    assert place.auths() == document(ecr_example="x")["auths"]
+    assert place.beside() == ["config.json"]
+
+
+def test_what_no_kubelet_was_started_with_has_not_failed(place: Place) -> None:
+    place.sync(restart="deferred").apply(WANTED)
+    assert place.sync(restart="deferred").roll_back().actions == ["rolled back"]
+    assert place.sync().apply(WANTED).state == "in-sync"
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"Auths": {"a.example": {"auth": "bm9jb2xvbg=="}}},
+        {"auths": {}, "AUTHS": {"a.example": {"auth": "bm9jb2xvbg=="}}},
+        {"auths": {"a.example": {"Auth": "bm9jb2xvbg=="}}},
+        {"auth\u017f": {"a.example": {"AUTH": "bm9jb2xvbg=="}}},
+    ],
+)
+def test_names_of_others_are_read_as_go_reads_them(place: Place, found: object) -> None:
+    """Kubelet would reject the whole file for that entry."""
+    place.put(found)
+    result = place.sync().apply(WANTED)
+    assert json.loads(place.path.read_bytes()) == {"auths": {"quay.io": auth("new")}}
+    (warning,) = result.warnings
+    assert warning.startswith("a.example: an entry of others for which kubelet rejects the whole file")
+
+
+def test_entries_under_another_spelling_of_auths_stay(place: Place) -> None:
+    place.put({"AUTHS": document(ecr_example="x")["auths"]})
+    place.sync().apply(WANTED)
+    assert place.auths() == {"quay.io": auth("new"), "ecr.example": auth("x")}
+
+
 def test_a_failure_without_rollback_is_rolled_back_on_request(place: Place) -> None:
     place.put(document(ecr_example="x"))
     place.sync(restart="deferred").apply(WANTED)

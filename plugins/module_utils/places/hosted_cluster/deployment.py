@@ -99,7 +99,7 @@ class There:
         text = ((self.secret or {}).get("metadata", {}).get("annotations") or {}).get(ADDITIONAL_REGISTRIES)
         try:
             names = json.loads(text or "[]")
-        except ValueError:
+        except (ValueError, RecursionError):
             return []
         return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 

@@ -22,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     merge,
     registry_identity,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.entries import FIELDS, fold
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.lint import canonical_bytes
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import InvalidDocument
@@ -189,12 +190,16 @@ def _read(data: Optional[bytes]) -> _Found:
         document = json.loads(data)
     except (ValueError, RecursionError):
         document = None
-    auths = document.get("auths") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or not isinstance(auths, dict):
-        if isinstance(document, dict) and auths is None:
-            return _Found({}, {name: value for name, value in document.items() if name != "auths"}, None, "")
-        return _Found({}, {}, None, f"the node's file was no docker config [{rule}]: replaced")
-    return _Found(auths, {name: value for name, value in document.items() if name != "auths"}, None, "")
+    replaced = _Found({}, {}, None, f"the node's file was no docker config [{rule}]: replaced")
+    if not isinstance(document, dict):
+        return replaced
+    parts = [value for name, value in document.items() if fold(name) == "auths" and value is not None]
+    if not all(isinstance(part, dict) for part in parts):
+        return replaced
+    # As Go reads them: names without case, and all of one name into one map.
+    auths = {key: entry for part in parts for key, entry in part.items()}
+    extra = {name: value for name, value in document.items() if fold(name) != "auths"}
+    return _Found(auths, extra, None, "")
 
 
 def _alone(key: str, entry: Any) -> Optional[DockerConfig]:
@@ -206,6 +211,9 @@ def _alone(key: str, entry: Any) -> Optional[DockerConfig]:
 
 def _is_fatal(key: str, entry: Any) -> bool:
     """Whether kubelet loses every credential of the node for this entry."""
+    if isinstance(entry, dict):
+        # Go compares names without case.
+        entry = {fold(name) if fold(name) in FIELDS else name: value for name, value in entry.items()}
     try:
         load({"auths": {key: entry}})
     except DockerConfigError as error:

@@ -177,7 +177,7 @@ def _json(document: dict[str, Any]) -> bytes:
 def _object(data: bytes) -> dict[str, Any]:
     try:
         found = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or found.get("version") != _VERSION:
         # json's own error would hold the document.

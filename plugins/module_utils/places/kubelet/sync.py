@@ -112,7 +112,7 @@ class Synchroniser:
         :param stop: asked several times a second; True leaves what is not done to the next run.
         :raises PullSecretError: nothing was changed (or, from ``slot``: the restart is pending).
         """
-        if self.options.restart == ON_CHANGE and self._differs(desired):
+        if self.options.restart != NEVER and self._differs(desired):
             self._usable()
         written = self.write(desired)
         if on_written is not None:

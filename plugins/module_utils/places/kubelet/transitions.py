@@ -97,7 +97,9 @@ def roll_back(store: Store, ledger: Ledger, backup: Backup, reason: str, now: fl
     undone = pending.content if pending is not None else ledger.verified
     touched = pending is not None and bool(pending.invocation or pending.touched)
     times = ledger.failed.times if ledger.failed is not None and ledger.failed.desired == desired else 0
-    ledger.failed = Failed(desired, times + 1, now, reason)
+    if pending is None or touched:
+        # A content that no kubelet was started with has not failed.
+        ledger.failed = Failed(desired, times + 1, now, reason)
     content = ledger.digest(backup.previous.data if backup.previous is not None else None)
     ledger.pending = Pending(os.urandom(8).hex(), desired, content, ROLLBACK, undone=undone, touched=touched)
     store.save_ledger(ledger)

@@ -221,7 +221,7 @@ class KubernetesClient:
                 raise self._no_answer(error, where) from None
             try:
                 answer = json.loads(response.data)
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise Unavailable(f"{where}: the answer is not JSON") from None
             return answer if isinstance(answer, dict) else {}
 

@@ -84,6 +84,11 @@ class ClientPool(Generic[K, C]):
                     del self._clients[connection]
         return client.result()
 
+    def drop(self, connection: K) -> None:
+        """Forget a client; whoever asks for it again gets a new one."""
+        with self._lock:
+            self._clients.pop(connection, None)
+
     def _made(self, connection: K) -> C:
         with IMPORTING:
             self._imports()

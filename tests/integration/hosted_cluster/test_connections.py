@@ -17,8 +17,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from tests.integration.gcp.login import TlsFront
 from tests.integration.hosted_cluster.world import OURS, World
+from tests.integration.k8s.running import run_task
 from tests.integration.k8s.world import docker_config, encoded
 from tests.lab.kubernetes.hypershift import BASE
 from tests.lab.kubernetes.kubeconfig import write_kubeconfig
@@ -49,6 +51,35 @@ def written() -> Iterator[list[str]]:
 def wanted(world: World) -> World:
     world.additional(docker_config(registry_example_com="tenant"))
     return world
+
+
+def test_a_clusters_connections_end_with_it(world: World) -> None:
+    """Thousands of hosted clusters in one process, which may have a thousand files open."""
+    count, held = 12, []
+    for number in range(count):
+        data = {"kubeconfig": encoded(json.dumps(world.kubeconfig))}
+        world.management.create(
+            world.control_plane,
+            "secrets",
+            {"metadata": {"name": f"admin-{number}"}, "type": "Opaque", "data": data},
+        )
+    world.hosted.proxy.before(
+        "get", "*/additional-pull-secret", lambda: held.append(len(os.listdir("/proc/self/fd"))), times=count
+    )
+    targets = [
+        {
+            **world.options(),
+            "cluster_id": f"{world.id}-{number}",
+            "hosted_kubeconfig_secret": {"name": f"admin-{number}"},
+        }
+        for number in range(count)
+    ]
+    params = {**world.connection(), "targets": targets, "concurrency": 1}
+    result = run_task(hosted_cluster_pull_secret, params)
+    assert not result.get("failed"), result["msg"]
+    assert len(held) == count
+    # Ours, the proxy's and the server's ends of a connection are all in this process.
+    assert max(held) - min(held) < count
 
 
 def test_the_kubeconfig_of_the_control_plane_is_written_to_no_file(wanted: World, written: list[str]) -> None:

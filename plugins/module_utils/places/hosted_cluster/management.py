@@ -41,6 +41,7 @@ class Management:
         self._cluster = cluster
         self._deadline = deadline
         self._plane: Mapping[str, Any] | None = None
+        self._used: KubernetesClient | None = None
 
     def hosted(self) -> KubernetesClient:
         """The hosted cluster's client.
@@ -60,6 +61,10 @@ class Management:
             secret_value(secret, reference.key, where), cluster.id, where, self._deadline
         )
 
+    def is_same(self, client: KubernetesClient) -> bool:
+        """Whether this is the management cluster's own client, which other clusters share."""
+        return self._used is client
+
     def original(self) -> tuple[bytes, str]:
         """The original pull secret as it is, and its place."""
         reference = self._cluster.original or self._original_of_plane()
@@ -71,9 +76,10 @@ class Management:
         return secret_value(secret, reference.key, where), where
 
     def _client(self) -> KubernetesClient:
-        return self._clients.other(
+        self._used = self._clients.other(
             self._deadline, self._cluster.management_context, self._cluster.management_kubeconfig
         )
+        return self._used
 
     def _original_of_plane(self) -> Reference:
         plane, where = self._found()

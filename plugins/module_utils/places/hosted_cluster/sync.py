@@ -53,6 +53,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.host
     Nodes,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+    KubernetesClient,
     KubernetesClients,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.converge import (
@@ -85,9 +86,23 @@ class HostedClusters:
         :param seen: every docker config that is read is appended.
         """
         management = Management(self._clients, cluster, deadline)
-        objects = Objects(
-            management.hosted(), cluster.namespace, cluster.id, outcome, deadline, dry_run=self._dry_run
-        )
+        hosted = management.hosted()
+        try:
+            self._handle(cluster, management, hosted, outcome, deadline, seen)
+        finally:
+            if not management.is_same(hosted):
+                self._clients.release(hosted)
+
+    def _handle(
+        self,
+        cluster: Cluster,
+        management: Management,
+        hosted: KubernetesClient,
+        outcome: Outcome,
+        deadline: Deadline,
+        seen: list[bytes],
+    ) -> None:
+        objects = Objects(hosted, cluster.namespace, cluster.id, outcome, deadline, dry_run=self._dry_run)
         nodes = Nodes(cluster, objects, deadline, self._settings.retrier.stop)
         work = _Work(cluster, management, objects, nodes, outcome, deadline, seen)
         converge(self._settings, outcome, deadline, work.once)

@@ -70,6 +70,7 @@ class KubernetesClient:
         from urllib3.exceptions import HTTPError
 
         self._timeout, self._transport_error = Timeout, HTTPError
+        self.connection = connection
         self._settings = settings
         named = connection.embedded.name if connection.embedded else connection.context
         self._prefix = f"{named}:" if named else ""
@@ -87,6 +88,10 @@ class KubernetesClient:
             ) from None
         if connection.embedded is not None and url.scheme == "https":
             self._pool.connection_pool_kw["ssl_context"] = connection.embedded.trust()
+
+    def close(self) -> None:
+        """Close the connections that are not in use; the next call opens another."""
+        self._pool.clear()
 
     def place(self, namespace: str, kind: str, name: str) -> str:
         """The printable name of an object."""
@@ -331,6 +336,11 @@ class KubernetesClients:
         if not kubeconfig:
             return self.get(deadline, context)
         return self._pool.get(Connection(kubeconfig=kubeconfig, context=context), deadline)
+
+    def release(self, client: KubernetesClient) -> None:
+        """Close and forget a client that nobody else is known to use: thousands would not fit one process."""
+        self._pool.drop(client.connection)
+        client.close()
 
     def embedded(self, document: bytes, name: str, where: str, deadline: Deadline) -> KubernetesClient:
         """The client of a kubeconfig that was read from a place, and that touches no disk.

@@ -55,7 +55,6 @@ import json
 import os
 from typing import Any, NamedTuple, Optional
 
-import yaml
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
@@ -65,12 +64,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     is_name,
     misplaced,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
 
 _ENDINGS = (".json", ".yaml", ".yml")
 # A problem that names two paths has to be short enough to be shown.
 _LONG = 80
-# Five times as fast, where PyYAML was built with it.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class LookupModule(LookupBase):
@@ -147,12 +145,12 @@ def _read(file: _File) -> _Content:
     try:
         file.path.encode("utf-8")
         data, _mode = read_regular(file.path)
-        document = json.loads(data) if is_json else yaml.load(data, Loader=_LOADER)  # noqa: S506 - it is safe
+        document = json.loads(data) if is_json else load_yaml(data)
     except UnicodeEncodeError:
         return _Content({}, f"{file.shown}: its name is not UTF-8")
     except OSError as error:
         return _Content({}, f"{file.shown} cannot be read: {error.strerror}")
-    except (ValueError, yaml.YAMLError, RecursionError):
+    except (ValueError, RecursionError):
         return _Content({}, f"{file.shown} is not {'JSON' if is_json else 'YAML'}")
     if not isinstance(document, dict):
         return _Content({}, f"{file.shown} does not hold a cluster")

@@ -49,6 +49,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     quoted,
     shown,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
 
 __all__ = ["SOURCES", "Document", "DocumentReader", "source_spec"]
 
@@ -289,11 +290,8 @@ def _structure(data: bytes, where: str) -> Any | None:
     except (ValueError, RecursionError):
         pass
     try:
-        import yaml
+        return load_yaml(data)
     except ImportError:
         raise InvalidDocument(f"{where}: not JSON, and PyYAML is not installed to read it as YAML") from None
-    try:
-        return yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
-    except (yaml.YAMLError, ValueError, RecursionError):
-        # yaml's error quotes the line.
+    except ValueError:
         raise InvalidDocument(f"{where}: neither JSON nor YAML") from None

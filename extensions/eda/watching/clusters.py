@@ -27,6 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     misplaced,
     shown_path,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
 
 __all__ = ["Listed", "check_clusters", "parse_clusters", "parse_document"]
 
@@ -84,11 +85,9 @@ def parse_document(text: bytes, path: str, default: Connection) -> Listed:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        import yaml
-
         try:
-            document = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - safe
-        except (yaml.YAMLError, ValueError):
+            document = load_yaml(text)
+        except ValueError:
             raise ConfigurationError(f"{where} is neither JSON nor YAML") from None
     common: dict[str, Any] = {}
     if isinstance(document, Mapping):

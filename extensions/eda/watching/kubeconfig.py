@@ -21,6 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import parse
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown, shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
 
 __all__ = ["Entry", "Kubeconfigs", "embedded"]
 
@@ -125,11 +126,9 @@ def _parse(text: bytes, path: str) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        import yaml
-
         try:
-            document = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - safe
-        except (yaml.YAMLError, ValueError):
+            document = load_yaml(text)
+        except ValueError:
             document = None
     if not isinstance(document, Mapping):
         raise ConfigurationError(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import importlib
 import os
 import ssl
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ from typing import Any, NoReturn
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import IMPORTING
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
 
 __all__ = ["Embedded", "parse"]
 
@@ -143,12 +145,10 @@ def _fail(where: str, problem: str) -> NoReturn:
 
 def _loaded(document: bytes, where: str) -> Mapping[str, Any]:
     with IMPORTING:
-        import yaml
-
+        importlib.import_module("yaml")
     try:
-        config = yaml.load(document, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both safe
-    except (yaml.YAMLError, ValueError, RecursionError):
-        # yaml's error quotes the line.
+        config = load_yaml(document)
+    except ValueError:
         config = None
     if not isinstance(config, Mapping):
         _fail(where, "is not one")

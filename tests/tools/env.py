@@ -52,7 +52,8 @@ def lock(name: str) -> Generator[None, None, None]:
 
 def run(*command: str | Path, **options: object) -> None:
     """Runs a command, its output on our standard error: standard output is for the answer."""
-    subprocess.run([str(part) for part in command], check=True, stdout=sys.stderr, **options)  # type: ignore[call-overload]
+    # Not sys.stderr, which in a test may be no file.
+    subprocess.run([str(part) for part in command], check=True, stdout=2, **options)  # type: ignore[call-overload]
 
 
 def say(text: str) -> None:

@@ -40,9 +40,7 @@ def freeze(name: str, files: list[str], scratch: Path) -> str:
     arguments = [part for file in files for part in ("-r", str(env.REQUIREMENTS / f"{file}.txt"))]
     subprocess.run([*pip, "install", *arguments], check=True)
     reply = subprocess.run([*pip, "freeze"], check=True, capture_output=True, text=True)
-    pins = [
-        line for line in reply.stdout.splitlines() if "==" in line and not line.startswith("ansible-core")
-    ]
+    pins = [line for line in reply.stdout.splitlines() if "==" in line and not line.startswith(FREE)]
     return HEADER.format(name=name) + "\n".join(sorted(pins, key=str.lower)) + "\n"
 
 

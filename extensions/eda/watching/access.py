@@ -161,7 +161,7 @@ class Accesses:
                 "client-key-data": _as_data(given.get("clientKeyData")),
             }
         url = _address(cluster.get("server"), "the kubeconfig's server")
-        verify = connection.validate_certs and not cluster.get("insecure-skip-tls-verify")
+        verify = connection.validate_certs and cluster.get("insecure-skip-tls-verify") is not True
         authority = connection.ca_cert or _data_or_file(cluster, "certificate-authority")
         pair = _data_or_file(user, "client-certificate"), _data_or_file(user, "client-key")
         return Access(

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import parse
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from tests.integration.gcp.login import TlsFront
 from tests.integration.hosted_cluster.world import OURS, World
@@ -51,6 +52,18 @@ def written() -> Iterator[list[str]]:
 def wanted(world: World) -> World:
     world.additional(docker_config(registry_example_com="tenant"))
     return world
+
+
+@pytest.mark.parametrize(("said", "verify"), [(True, False), ("false", True), ("true", True), (None, True)])
+def test_only_a_boolean_turns_the_check_of_certificates_off(said: object, verify: bool) -> None:
+    cluster = {"server": "https://127.0.0.1:1", "insecure-skip-tls-verify": said}
+    document = {
+        "current-context": "a",
+        "contexts": [{"name": "a", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": cluster}],
+        "users": [{"name": "u", "user": {"token": "example-token"}}],
+    }
+    assert parse(json.dumps(document).encode(), "cls-1", "a secret").verify is verify
 
 
 def test_a_clusters_connections_end_with_it(world: World) -> None:

@@ -128,7 +128,8 @@ def parse(document: bytes, name: str, where: str) -> Embedded:
         certificate=_bytes(user, "client-certificate-data", where),
         key=_bytes(user, "client-key-data", where),
         token=_text(user, "token", where),
-        verify=not cluster.get("insecure-skip-tls-verify"),
+        # A text such as "false" turns nothing off.
+        verify=cluster.get("insecure-skip-tls-verify") is not True,
         server_name=_text(cluster, "tls-server-name", where),
         proxy=_text(cluster, "proxy-url", where),
     )

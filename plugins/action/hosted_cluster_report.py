@@ -7,57 +7,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible.plugins.action import ActionBase
-from ansible.utils.display import Display
-
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quiet
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import counts, failure_text
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.hosted import hosted_rows
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.table import HOSTED, table
-
-display = Display()
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.report import ReportAction
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.table import HOSTED
 
 
-class ActionModule(ActionBase):
-    """What became of every hosted cluster: a table for people, rows for programs."""
+class ActionModule(ReportAction):
+    """What became of every hosted cluster; see M(hyperfleet.pull_secret.hosted_cluster_report)."""
 
-    TRANSFERS_FILES = False
+    VARIABLES = ("clusters", "defaults")
+    OPTIONAL = ("defaults",)
+    RESULTS = ("result",)
+    COLUMNS = HOSTED
 
-    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
-        """Nothing is read or written; see M(hyperfleet.pull_secret.hosted_cluster_report)."""
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        # A name stays as it is. What was given in its place may be a secret, and callbacks are shown it.
-        self._task.args = quiet(self._task.args)
-        dummy, arguments = self.validate_argument_spec(
-            argument_spec=dict(
-                clusters=dict(type="str", required=True),
-                defaults=dict(type="str"),
-                result=dict(type="str", required=True),
-                show=dict(type="bool", default=True),
-            )
-        )
-        # By name: as arguments, a fleet and its results would be templated and copied value by value.
-        variables = task_vars or {}
-        clusters, done = variables.get(arguments["clusters"]), variables.get(arguments["result"])
-        defaults = variables.get(arguments["defaults"]) if arguments["defaults"] else None
-        if clusters is None or (arguments["defaults"] and defaults is None):
-            name = "clusters" if clusters is None else "defaults"
-            return {**result, "failed": True, "msg": f"{name} is not the name of a variable"}
-        # What a module returned holds no templates.
-        if not isinstance(done, Mapping):
-            return {**result, "failed": True, "msg": "result is not the name of a registered result"}
-        try:
-            rows = hosted_rows(self._templar.template(clusters), done, self._templar.template(defaults))
-        except ClusterError as error:
-            return {**result, "failed": True, "msg": str(error)}
-        if arguments["show"]:
-            check_mode = self._task.check_mode
-            display.display("\n".join(["", *table(rows, check_mode=check_mode, columns=HOSTED)]))
-        failed = [(row["cluster"], row["reason"]) for row in rows if row["failed"]]
-        changed = (row["changed"] and not row["failed"] for row in rows)
-        # The module has reported the changes; counting them again would double them.
-        result.update(changed=False, clusters=rows, summary=counts(len(rows), changed, len(failed)))
-        if failed:
-            result["msg"] = failure_text(failed, len(rows), "clusters")
-        return result
+    def rows(self, named: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """One row a cluster."""
+        return hosted_rows(named["clusters"], named["result"], named["defaults"])

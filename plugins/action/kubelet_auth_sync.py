@@ -16,17 +16,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry impor
     safely,
     without_stderr,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
-    MISPLACED,
-    forms_in,
-    misplaced,
-    quiet,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import forms_in
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import kubelet_auth_sync
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
     BatchAction,
     cleaned,
-    plain,
     with_digest_key,
 )
 
@@ -46,18 +40,9 @@ class ActionModule(BatchAction):
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         """Run the module on the node."""
         ActionBase.run(self, tmp, task_vars)
-        # A retried task runs again with the same action plugin.
-        self._given = self._given or dict(self._task.args)
-        arguments: dict[str, Any] = plain(self._given)
-        # Callbacks are given the task's arguments with its result.
-        self._task.args = quiet(arguments)
-        wrong = misplaced(arguments)
-        if wrong:
-            return {
-                "failed": True,
-                "msg": f"{', '.join(wrong)}: {MISPLACED}; "
-                "nothing was done; give it by reference, or as a string or a mapping in source.inline",
-            }
+        arguments, refusal = self._taken()
+        if refusal is not None:
+            return refusal
         forms = forms_in(arguments) | connection_secrets(arguments)
 
         def work() -> dict[str, Any]:

@@ -20,6 +20,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 __all__ = [
     "CREATED_AT",
     "KUBERNETES_ANNOTATIONS",
+    "KUBERNETES_NAME",
+    "KUBERNETES_NAMESPACE",
     "MANAGED_BY",
     "check_cluster_id",
     "check_labels_not_kept",
@@ -41,6 +43,13 @@ _STORED_AT = "hyperfleet.io/gcp-secret-path"
 KUBERNETES_ANNOTATIONS = (CREATED_AT, _CREATED_BY, _STORED_AT)
 _ADAPTER = "pullsecret"
 _VERSION = "v1"
+# The API server's own rules: what it refuses would be found after other places have been written.
+KUBERNETES_NAME = re.compile(
+    r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\Z"
+)
+"""A DNS subdomain, as Secrets and service accounts are called."""
+KUBERNETES_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+"""A DNS label."""
 _CLUSTER_ID = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 
 

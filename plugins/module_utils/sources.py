@@ -49,7 +49,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     quoted,
     shown,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_json_or_yaml
 
 __all__ = ["SOURCES", "Document", "DocumentReader", "source_spec"]
 
@@ -286,11 +286,7 @@ def _pick(data: bytes, path: str, where: str) -> bytes:
 
 def _structure(data: bytes, where: str) -> Any | None:
     try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return load_yaml(data)
+        return load_json_or_yaml(data)
     except ImportError:
         raise InvalidDocument(f"{where}: not JSON, and PyYAML is not installed to read it as YAML") from None
     except ValueError:

@@ -6,14 +6,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, Union
 
-__all__ = ["load_yaml"]
+__all__ = ["load_json_or_yaml", "load_yaml"]
 
 # More brackets, indentation or dashes in a row than a nesting of a few hundred levels needs.
 _BRACKETS = 1000
 _DEEP = re.compile(rb"(?:[-?:][ \t]+){200}|^[ \t]{1000}", re.MULTILINE)
+
+
+def load_json_or_yaml(text: Union[bytes, str]) -> Any:
+    """Likewise; JSON, which is YAML too, is read faster as what it is."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return load_yaml(text)
 
 
 def load_yaml(text: Union[bytes, str]) -> Any:

@@ -72,19 +72,9 @@ class BatchAction(ActionBase):
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         """Run the module over all targets, in one process where it runs on the controller."""
         super().run(tmp, task_vars)
-        # A retried task runs again with the same action plugin.
-        self._given = self._given or dict(self._task.args)
-        # What ansible-core 2.18 makes of a vault is no string, and would be looked at by nobody.
-        arguments: dict[str, Any] = plain(self._given)
-        # Callbacks are given the task's arguments with its result.
-        self._task.args = quiet(arguments)
-        wrong = misplaced(arguments)
-        if wrong:
-            return {
-                "failed": True,
-                "msg": f"{', '.join(wrong)}: {MISPLACED}; "
-                "nothing was done; give it by reference, or as a string or a mapping in source.inline",
-            }
+        arguments, refusal = self._taken()
+        if refusal is not None:
+            return refusal
         forms = forms_in(arguments)
         here = self._is_here(task_vars or {})
         if forms and not here and not self._is_pipelining_enabled("new"):
@@ -100,6 +90,23 @@ class BatchAction(ActionBase):
         if self._connection.transport == "local" or not isinstance(targets, list) or len(targets) <= _CHUNK:
             return cleaned(self._run_one(arguments, task_vars), forms)
         return cleaned(self._run_chunks(arguments, targets, task_vars), forms)
+
+    def _taken(self) -> tuple[dict[str, Any], Optional[dict[str, Any]]]:
+        """The task's arguments, now out of callbacks' sight; and the task's result where they are refused."""
+        # A retried task runs again with the same action plugin.
+        self._given = self._given or dict(self._task.args)
+        # What ansible-core 2.18 makes of a vault is no string, and would be looked at by nobody.
+        arguments: dict[str, Any] = plain(self._given)
+        # Callbacks are given the task's arguments with its result.
+        self._task.args = quiet(arguments)
+        wrong = misplaced(arguments)
+        if not wrong:
+            return arguments, None
+        return arguments, {
+            "failed": True,
+            "msg": f"{', '.join(wrong)}: {MISPLACED}; "
+            "nothing was done; give it by reference, or as a string or a mapping in source.inline",
+        }
 
     def _is_pipelining_enabled(self, module_style: str, wrap_async: bool = False) -> bool:
         become = self._connection.become

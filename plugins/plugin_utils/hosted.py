@@ -28,6 +28,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems im
     Checked,
     ClusterError,
     listed,
+    refuse,
 )
 
 __all__ = ["checked", "hosted_rows", "hosted_targets"]
@@ -79,10 +80,8 @@ def checked(clusters: Any, defaults: Any = None) -> list[Checked]:
             problem = str(error)
         found.append(Checked(str(identity) if named else f"cluster {index + 1}", cluster, problem))
     for name, group in names.items():
-        for index in group if len(group) > 1 else ():
-            # All of them, since nobody knows which is meant.
-            positions = " and ".join(str(position + 1) for position in group[:5])
-            found[index] = found[index]._replace(problem=f"clusters {positions} share {name}")
+        positions = " and ".join(str(index + 1) for index in group[:5])
+        refuse(found, group, f"clusters {positions} share {name}")
     return found
 
 

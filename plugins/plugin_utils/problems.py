@@ -87,13 +87,13 @@ def check(clusters: Any) -> list[Checked]:
         checked.append(Checked(str(identity) if named else f"cluster {index + 1}", cluster, problem))
     for identity, group in identities.items():
         positions = [str(index + 1) for index in group]
-        _refuse(checked, group, f"{identity} is the cluster_id of clusters {_enumerated(positions)}")
+        refuse(checked, group, f"{identity} is the cluster_id of clusters {_enumerated(positions)}")
     for name, group in secrets.items():
-        _refuse(checked, group, f"{_enumerated([checked[index].name for index in group])} share {name}")
+        refuse(checked, group, f"{_enumerated([checked[index].name for index in group])} share {name}")
     return checked
 
 
-def _refuse(checked: list[Checked], group: Sequence[int], problem: str) -> None:
+def refuse(checked: list[Checked], group: Sequence[int], problem: str) -> None:
     """All of a group, since nobody knows which of them is meant."""
     for index in group if len(group) > 1 else ():
         if checked[index].problem is None:

@@ -11,8 +11,7 @@ import base64
 import binascii
 import os
 import ssl
-from collections.abc import Awaitable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 from urllib.parse import urlsplit
@@ -34,6 +33,9 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
+    in_memory,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown, shown_path
 
 __all__ = ["Access", "Accesses"]
@@ -208,7 +210,7 @@ def _context(url: str, verify: bool, authority: Any, pair: Any) -> Optional[ssl.
             context.load_default_certs()
         if pair:
             what = "the user's client certificate or its key"
-            with _file(_pem(pair[0], what)) as certificate, _file(_pem(pair[1], what)) as key:
+            with in_memory(_pem(pair[0], what)) as certificate, in_memory(_pem(pair[1], what)) as key:
                 context.load_cert_chain(certificate, key, password=_no_password)
     except (OSError, ValueError) as error:
         # An SSLError is an OSError. Its reason is OpenSSL's constant.
@@ -220,17 +222,6 @@ def _context(url: str, verify: bool, authority: Any, pair: Any) -> Optional[ssl.
 def _no_password() -> str:
     """OpenSSL would ask at the terminal."""
     raise ValueError("the key is encrypted")
-
-
-@contextmanager
-def _file(content: bytes) -> Iterator[str]:
-    """A path for what OpenSSL only reads from files; it is in memory, and nobody else's."""
-    handle = os.memfd_create("pull-secret", os.MFD_CLOEXEC)
-    try:
-        os.write(handle, content)
-        yield f"/proc/self/fd/{handle}"
-    finally:
-        os.close(handle)
 
 
 def _pem(given: Any, what: str) -> bytes:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Optional
@@ -27,7 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     misplaced,
     shown_path,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_json_or_yaml
 
 __all__ = ["Listed", "check_clusters", "parse_clusters", "parse_document"]
 
@@ -83,12 +82,9 @@ def parse_document(text: bytes, path: str, default: Connection) -> Listed:
     """
     where = shown_path(path)
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        try:
-            document = load_yaml(text)
-        except ValueError:
-            raise ConfigurationError(f"{where} is neither JSON nor YAML") from None
+        document = load_json_or_yaml(text)
+    except ValueError:
+        raise ConfigurationError(f"{where} is neither JSON nor YAML") from None
     common: dict[str, Any] = {}
     if isinstance(document, Mapping):
         common = {name: document[name] for name in _COMMON if _is_given(document.get(name))}

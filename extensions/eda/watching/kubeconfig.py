@@ -10,7 +10,6 @@ never goes through a temporary file.
 
 from __future__ import annotations
 
-import json
 import os
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -19,9 +18,12 @@ from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import parse
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
+    build,
+    entries,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown, shown_path
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_json_or_yaml
 
 __all__ = ["Entry", "Kubeconfigs", "embedded"]
 
@@ -54,9 +56,9 @@ def embedded(text: bytes, where: str) -> Entry:
         to have them read, or run, on this machine.
     """
     # What is refused is the modules' rule.
-    parse(text, where, where)
-    entry = _entry([_parse(text, where)], None, where)
-    return Entry(_only(entry.cluster, _OF_CLUSTER), _only(entry.user, _OF_USER))
+    cluster, user = entries(text, where)
+    build(cluster, user, where, where)
+    return Entry(_only(cluster, _OF_CLUSTER), _only(user, _OF_USER))
 
 
 def _only(part: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -124,12 +126,9 @@ def _named(found: list[dict[str, Any]], section: str, name: Any, where: str) -> 
 def _parse(text: bytes, path: str) -> dict[str, Any]:
     """``{current-context, clusters: {name: …}, users: …, contexts: …}``."""
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        try:
-            document = load_yaml(text)
-        except ValueError:
-            document = None
+        document = load_json_or_yaml(text)
+    except ValueError:
+        document = None
     if not isinstance(document, Mapping):
         raise ConfigurationError(
             f"no usable kubeconfig: {shown_path(path)}: it is no mapping in YAML or JSON"

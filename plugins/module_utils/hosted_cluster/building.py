@@ -19,13 +19,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_clus
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.compare import quantity
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.names import KUBE_SYSTEM
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import check_cluster_id, texts
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
+    KUBERNETES_NAME,
+    KUBERNETES_NAMESPACE,
+    check_cluster_id,
+    texts,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, quoted
 
 __all__ = ["build_cluster"]
 
-_SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\Z")
-_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 _SHARE = re.compile(r"(100|[1-9]?[0-9])%\Z|[1-9][0-9]{0,3}\Z")
 _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]{0,510}\Z")
 _UNIT = re.compile(r"[\w.:@-]{1,200}\.service\Z")
@@ -44,7 +47,7 @@ def build_cluster(wanted: Mapping[str, Any]) -> Cluster:
         raise ConfigurationError("cluster_id is missing")
     cluster_id = check_cluster_id(wanted["cluster_id"])
     present = wanted["state"] == "present"
-    control_plane = _name(wanted, "control_plane_namespace", _NAMESPACE)
+    control_plane = _name(wanted, "control_plane_namespace", KUBERNETES_NAMESPACE)
     original = _reference(wanted, "original", control_plane)
     kubeconfig = _reference(wanted, "hosted_kubeconfig_secret", control_plane)
     direct = wanted.get("hosted_context") or wanted.get("hosted_kubeconfig")
@@ -64,14 +67,14 @@ def build_cluster(wanted: Mapping[str, Any]) -> Cluster:
     return Cluster(
         id=cluster_id,
         control_plane_namespace=control_plane,
-        plane=_name(wanted, "hosted_control_plane", _SUBDOMAIN),
+        plane=_name(wanted, "hosted_control_plane", KUBERNETES_NAME),
         original=original,
         management_context=wanted.get("management_context"),
         management_kubeconfig=wanted.get("management_kubeconfig"),
         hosted_context=wanted.get("hosted_context"),
         hosted_kubeconfig=wanted.get("hosted_kubeconfig"),
         kubeconfig_secret=kubeconfig,
-        namespace=_name(wanted, "hosted_namespace", _NAMESPACE) or KUBE_SYSTEM,
+        namespace=_name(wanted, "hosted_namespace", KUBERNETES_NAMESPACE) or KUBE_SYSTEM,
         present=present,
         precedence=wanted["precedence"],
         policy=dict(wanted.get("policy") or {}),
@@ -110,7 +113,7 @@ def _syncer(wanted: Mapping[str, Any]) -> Syncer:
     if not directory.startswith("/") or directory.rstrip("/") == "" or not is_name(directory):
         raise ConfigurationError("kubelet_dir is not an absolute path below /")
     network = wanted.get("syncer_host_network")
-    priority = _name(wanted, "syncer_priority_class", _SUBDOMAIN)
+    priority = _name(wanted, "syncer_priority_class", KUBERNETES_NAME)
     return Syncer(
         image=image,
         image_pull_secrets=_names("syncer_image_pull_secrets", wanted.get("syncer_image_pull_secrets")),
@@ -137,8 +140,8 @@ def _reference(wanted: Mapping[str, Any], option: str, namespace: str | None) ->
     if not within:
         raise ConfigurationError(f"{option}.namespace is missing")
     for name, text, shape in (
-        ("namespace", within, _NAMESPACE),
-        ("name", given.get("name") or "", _SUBDOMAIN),
+        ("namespace", within, KUBERNETES_NAMESPACE),
+        ("name", given.get("name") or "", KUBERNETES_NAME),
     ):
         if not shape.match(text):
             raise ConfigurationError(f"{option}.{name} {quoted(text)} is not a name")
@@ -157,7 +160,7 @@ def _name(wanted: Mapping[str, Any], option: str, shape: re.Pattern[str]) -> str
 
 def _names(option: str, given: Sequence[str] | None) -> tuple[str, ...]:
     for text in given or ():
-        if not _SUBDOMAIN.match(text):
+        if not KUBERNETES_NAME.match(text):
             raise ConfigurationError(f"{option}: {quoted(text)} is not a name")
     return tuple(given or ())
 

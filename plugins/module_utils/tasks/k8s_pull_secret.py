@@ -14,6 +14,8 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_ANNOTATIONS,
+    KUBERNETES_NAME,
+    KUBERNETES_NAMESPACE,
     check_labels_not_kept,
     check_not_kept,
     kubernetes_labels,
@@ -35,9 +37,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets imp
 
 __all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
 
-# The API server's own rules: what it refuses would be found after Secret Manager has been written.
-_SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\Z")
-_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+# The API server's own rules, as those of names are.
 _MAX_ANNOTATIONS = 256 * 1024
 _WORD = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 
@@ -113,7 +113,7 @@ def _name(wanted: Mapping[str, Any]) -> str:
     )
     if not name:
         raise ConfigurationError("neither name nor cluster_id says which secret is meant")
-    if not _SUBDOMAIN.match(name):
+    if not KUBERNETES_NAME.match(name):
         raise ConfigurationError(f"name {quoted(name)} is not lower case letters, digits, dashes and dots")
     return str(name)
 
@@ -126,13 +126,13 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     namespace = wanted.get("namespace")
     if not namespace:
         raise ConfigurationError("namespace is missing")
-    if not _NAMESPACE.match(namespace):
+    if not KUBERNETES_NAMESPACE.match(namespace):
         raise ConfigurationError(
             f"namespace {quoted(namespace)} is not lower case letters, digits and dashes"
         )
     name = _name(wanted)
     for account in wanted.get("service_accounts") or ():
-        if not _SUBDOMAIN.match(account):
+        if not KUBERNETES_NAME.match(account):
             raise ConfigurationError(
                 f"service account {quoted(account)} is not lower case letters, digits, dashes and dots"
             )
@@ -179,7 +179,7 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
 
 def _is_key(key: str) -> bool:
     prefix, slash, name = key.rpartition("/")
-    return bool(_WORD.match(name)) and (not slash or bool(_SUBDOMAIN.match(prefix)))
+    return bool(_WORD.match(name)) and (not slash or bool(KUBERNETES_NAME.match(prefix)))
 
 
 def _path_of(source: Mapping[str, Any] | None) -> str | None:

@@ -6,15 +6,12 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     DependencyMissing,
-    InvalidDocument,
     NotFound,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.cluster import (
@@ -25,11 +22,14 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     KubernetesClient,
     KubernetesClients,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.target import (
+    KEY,
+    secret_value,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
-__all__ = ["Management", "secret_value"]
+__all__ = ["Management"]
 
-_KEY = ".dockerconfigjson"
 _PLANES = "hostedcontrolplanes"
 
 
@@ -86,7 +86,7 @@ class Management:
         name = _at(plane, "spec", "pullSecret", "name")
         if not name:
             raise DependencyMissing(f"{where}: spec.pullSecret.name says no secret")
-        return Reference(self._namespace, name, _KEY)
+        return Reference(self._namespace, name, KEY)
 
     def _kubeconfig_of_plane(self) -> Reference:
         plane, where = self._found()
@@ -125,20 +125,6 @@ class Management:
                 )
             self._plane = planes[0]
         return self._plane, client.place(namespace, _PLANES, str(self._plane["metadata"]["name"]))
-
-
-def secret_value(secret: Mapping[str, Any], key: str, where: str) -> bytes:
-    """A key's bytes.
-
-    :raises NotFound: there is no such key.
-    """
-    value = (secret.get("data") or {}).get(key)
-    if value is None:
-        raise NotFound(f"{where}: the secret has no key {key}")
-    try:
-        return base64.b64decode(value, validate=True)
-    except (binascii.Error, ValueError):
-        raise InvalidDocument(f"{where}: key {key} is not base64") from None
 
 
 def _at(value: Any, *path: str) -> Any:

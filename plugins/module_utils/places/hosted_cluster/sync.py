@@ -43,7 +43,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.host
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hosted_cluster.management import (
     Management,
-    secret_value,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hosted_cluster.objects import (
     Objects,
@@ -62,6 +61,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import Overtaken
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.target import (
     KEY,
+    secret_value,
     value_of,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline

@@ -24,7 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import IMPORTING
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
 
-__all__ = ["Embedded", "parse"]
+__all__ = ["Embedded", "build", "entries", "in_memory", "parse"]
 
 # Lead to files of the machine that runs the task, or to programs that would run on it.
 _REFUSED = {
@@ -89,7 +89,7 @@ class Embedded:
             else:
                 context.load_default_certs()
             if self.certificate and self.key:
-                with _in_memory(self.certificate) as certificate, _in_memory(self.key) as key:
+                with in_memory(self.certificate) as certificate, in_memory(self.key) as key:
                     context.load_cert_chain(certificate, key)
         except (OSError, ValueError) as error:
             # An SSLError is an OSError. Its reason is a word of OpenSSL's.
@@ -107,6 +107,11 @@ def parse(document: bytes, name: str, where: str) -> Embedded:
     :param where: printable name of the place that it was read from.
     :raises ConfigurationError: naming the field, and nothing that stands in it.
     """
+    return build(*entries(document, where), name, where)
+
+
+def entries(document: bytes, where: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Its current context's cluster and user; raises likewise, for what leads to files or programs."""
     config = _loaded(document, where)
     context = _named(config, "context", config.get("current-context"), where)
     cluster = _named(config, "cluster", context.get("cluster"), where)
@@ -120,6 +125,11 @@ def parse(document: bytes, name: str, where: str) -> Embedded:
                     "file or a program of the machine that runs the task",
                     f"put {instead} there" if instead else "a token or a client certificate is wanted there",
                 )
+    return cluster, user
+
+
+def build(cluster: Mapping[str, Any], user: Mapping[str, Any], name: str, where: str) -> Embedded:
+    """What the two say; raises likewise."""
     found = Embedded(
         name=name,
         where=where,
@@ -184,7 +194,7 @@ def _bytes(entry: Mapping[str, Any], name: str, where: str) -> bytes | None:
 
 
 @contextmanager
-def _in_memory(data: bytes) -> Iterator[str]:
+def in_memory(data: bytes) -> Iterator[str]:
     """A path for OpenSSL, which reads keys from paths only; nothing is written to a disk."""
     if hasattr(os, "memfd_create"):
         handle = os.memfd_create("pull-secret")

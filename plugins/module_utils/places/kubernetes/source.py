@@ -6,14 +6,16 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import Any, ClassVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import InvalidDocument, NotFound
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
     KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.target import (
+    KEY,
+    secret_value,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
@@ -45,14 +47,7 @@ class KubernetesSource(Source):
         secret = client.get(reference["namespace"], "secrets", reference["name"], deadline)
         if secret is None:
             raise NotFound(f"{self.describe(reference)}: the secret does not exist")
-        key = reference.get("key") or ".dockerconfigjson"
-        value = (secret.get("data") or {}).get(key)
-        if value is None:
-            raise NotFound(f"{self.describe(reference)}: the secret has no key {key}")
-        try:
-            return base64.b64decode(value, validate=True)
-        except (binascii.Error, ValueError):
-            raise InvalidDocument(f"{self.describe(reference)}: key {key} is not base64") from None
+        return secret_value(secret, reference.get("key") or KEY, self.describe(reference))
 
     def describe(self, reference: Any) -> str:
         """``kubernetes:CONTEXT:NAMESPACE/NAME``."""

@@ -15,7 +15,11 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import VerificationFailed
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    InvalidDocument,
+    NotFound,
+    VerificationFailed,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     CREATED_AT,
     kubernetes_annotations,
@@ -33,6 +37,7 @@ __all__ = [
     "metadata_patch",
     "new_secret",
     "replacement",
+    "secret_value",
     "value_of",
     "verify",
 ]
@@ -81,6 +86,22 @@ class KubernetesTarget:
 
 def ending(secret: Mapping[str, Any]) -> bool:
     return bool(secret["metadata"].get("deletionTimestamp"))
+
+
+def secret_value(secret: Mapping[str, Any], key: str, where: str) -> bytes:
+    """The bytes of a key of a Secret.
+
+    :param where: the Secret's printable name.
+    :raises NotFound: there is no such key.
+    :raises InvalidDocument: it is not base64.
+    """
+    value = (secret.get("data") or {}).get(key)
+    if value is None:
+        raise NotFound(f"{where}: the secret has no key {key}")
+    try:
+        return base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidDocument(f"{where}: key {key} is not base64") from None
 
 
 def value_of(secret: Mapping[str, Any]) -> bytes | None:

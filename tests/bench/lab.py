@@ -94,7 +94,7 @@ class BenchLab:
             list(pool.map(self._create_namespaces, parts))
 
     def _create_namespaces(self, names: list[str]) -> None:
-        connection = _connect(self._cluster)
+        connection = connect(self._cluster)
         for name in names:
             body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             headers = {"Authorization": f"Bearer {self._cluster.token}", "Content-Type": "application/json"}
@@ -125,7 +125,7 @@ def _cpu_of(record: Path) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _connect(cluster: Cluster) -> http.client.HTTPConnection:
+def connect(cluster: Cluster) -> http.client.HTTPConnection:
     url = urlsplit(cluster.url)
     assert url.hostname is not None
     if cluster.ca is None:
@@ -135,7 +135,7 @@ def _connect(cluster: Cluster) -> http.client.HTTPConnection:
 
 
 def _lab_call(base: str, verb: str, what: str) -> Any:
-    connection = _connect(Cluster("", base, ""))
+    connection = connect(Cluster("", base, ""))
     connection.request(verb, f"/_lab/{what}", headers={"Content-Length": "0"})
     answer = connection.getresponse().read()
     connection.close()

@@ -24,8 +24,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.bench.lab import _connect
-from tests.bench.report import machine
+from tests.bench.figures import Goal, conclude, spread, stamp
+from tests.bench.lab import connect
 from tests.integration.gcp.login import TlsFront
 from tests.integration.syncer.tree import build_tree
 from tests.lab.kubernetes.kubeconfig import Cluster
@@ -77,7 +77,7 @@ class Api:
     """One connection to the API server, as its admin."""
 
     def __init__(self, url: str, token: str, ca: bytes | None) -> None:
-        self._connection = _connect(Cluster("", url, token, ca))
+        self._connection = connect(Cluster("", url, token, ca))
         self._token = token
 
     def call(self, method: str, path: str, body: Any = None, *, may_fail: bool = False) -> dict[str, Any]:
@@ -208,11 +208,6 @@ def world(kind: str, python: str) -> Iterator[tuple[Running, Api]]:
         yield running, api
 
 
-def stamp(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_ino, found.st_mtime_ns
-
-
 def change(running: Running, api: Api, document: bytes) -> float:
     """Milliseconds from the beginning of the call of the API server until the file is there."""
     before = stamp(running.path)
@@ -230,11 +225,6 @@ def change(running: Running, api: Api, document: bytes) -> float:
         if time.monotonic() > end:
             raise RuntimeError("the slot was not given back")
     return took
-
-
-def percentile(values: list[float], share: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
 def measure(kind: str, changes: int, python: str) -> dict[str, Any]:
@@ -260,11 +250,8 @@ def measure(kind: str, changes: int, python: str) -> dict[str, Any]:
             "changes": changes,
             "rss_kib_after_first": fresh,
             "rss_kib_after_changes": after,
-            "event_to_file_ms": {"p50": percentile(inside, 0.5), "p99": percentile(inside, 0.99)},
-            "api_call_to_file_ms": {
-                "p50": round(percentile(outside, 0.5), 1),
-                "p99": round(percentile(outside, 0.99), 1),
-            },
+            "event_to_file_ms": spread(inside),
+            "api_call_to_file_ms": spread(outside),
             "restarts_per_100_equal_rewrites": len(running.lines("restarting")) - restarts,
         }
 
@@ -282,19 +269,12 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=ROOT / "bench-results")
     options = parser.parse_args()
     found = measure(options.lab, options.changes, options.python)
-    print(json.dumps(found, indent=2))
-    options.results.mkdir(exist_ok=True)
-    path = options.results / f"{time.strftime('%Y-%m-%dT%H%M%SZ', time.gmtime())}-syncer.json"
-    path.write_text(json.dumps({"machine": machine(), "syncer": found}, indent=2) + "\n")
-    good = (
-        found["rss_kib_after_changes"]["VmRSS"] <= GOAL_RSS
-        and found["event_to_file_ms"]["p99"] <= GOAL_P99
-        and found["restarts_per_100_equal_rewrites"] == 0
-    )
-    print(
-        f"\n{path}\n{'within' if good else 'OUTSIDE'} 20 MiB, 50 ms, no restart without a change of meaning"
-    )
-    return 0 if good else 1
+    goals = [
+        Goal("event to file, p99", found["event_to_file_ms"]["p99"], GOAL_P99, "ms"),
+        Goal("memory", found["rss_kib_after_changes"]["VmRSS"], GOAL_RSS, "KiB"),
+        Goal("restarts per 100 rewrites of equal meaning", found["restarts_per_100_equal_rewrites"], 0),
+    ]
+    return conclude(options.results, "syncer", found, goals)
 
 
 if __name__ == "__main__":

@@ -84,8 +84,11 @@ def run_module(target_options: _TargetOptions, task: _Task) -> None:
     run_with(with_targets(target_options()), task)
 
 
-def run_with(spec: Mapping[str, Any], task: _Task) -> None:
-    """Likewise, a module whose whole argument spec is given."""
+def run_with(spec: Mapping[str, Any], task: _Task, *, with_commands: bool = False) -> None:
+    """Likewise, a module whose whole argument spec is given.
+
+    :param with_commands: whether the task is given ``run_command``, to run programs.
+    """
     module = _Module(
         argument_spec=dict(spec),
         mutually_exclusive=exclusive(spec),
@@ -93,11 +96,12 @@ def run_with(spec: Mapping[str, Any], task: _Task) -> None:
         no_log=True,
     )
     module._validated = True
+    more: dict[str, Any] = {"run_command": module.run_command} if with_commands else {}
 
     def work() -> dict[str, Any]:
         stop = threading.Event()
         with stop_on_signals(stop):
-            return task(module.params, check_mode=module.check_mode, diff=module._diff, stop=stop)
+            return task(module.params, check_mode=module.check_mode, diff=module._diff, stop=stop, **more)
 
     result = safely(work)
     # Ansible would send all parameters back otherwise: most of the answer, and no business of any log.

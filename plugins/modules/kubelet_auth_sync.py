@@ -339,7 +339,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
 
 def main() -> None:
     """Run the module."""
-    run_with(kubelet_auth_sync.spec(), kubelet_auth_sync.run)
+    run_with(kubelet_auth_sync.spec(), kubelet_auth_sync.run, with_commands=True)
 
 
 if __name__ == "__main__":

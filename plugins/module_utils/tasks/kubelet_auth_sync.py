@@ -42,6 +42,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     Options,
     Synchroniser,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemctl import (
+    RunCommand,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
     Systemd,
     open_systemd,
@@ -109,11 +112,16 @@ def with_layers(result: dict[str, Any], said: Mapping[str, Any]) -> dict[str, An
 
 
 def run(
-    params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    diff: bool,
+    stop: threading.Event | None = None,
+    run_command: RunCommand | None = None,
 ) -> dict[str, Any]:
     """On the node: bring it in sync; the module's result."""
     options = _options(params)
-    sync = Synchroniser(params["path"], options, _systemd(params))
+    sync = Synchroniser(params["path"], options, _systemd(params, run_command))
     done = _do(sync, params, check_mode, stop or threading.Event())
     outcome = Outcome("", f"file:{params['path']}", changed=done.changed, actions=done.actions)
     outcome.before, outcome.after = done.before, done.after
@@ -163,9 +171,9 @@ def _desired(params: Mapping[str, Any]) -> DockerConfig:
         raise InvalidDocument(str(error)) from None
 
 
-def _systemd(params: Mapping[str, Any]) -> Systemd | None:
+def _systemd(params: Mapping[str, Any], run_command: RunCommand | None) -> Systemd | None:
     asks = params["state"] in ("restarted", "healthy") or params["restart"] != NEVER
-    return open_systemd(params["systemd"]) if asks else None
+    return open_systemd(params["systemd"], run_command=run_command) if asks else None
 
 
 def _options(params: Mapping[str, Any]) -> Options:

@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-import os
+import threading
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
     BAD_UNIT,
     GONE,
@@ -21,9 +21,14 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     UnitState,
 )
 
-__all__ = ["BySystemctl"]
+__all__ = ["BySystemctl", "RunCommand"]
+
+RunCommand = Callable[..., tuple[int, bytes, bytes]]
+"""``AnsibleModule.run_command``: what a module runs programs with."""
 
 _CALL_LIMIT = 20.0
+# Messages in the words below.
+_ENVIRONMENT = {"LC_ALL": "C", "SYSTEMD_COLORS": "0", "SYSTEMD_PAGER": ""}
 _PROPERTIES = "LoadState,ActiveState,SubState,Result,InvocationID,NRestarts,ConditionResult,Type"
 # What systemctl says in the C locale -> the error of the D-Bus call behind it.
 _REFUSALS = (
@@ -53,8 +58,8 @@ class BySystemctl(Systemd):
 
     NAME: ClassVar[str] = "systemctl"
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, run_command: RunCommand) -> None:
+        self._run_command = run_command
 
     def state(self, unit: str) -> UnitState:
         """``systemctl show``, which also answers for a unit that there is none of."""
@@ -86,9 +91,7 @@ class BySystemctl(Systemd):
     def restart(self, unit: str, timeout: float) -> str:
         """``systemctl restart``, which waits for the job and says in words what became of it."""
         try:
-            code, _output, errors = self._run(
-                unit, ["restart", "--job-mode=replace", "--no-ask-password", "--", unit], timeout
-            )
+            code, _output, errors = self._run(unit, ["restart", "--job-mode=replace", "--", unit], timeout)
         except TimeoutError:
             return UNFINISHED
         if code == 0:
@@ -99,30 +102,52 @@ class BySystemctl(Systemd):
         raise _refusal(unit, errors)
 
     def _run(self, unit: str, arguments: list[str], timeout: float) -> tuple[int, str, str]:
-        import subprocess
-
-        environment: dict[str, Any] = {
-            **os.environ,
-            "LC_ALL": "C",
-            "SYSTEMD_COLORS": "0",
-            "SYSTEMD_PAGER": "",
-        }
+        limit = _Limit(timeout)
+        verb, *rest = arguments
         try:
-            done = subprocess.run(
-                ["systemctl", *arguments],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                env=environment,
-                timeout=timeout,
-                check=False,
+            code, output, errors = self._run_command(
+                ["systemctl", verb, "--no-ask-password", *rest],
+                environ_update=_ENVIRONMENT,
+                before_communicate_callback=limit.begin,
+                expand_user_and_vars=False,
+                handle_exceptions=False,
+                encoding=None,
             )
-        except subprocess.TimeoutExpired:
-            if arguments[0] == "restart":
-                raise TimeoutError from None
-            raise SystemdError(unit, GONE, "systemctl gave no answer") from None
         except OSError as error:
             raise SystemdError(unit, GONE, f"systemctl cannot be run: {error.strerror}") from None
-        return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+        finally:
+            limit.end()
+        if limit.reached:
+            if verb == "restart":
+                raise TimeoutError
+            raise SystemdError(unit, GONE, "systemctl gave no answer")
+        return code, output.decode("utf-8", "replace"), errors.decode("utf-8", "replace")
+
+
+class _Limit:
+    """Ends a program that takes longer, which ``run_command`` would wait for."""
+
+    def __init__(self, seconds: float) -> None:
+        self.reached = False
+        self._seconds = seconds
+        self._timer: threading.Timer | None = None
+
+    def begin(self, process: Any) -> None:
+        """:param process: the ``Popen``, which is not killed by its number once it has been waited for."""
+
+        def kill() -> None:
+            if process.poll() is None:
+                self.reached = True
+                process.kill()
+
+        self._timer = threading.Timer(self._seconds, kill)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
 
 
 def _refusal(unit: str, errors: str) -> SystemdError:

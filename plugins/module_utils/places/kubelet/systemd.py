@@ -10,13 +10,18 @@ Both give the words of systemd: the result of a job (``done``, ``failed``, ``dep
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
+
+if TYPE_CHECKING:
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemctl import (
+        RunCommand,
+    )
 
 __all__ = [
     "BAD_UNIT",
@@ -132,16 +137,22 @@ class Systemd:
         """Let go of what is open."""
 
 
-def open_systemd(backend: str = "auto", clock: Clock | None = None) -> Systemd:
+def open_systemd(
+    backend: str = "auto", clock: Clock | None = None, run_command: RunCommand | None = None
+) -> Systemd:
     """:param backend: ``dbus``, ``systemctl``, or ``auto``: D-Bus where jeepney is installed.
+    :param run_command: the module's, which ``systemctl`` is run by.
 
     :raises ConfigurationError: it is not there.
     """
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import dbus, systemctl
 
-    clock = clock or Clock()
     if backend not in ("auto", "dbus", "systemctl"):
         raise ConfigurationError("systemd is auto, dbus or systemctl")
     if backend == "dbus" or (backend == "auto" and dbus.is_installed()):
-        return dbus.OverDBus(clock)
-    return systemctl.BySystemctl(clock)
+        return dbus.OverDBus(clock or Clock())
+    if run_command is None:
+        raise ConfigurationError(
+            "systemctl is run by a module only; elsewhere systemd is spoken to over D-Bus"
+        )
+    return systemctl.BySystemctl(run_command)

@@ -24,6 +24,8 @@ __all__ = ["MERGE_PATCH", "Api", "ApiError", "WireError"]
 
 MERGE_PATCH = "application/merge-patch+json"
 _LONGEST_MESSAGE = 300
+# Of what a server may ask us to wait, in seconds; what it is really unable to do for longer, it says again.
+_LONGEST_WAIT = 600
 
 
 class ApiError(Exception):
@@ -180,5 +182,13 @@ def _refusal(answer: Answer) -> ApiError:
         answer.status,
         reason if isinstance(reason, str) else "",
         message,
-        float(wait) if wait.isdigit() else 0,
+        _seconds(wait),
     )
+
+
+def _seconds(text: str) -> float:
+    """Of Retry-After: 0 for anything but a whole number; of a date, our clock may know nothing."""
+    # More digits than that are no number of seconds, and int() refuses thousands of them.
+    if not (text.isascii() and text.isdigit()):
+        return 0
+    return min(int(text), _LONGEST_WAIT) if len(text) <= 9 else _LONGEST_WAIT

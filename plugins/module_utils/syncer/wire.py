@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Connection", "WireError"]
 
-# A Secret is at most 1 MiB, base64 makes it a third longer, and managedFields come on top.
-LARGEST = 8 * 1024 * 1024
+# A Secret is at most 1 MiB, base64 makes it a third longer, and annotations and managedFields come on top.
+LARGEST = 4 * 1024 * 1024
 _AT_ONCE = 16 * 1024  # a TLS record
 _LONGEST_LINE = 16 * 1024
 _MOST_HEADERS = 100
+_DIGITS = "0123456789abcdef"
+_LONGEST_NUMBER = 16
 
 
 class WireError(Exception):
@@ -137,7 +139,7 @@ class Connection:
         status = 100
         while 100 <= status < 200:
             version, dummy, rest = self.line().decode("latin-1").partition(" ")
-            if not version.startswith("HTTP/1.") or not rest[:3].isdigit():
+            if not version.startswith("HTTP/1.") or not _is_number(rest[:3]):
                 raise WireError("the answer is not HTTP")
             status = int(rest[:3])
             headers: dict[str, str] = {}
@@ -293,11 +295,15 @@ class Answer:
             yield part
 
 
+def _is_number(text: str) -> bool:
+    """isdigit() alone holds for ² and the digits of every script."""
+    return text.isascii() and text.isdigit()
+
+
 def _number(text: str, base: int) -> int:
-    try:
-        number = int(text.strip(), base)
-    except ValueError:
-        number = -1
-    if number < 0:
+    """Of ASCII digits alone: int() would take a sign, ``_``, ``0x`` and the digits of every script."""
+    text = text.strip()
+    digits = _DIGITS[:base]
+    if not text or len(text) > _LONGEST_NUMBER or any(char not in digits for char in text.lower()):
         raise WireError("the answer is not HTTP: a length is no number")
-    return number
+    return int(text, base)

@@ -58,6 +58,13 @@ def test_what_servers_say(data: bytes, expected: tuple[int, bytes]) -> None:
         b"",
         b"SSH-2.0-example\r\n\r\n",
         b"HTTP/1.1 abc\r\n\r\n",
+        b"HTTP/1.1 \xb2\xb2\xb2\r\n\r\n",
+        OK + b"Content-Length: +3\r\n\r\nabc",
+        OK + b"Content-Length: 1_0\r\n\r\n0123456789",
+        OK + b"Content-Length: \xb3\r\n\r\nabc",
+        OK + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\nabc",
+        CHUNKED + b"0x3\r\nabc\r\n0\r\n\r\n",
+        CHUNKED + b"\r\n",
         OK,
         OK + b"Content-Length: 3\r\n\r\nab",
         OK + b"Content-Length: -3\r\n\r\nabc",
@@ -154,6 +161,34 @@ def test_a_refusal_says_what_the_server_said(tmp_path: Path) -> None:
         with pytest.raises(ApiError, match="502"):
             api.call("GET", "/")
         assert server.connections == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("30", 30),
+        ("0", 0),
+        ("86400", 600),
+        ("9" * 5000, 600),
+        ("\xb2", 0),
+        ("inf", 0),
+        ("nan", 0),
+        ("-1", 0),
+        ("1e9", 0),
+        ("Sat, 21 Nov 2026 23:40:00 GMT", 0),
+        ("", 0),
+    ],
+)
+def test_what_a_server_asks_us_to_wait(tmp_path: Path, said: str, seconds: float) -> None:
+    def refuses(talk: Talk) -> None:
+        talk.request()
+        body = b"{}"
+        head = f"HTTP/1.1 429 X\r\nContent-Length: {len(body)}\r\nRetry-After: {said}\r\n\r\n"
+        talk.send(head.encode("latin-1") + body)
+
+    with Scripted(refuses) as server, pytest.raises(ApiError) as caught:
+        server.api(tmp_path).call("GET", "/")
+    assert caught.value.retry_after == seconds
 
 
 @pytest.mark.parametrize("content", [None, b"", b"two words", b"\xff\xfe", b"a\nb"])

@@ -5,7 +5,7 @@
 """The one Secret: what it is now, and every change from then on.
 
 A LIST of one name says what is there (also: nothing) and from which version on to watch. The watch is taken
-up where it broke; only a version that the server has forgotten (410) makes us list again.
+up where it broke; a version that the server has forgotten (410), or does not take, makes us list again.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api 
     read_object,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff, between
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import where
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import Connection
 
 __all__ = ["KEY", "Secret", "SecretWatch"]
@@ -36,6 +37,8 @@ _SILENCE_WITH_BOOKMARKS = 200.0
 # A watch that stood for so long was no failure.
 _LONG = 10.0
 _GRACE = 15.0
+# Of a resourceVersion: it goes into a request, and into the status.
+_LONGEST_VERSION = 100
 
 
 class Secret:
@@ -83,6 +86,7 @@ class SecretWatch:
         self._connection: Optional[Connection] = None
         self._version = ""  # where to take up the watch; "" means that the next step is a LIST
         self._delivered: Optional[str] = None  # the version that was; "" for none
+        self._has_listed = False  # on the connection that is open
         self._in_trouble = False
         self._silence = 0.0
         self._stood_at: Optional[float] = None
@@ -103,10 +107,14 @@ class SecretWatch:
             except ApiError as error:
                 wait = self._on_refusal(error)
             except WireError as error:
-                if self._stood_at is not None and time.monotonic() >= self._stood_at + _LONG:
+                if self._has_stood():
                     self._backoff.reset()
                 wait = self._backoff.wait()
                 self._say(str(error))
+            except Exception as error:  # noqa: BLE001 - whatever a server says, the node goes on asking
+                self._version = ""
+                wait = self._backoff.wait()
+                self._say(where(error))
             finally:
                 connection, self._connection = self._connection, None
                 if connection is not None:
@@ -116,9 +124,10 @@ class SecretWatch:
 
     def _on_refusal(self, error: ApiError) -> float:
         """How long to wait, in seconds."""
-        if error.status == 410:
+        # Whatever it was: a server that was restored from a backup does not know our version either.
+        self._version = ""
+        if error.status == 410 and not self._has_listed:
             # In the order of things after a while without a watch.
-            self._version = ""
             return between(0.1, 1.0)
         self._say(str(error))
         return max(self._backoff.wait(), error.retry_after)
@@ -137,7 +146,8 @@ class SecretWatch:
         """List if need be, then watch until the stream ends."""
         self._stood_at = None
         self._connection = connection = self._api.connection()
-        if not self._version:
+        self._has_listed = not self._version
+        if self._has_listed:
             self._list(connection)
         seconds = int(between(*self._watch_seconds))
         target = (
@@ -154,18 +164,26 @@ class SecretWatch:
             told = True
             self._backoff.reset()
         if not told:
-            # A watch that ends at once, again and again, must not become a storm.
-            self._stopped.wait(between(0.1, 0.5))
+            # Not even a bookmark: the version may be one that this server will reach in a year.
+            self._version = ""
+            if not self._has_stood():
+                # A watch that ends at once, again and again, must not become a storm.
+                self._stopped.wait(self._backoff.wait())
+
+    def _has_stood(self) -> bool:
+        return self._stood_at is not None and time.monotonic() >= self._stood_at + _LONG
 
     def _list(self, connection: Connection) -> None:
         found = read_object(self._api.send(connection, "GET", f"{self._path}?{self._selector}"))
-        items = found.get("items") or []
-        mine = [item for item in items if _name_of(item) == self._name]
+        version, items = _version_of(found), found.get("items")
+        if not isinstance(items, (list, type(None))):
+            raise WireError("the list of the API server is none")
+        mine = [item for item in items or () if _name_of(item) == self._name]
         if mine:
             self._hand_on(mine[0])
         else:
             self._gone()
-        self._version = _version_of(found)
+        self._version = version
 
     def _event(self, line: bytes) -> None:
         try:
@@ -192,8 +210,8 @@ class SecretWatch:
     def _hand_on(self, thing: dict[str, Any]) -> None:
         version = _version_of(thing)
         if version != self._delivered:
-            self._delivered = version
             self._deliver(Secret(version, _content_of(thing)))
+            self._delivered = version
 
     def _gone(self) -> None:
         if self._delivered != "":
@@ -214,7 +232,7 @@ def _name_of(thing: Any) -> Any:
 def _version_of(thing: Any) -> str:
     metadata = thing.get("metadata") if isinstance(thing, dict) else None
     version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
-    if not isinstance(version, str) or not version.isascii() or not version:
+    if not isinstance(version, str) or not version.isascii() or not 0 < len(version) <= _LONGEST_VERSION:
         raise WireError("an object of the API server has no version")
     return version
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -223,6 +224,160 @@ def test_410_means_list_again(start: Start, gone: Handler) -> None:
     watched = start(gone, stays(first=listing(60, thing(55))))
     assert [watched.next(), watched.next()] == ["9", "55"]
     assert "watch" not in targets(watched)[2]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"kind": "Status", "message": "no code"},
+        {"kind": "Status", "code": "410"},
+        {"kind": "Status", "code": 504, "message": "Too large resource version"},
+        [],
+    ],
+)
+def test_whatever_ends_a_watch_with_an_error_makes_us_list_again(start: Start, answer: Any) -> None:
+    """A server that was restored from a backup would refuse our version for ever."""
+    line = json.dumps({"type": "ERROR", "object": answer}).encode() + b"\n"
+    ended = breaks(listing(90, thing(80)), b"%x\r\n%s\r\n" % (len(line), line))
+    watched = start(ended, stays(first=listing(60, thing(55))))
+    assert [watched.next(), watched.next()] == ["80", "55"]
+    assert watched.trouble()
+
+
+def test_a_version_that_is_refused_makes_us_list_again(start: Start) -> None:
+    def refuses(talk: Talk) -> None:
+        talk.request()
+        talk.answer({"message": "Too large resource version"}, 504)
+
+    watched = start(breaks(listing(90, thing(80))), refuses, stays(first=listing(60, thing(55))))
+    assert [watched.next(), watched.next()] == ["80", "55"]
+
+
+def test_a_watch_that_says_nothing_at_all_is_followed_by_a_list(start: Start) -> None:
+    """The version may be one of before a restore: nothing would ever come."""
+
+    def nothing(talk: Talk) -> None:
+        talk.request()
+        talk.begin()
+        talk.chunk(b"")
+
+    watched = start(breaks(listing(90, thing(80))), nothing, stays(first=listing(60, thing(55))))
+    assert [watched.next(), watched.next()] == ["80", "55"]
+
+
+class Waits(Backoff):
+    """Counts, and lets nobody wait for long."""
+
+    def __init__(self) -> None:
+        super().__init__(0.01, 0.02)
+        self.count = 0
+
+    def wait(self) -> float:
+        self.count += 1
+        return super().wait()
+
+
+def ends_in_order(talk: Talk) -> None:
+    talk.request()
+    talk.answer(listing(10, thing(9)))
+    talk.request()
+    talk.begin()
+    talk.chunk(b"")
+
+
+@pytest.mark.parametrize("handler", [gone_event, gone_status, ends_in_order])
+def test_what_never_stands_is_asked_less_and_less_often(start: Start, handler: Handler) -> None:
+    waits = Waits()
+    watched = start(*[handler] * 5, stays(first=listing(60, thing(55))), backoff=waits)
+    assert [watched.next(), watched.next()] == ["9", "55"]
+    assert waits.count == 5
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        {"metadata": {"resourceVersion": "10"}, "items": 5},
+        {"metadata": {"resourceVersion": "10"}, "items": {"a": 1}},
+        {"metadata": {"resourceVersion": 10}, "items": []},
+        {"metadata": {"resourceVersion": "9" * 5000}, "items": []},
+        {"metadata": [], "items": []},
+        {"items": [{"metadata": {"name": NAME}}], "metadata": {"resourceVersion": "10"}},
+        b"[" * 100_000,
+        b'{"items": [',
+        b"\x1f\x8b\x08\x00 gzip",
+        b'"\\ud800"',
+        b"",
+    ],
+)
+def test_a_list_that_is_none(start: Start, listed: Any) -> None:
+    def answers(talk: Talk) -> None:
+        talk.request()
+        talk.answer(listed)
+
+    watched = start(answers, stays(first=listing(10, thing(9))))
+    assert watched.next() == "9"
+    assert watched.trouble()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        b'{"type":"BOOKMARK","object":{}}',
+        b'{"type":"BOOKMARK","object":{"metadata":null}}',
+        b'{"type":"MODIFIED","object":null}',
+        b'{"type":["MODIFIED"],"object":{}}',
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b"\x1f\x8b\x08",
+        b"1" * 5000,
+    ],
+)
+def test_an_event_that_is_none(start: Start, event: bytes) -> None:
+    line = event + b"\n"
+    watched = start(
+        breaks(listing(10, thing(9)), b"%x\r\n%s\r\n" % (len(line), line)), stays(("MODIFIED", thing(12)))
+    )
+    assert [watched.next(), watched.next()] == ["9", "12"]
+    assert watched.trouble()
+
+
+def test_the_last_of_two_equal_keys_counts(start: Start) -> None:
+    line = (
+        b'{"type":"ADDED","type":"MODIFIED","object":{"metadata":{"name":"other","name":"'
+        + NAME.encode()
+        + b'","resourceVersion":"11"},"data":{}}}\n'
+    )
+    watched = start(breaks(listing(10, thing(9)), b"%x\r\n%s\r\n" % (len(line), line)))
+    assert [watched.next(), watched.next()] == ["9", "11"]
+
+
+def test_a_line_without_end(start: Start) -> None:
+    chunk = b"%x\r\n%s\r\n" % (1 << 20, b"x" * (1 << 20))
+    watched = start(breaks(listing(10, thing(9)), *[chunk] * 5), stays(("MODIFIED", thing(12))))
+    assert [watched.next(), watched.next()] == ["9", "12"]
+    assert "too long" in watched.trouble()
+
+
+@pytest.mark.parametrize("error", [MemoryError, RecursionError, KeyError])
+def test_an_error_of_our_own_does_not_end_the_watch(
+    start: Start, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    """Its text is not said: it could hold a value."""
+    content_of = watch._content_of
+    failed: list[Any] = []
+
+    def fails(found: dict[str, Any]) -> bytes | None:
+        if not failed:
+            failed.append(found)
+            raise error("example-password")
+        return content_of(found)
+
+    monkeypatch.setattr(watch, "_content_of", fails)
+    watched = start(stays(first=listing(10, thing(9))))
+    assert watched.next() == "9"
+    trouble = watched.trouble()
+    assert error.__name__ in trouble
+    assert "example-password" not in trouble
 
 
 def test_an_unchanged_secret_is_delivered_once(start: Start) -> None:

@@ -49,12 +49,16 @@ class Pending(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """What kubelet did not come up with: digest, how often, when last (seconds since the epoch), and why."""
+    """What kubelet did not come up with: digest, how often, when last (seconds since the epoch), and why.
+
+    ``by_node``: nothing says that the docker config was the reason.
+    """
 
     desired: str
     times: int
     at: float
     reason: str
+    by_node: bool = False
 
 
 class Ledger:

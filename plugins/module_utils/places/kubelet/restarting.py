@@ -35,7 +35,8 @@ class Verdict(NamedTuple):
     """What became of kubelet.
 
     ``untouched``: systemd will not restart it, and has not stopped it; ``unknown``: systemd could not be
-    asked; ``superseded``: something newer was written before a restart.
+    asked; ``superseded``: something newer was written before a restart; ``by_node``: kubelet was not even
+    started with the file.
     """
 
     ok: bool
@@ -44,6 +45,7 @@ class Verdict(NamedTuple):
     untouched: bool = False
     unknown: bool = False
     superseded: bool = False
+    by_node: bool = False
 
 
 class Restarter:
@@ -65,7 +67,7 @@ class Restarter:
 
         :raises Interrupted: ``stop`` said so.
         """
-        reason, reached = "", False
+        reason, reached, by_node = "", False, False
         for number in range(self._options.attempts):
             if number:
                 nap(min(_MAX_BACKOFF, self._options.backoff * 2 ** (number - 1)), self._clock, self._stop)
@@ -83,14 +85,14 @@ class Restarter:
                 reached = True
             except SystemdError as error:
                 if error.is_permanent:
-                    return Verdict(False, error.message, untouched=not reached)
+                    return Verdict(False, error.message, untouched=not reached, by_node=True)
                 reason, reached = error.message, reached or not error.is_unreachable
                 continue
             if verdict.ok or verdict.untouched:
                 return verdict
-            reason = verdict.reason
+            reason, by_node = verdict.reason, verdict.by_node
         tried = f"{self._options.attempts} attempts" if self._options.attempts > 1 else "1 attempt"
-        return Verdict(False, f"{reason} ({tried})", unknown=not reached)
+        return Verdict(False, f"{reason} ({tried})", unknown=not reached, by_node=by_node)
 
     def _needs_none(self, state: UnitState, pending: Pending) -> Verdict | None:
         """Kubelet may have started with the file already, or not be running, for reasons of its own."""
@@ -118,7 +120,7 @@ class Restarter:
         if job != "done":
             result = self._systemd.state(unit).result
             more = f", result {result}" if result not in ("", "success") else ""
-            return Verdict(False, f"the restart ended with {job}{more}")
+            return Verdict(False, f"the restart ended with {job}{more}", by_node=job == "dependency")
         problem = self._health.problem(self._systemd, unit, before.invocation, self._clock, self._stop)
         return Verdict(not problem, problem)
 

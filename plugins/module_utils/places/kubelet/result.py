@@ -49,7 +49,7 @@ class SyncResult:
     ``state``: ``in-sync``; ``pending``: written, and kubelet not yet restarted or not yet known to be
     well; ``failed``: it did not come up, ``message`` says why and what was left behind; ``held``: it
     failed before, and was left alone. ``actions``: what was done, or would be.  ``restart``: facts, see
-    ``restart_facts``.
+    ``restart_facts``.  ``by_node``: it failed, and nothing says that the docker config was the reason.
     """
 
     def __init__(self, state: str = IN_SYNC, message: str = "") -> None:
@@ -60,6 +60,7 @@ class SyncResult:
         self.before: Optional[DockerConfig] = None
         self.after: Optional[DockerConfig] = None
         self.provenance: dict[str, str] = {}
+        self.by_node = False
         self.rolled_back = False
         self.needed = False
         self.attempts = 0

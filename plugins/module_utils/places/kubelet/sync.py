@@ -268,6 +268,7 @@ class Synchroniser:
     def _held(self, ledger: Ledger, result: SyncResult) -> SyncResult:
         result.state = HELD
         if ledger.failed is not None:
+            result.by_node = ledger.failed.by_node
             result.message = (
                 f"this docker config was rolled back {ledger.failed.times} time(s) and is not tried again "
                 f"until it changes: {ledger.failed.reason}"
@@ -358,6 +359,7 @@ class Synchroniser:
                 if pending.phase == ROLLBACK and ledger.failed is not None and result.state != FAILED:
                     result.state = FAILED
                     result.message = f"{ledger.failed.reason}; the file was rolled back"
+                    result.by_node = ledger.failed.by_node
                 done(store, ledger, backup, keep=self.options.backup)
                 return False
             if verdict.unknown:
@@ -369,14 +371,18 @@ class Synchroniser:
                 result.message = (
                     f"{before}; kubelet is not well with the file of before either: {verdict.reason}"
                 )
+                result.by_node = True
+                if ledger.failed is not None:
+                    ledger.failed = ledger.failed._replace(by_node=True)
+                    store.save_ledger(ledger)
                 return False
-            result.state, result.message = FAILED, verdict.reason
+            result.state, result.message, result.by_node = FAILED, verdict.reason, verdict.by_node
             if not self.options.rollback:
                 return False
             result.message += "; the file was rolled back"
             result.rolled_back = True
             result.did("rolled back")
-            roll_back(store, ledger, backup, verdict.reason, self._clock.now())
+            roll_back(store, ledger, backup, verdict.reason, self._clock.now(), by_node=verdict.by_node)
             if verdict.untouched:
                 # No kubelet was restarted, and none can be: it was not the content that failed.
                 ledger.failed = None

@@ -90,7 +90,9 @@ def _settled(ledger: Ledger, backup: Backup, found: Snapshot) -> None:
     backup.displaced = {key: entry for key, entry in backup.displaced.items() if key not in there.foreign}
 
 
-def roll_back(store: Store, ledger: Ledger, backup: Backup, reason: str, now: float) -> None:
+def roll_back(
+    store: Store, ledger: Ledger, backup: Backup, reason: str, now: float, *, by_node: bool = False
+) -> None:
     """Make the file what it was before the last write, and remember what was asked for as failed."""
     pending = ledger.pending
     desired = pending.desired if pending is not None else ledger.desired
@@ -99,7 +101,7 @@ def roll_back(store: Store, ledger: Ledger, backup: Backup, reason: str, now: fl
     times = ledger.failed.times if ledger.failed is not None and ledger.failed.desired == desired else 0
     if pending is None or touched:
         # A content that no kubelet was started with has not failed.
-        ledger.failed = Failed(desired, times + 1, now, reason)
+        ledger.failed = Failed(desired, times + 1, now, reason, by_node)
     content = ledger.digest(backup.previous.data if backup.previous is not None else None)
     ledger.pending = Pending(os.urandom(8).hex(), desired, content, ROLLBACK, undone=undone, touched=touched)
     store.save_ledger(ledger)

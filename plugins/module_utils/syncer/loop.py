@@ -209,10 +209,11 @@ class Loop:
             self._restarts.want(version, outcome)
         else:
             self._restarts.drop()
-        if outcome.failed:
-            self._status.say(version, FAILED, outcome.message)
-        elif self._restarts.is_running:
-            self._say(PENDING, _RESTARTING)
+        if self._restarts.is_running:
+            # Also where the file is being rolled back: whose fault it was is known in the end.
+            self._status.say(version, PENDING, _RESTARTING)
+        elif outcome.failed:
+            self._status.say(version, FAILED, outcome.message, by_node=outcome.by_node)
         elif self._restarts.is_idle:
             self._pace.reset()
             self._status.say(version, IN_SYNC, outcome.message)

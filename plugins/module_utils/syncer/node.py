@@ -137,8 +137,7 @@ def _outcome(result: SyncResult) -> Outcome:
         restart=result.needed,
         only_back=result.state == HELD,
         failed=failed,
-        # Failed without a single job of systemd: the unit is masked, or missing.
-        by_node=result.state == FAILED and not result.jobs,
+        by_node=failed and result.by_node,
         finished=result.state in (IN_SYNC, FAILED),
         message="; ".join(said + result.warnings),
     )

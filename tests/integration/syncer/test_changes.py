@@ -143,6 +143,56 @@ def test_absence_is_restored_as_absence(cluster: Cluster, new_node: NewNode) -> 
     assert not node.path.exists()
 
 
+@pytest.mark.parametrize(
+    "outcomes",
+    [
+        # What kubelet needs does not come up, and then it does.
+        ["dependency"] * 3,
+        # Kubelet comes up with no file at all, neither the new one nor the one of before.
+        ["failed"] * 6,
+        ["crash"] * 6,
+    ],
+)
+def test_a_sick_node_is_not_the_documents_fault(
+    cluster: Cluster, new_node: NewNode, outcomes: list[str]
+) -> None:
+    node = new_node()
+    node.kubelet.on_restart = lambda number: (["done", *outcomes, *["done"] * 9])[number - 1]
+    node.start()
+    cluster.wait("in-sync", cluster.put(document("example-good")))
+    version = cluster.put(document("example-better"))
+    cluster.wait("failed", version)
+    assert cluster.status()["by"] == "node"
+    # The next syncer knows it as well, though its status is gone, and whatever it says meanwhile.
+    for _start in range(2):
+        node.stop()
+        cluster.say("node-1", None)
+        node.start()
+        cluster.wait("failed", version)
+        eventually(lambda: cluster.holder() == "" and node.kubelet.state[0] == "active", "kubelet is up")
+        assert cluster.status()["by"] == "node"
+    other = new_node("node-2").start()
+    cluster.wait("in-sync", version, other.name)
+
+
+def test_what_fails_and_is_well_with_the_file_of_before_is_the_documents_fault(
+    cluster: Cluster, new_node: NewNode
+) -> None:
+    node = new_node()
+    # It needed something at first, and then it was the file.
+    node.kubelet.on_restart = lambda number: ["done", "dependency", "failed", "failed", "done"][number - 1]
+    node.start()
+    cluster.wait("in-sync", cluster.put(document("example-good")))
+    version = cluster.put(document("example-bad"))
+    cluster.wait("failed", version)
+    assert "by" not in cluster.status()
+    node.stop()
+    cluster.say("node-1", None)
+    node.start()
+    cluster.wait("failed", version)
+    assert "by" not in cluster.status()
+
+
 def test_a_unit_that_cannot_be_restarted_is_the_nodes_fault(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node()
     node.kubelet.load = "masked"

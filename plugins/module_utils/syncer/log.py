@@ -10,7 +10,7 @@ import json
 import os
 import time
 
-__all__ = ["Log", "where"]
+__all__ = ["Log", "kind_of", "where"]
 
 
 class Log:
@@ -38,10 +38,15 @@ class Log:
             pass  # nobody reads the log: no reason to stop
 
 
+def kind_of(error: BaseException) -> str:
+    """An unexpected error as its type: its text could hold a value."""
+    return f"internal error: {type(error).__name__}"
+
+
 def where(error: BaseException) -> str:
-    """An unexpected error as its type and line: its text could hold a value."""
+    """The same with its line, for the log."""
     trace, place = error.__traceback__, ""
     while trace is not None:
         place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
         trace = trace.tb_next
-    return f"internal error: {type(error).__name__} at {place or 'an unknown place'}"
+    return f"{kind_of(error)} at {place or 'an unknown place'}"

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import between
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log, kind_of, where
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import (
     Invalid,
     Node,
@@ -91,6 +92,7 @@ class Loop:
         # When to do what next, on the monotonic clock.
         self._recheck_at = time.monotonic() + pace.recheck
         self._retry_at: Optional[float] = None
+        self._calm_until = 0.0
 
     # What other threads and signal handlers may call.
 
@@ -120,15 +122,34 @@ class Loop:
                 kind, thing, at = self._inbox.get(timeout=self._patience())
             except Empty:
                 kind, thing, at = "", None, 0.0
-            self._is_awake = self._is_awake or bool(kind)
-            if kind == "secret":
-                self._on_secret(thing, at)
-            elif kind == "restarted":
-                self._on_restarted(thing)
-            self._restarts.on_time(time.monotonic())
-            if not self._stopping:
-                self._on_time(time.monotonic())
+            try:
+                self._step(kind, thing, at)
+            except Exception as error:  # noqa: BLE001 - one step has failed, not the node
+                self._on_error(error)
         return self._end()
+
+    def _step(self, kind: str, thing: Any, at: float) -> None:
+        self._is_awake = self._is_awake or bool(kind)
+        if kind == "secret":
+            self._on_secret(thing, at)
+        elif kind == "restarted":
+            self._on_restarted(thing)
+        if time.monotonic() < self._calm_until:
+            return
+        self._restarts.on_time(time.monotonic())
+        if not self._stopping:
+            self._on_time(time.monotonic())
+
+    def _on_error(self, error: Exception) -> None:
+        """Nobody thought of it; whatever it was, it may be over in a while."""
+        wait = self._pace.calm.wait()
+        self._calm_until = time.monotonic() + wait
+        if self._retry_at is None:
+            self._retry_at = self._calm_until
+        with suppress(Exception):  # as where there is no memory even to say so
+            self._log.error("unexpected", why=where(error), again_in=round(wait, 1))
+            self._status.say(self._version, FAILED, kind_of(error), by_node=True)
+            self._flush()
 
     def _patience(self) -> float:
         due = [self._restarts.due_at]
@@ -136,7 +157,7 @@ class Loop:
             due += [self._recheck_at, self._status.due_at]
             due.append(None if self._restarts.is_running else self._retry_at)
         soonest = min((at for at in due if at is not None), default=time.monotonic() + 60)
-        return max(soonest - time.monotonic(), 0.0)
+        return max(max(soonest, self._calm_until) - time.monotonic(), 0.0)
 
     def _on_time(self, now: float) -> None:
         if self._retry_at is not None and now >= self._retry_at and not self._restarts.is_running:
@@ -197,6 +218,10 @@ class Loop:
         except NodeError as error:
             self._try_later("not written", str(error), FAILED)
             return
+        except Exception as error:  # noqa: BLE001 - others write this file, too, and they write anything
+            self._log.error("unexpected", why=where(error))
+            self._try_later("not written", kind_of(error), FAILED)
+            return
         finally:
             self._stamp = self._node.stamp()
         if outcome.changed or version != self._logged:
@@ -247,12 +272,14 @@ class Loop:
             # Whether kubelet gets well is not known: the slot stays ours until its time is over.
             self._log.info("interrupted", resourceVersion=self._version)
             return
-        self._tell(result)
-        if ended and (self._written_meanwhile or not self._is_written):
-            self._converge(time.monotonic())
-        # Others look at it once they have the slot.
-        self._flush()
-        self._restarts.release()
+        try:
+            self._tell(result)
+            if ended and (self._written_meanwhile or not self._is_written):
+                self._converge(time.monotonic())
+            # Others look at it once they have the slot.
+            self._flush()
+        finally:
+            self._restarts.release()
 
     def _tell(self, result: Result) -> None:
         version = self._version

@@ -24,8 +24,10 @@ class Pace:
         self.retry = Backoff(5.0, 300.0)
         self.status = Backoff(2.0, 60.0)
         self.watch = Backoff(1.0, 15.0)
+        # After an error that nobody thought of.
+        self.calm = Backoff(1.0, 60.0)
 
     def reset(self) -> None:
         """There is something new: all begins anew."""
-        for backoff in (self.slot, self.held, self.retry):
+        for backoff in (self.slot, self.held, self.retry, self.calm):
             backoff.reset()

@@ -9,11 +9,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Optional, Union
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import between
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log, where
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log, kind_of, where
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import (
     Node,
     NodeError,
@@ -134,8 +135,12 @@ class Restarts:
             return
         self._step = RUNNING
         self._log.info("restarting", resourceVersion=self._version)
-        self._begun()
-        threading.Thread(target=self._run, name="restart", daemon=True).start()
+        try:
+            self._begun()
+            threading.Thread(target=self._run, name="restart", daemon=True).start()
+        except (RuntimeError, MemoryError) as error:
+            # As many as the node allows are there already.
+            self._done(kind_of(error))
 
     def _is_held(self) -> bool:
         """Whether kubelet did not come up elsewhere with this version: then it is not tried here."""
@@ -150,11 +155,15 @@ class Restarts:
 
     def _run(self) -> None:
         """In a thread of its own."""
-        result: Result
+        result: Result = "internal error"
         try:
             result = self._node.restart(self._stopping)
         except NodeError as error:
             result = str(error)
         except Exception as error:  # noqa: BLE001 - its text could hold a value
-            result = where(error)
-        self._done(result)
+            result = kind_of(error)
+            with suppress(Exception):  # as where there is no memory even to say so
+                self._log.error("unexpected", why=where(error))
+        finally:
+            # Without it nothing would ever be restarted again.
+            self._done(result)

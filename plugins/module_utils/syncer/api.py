@@ -20,9 +20,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire
     WireError,
 )
 
-__all__ = ["MERGE_PATCH", "Api", "ApiError", "WireError"]
+__all__ = ["MERGE_PATCH", "METADATA_ONLY", "Api", "ApiError", "WireError"]
 
+JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
+# Of whoever knows it; a status of 5000 nodes is 1 MiB.
+METADATA_ONLY = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
 _LONGEST_MESSAGE = 300
 # Of what a server may ask us to wait, in seconds; what it is really unable to do for longer, it says again.
 _LONGEST_WAIT = 600
@@ -68,11 +71,12 @@ class Api:
         method: str,
         path: str,
         body: Optional[dict[str, Any]] = None,
-        content_type: str = "application/json",
+        content_type: str = JSON,
+        accept: str = JSON,
     ) -> Answer:
         """One request; an answer other than 2xx is an ApiError."""
         headers = {
-            "Accept": "application/json",
+            "Accept": accept,
             "User-Agent": "global-pull-secret-syncer",
             "Authorization": f"Bearer {self._token()}",
         }
@@ -90,7 +94,8 @@ class Api:
         method: str,
         path: str,
         body: Optional[dict[str, Any]] = None,
-        content_type: str = "application/json",
+        content_type: str = JSON,
+        accept: str = JSON,
     ) -> dict[str, Any]:
         """One call on the connection that is kept for calls; one thread at a time.
 
@@ -100,10 +105,10 @@ class Api:
         kept, self._kept = self._kept, None
         if kept is not None and kept.used:
             try:
-                return self._called(kept, method, path, body, content_type)
+                return self._called(kept, method, path, body, content_type, accept)
             except WireError:
                 pass
-        return self._called(self.connection(), method, path, body, content_type)
+        return self._called(self.connection(), method, path, body, content_type, accept)
 
     def _called(
         self,
@@ -112,9 +117,10 @@ class Api:
         path: str,
         body: Optional[dict[str, Any]],
         content_type: str,
+        accept: str,
     ) -> dict[str, Any]:
         try:
-            found = read_object(self.send(connection, method, path, body, content_type))
+            found = read_object(self.send(connection, method, path, body, content_type, accept))
         finally:
             # A refusal was read to its end as well.
             if connection.is_open:

@@ -166,7 +166,7 @@ class Loop:
             self._recheck_at = now + between(0.8, 1.2) * self._pace.recheck
             self._recheck(now)
         self._flush()
-        if self._is_awake and self._restarts.is_idle and self._status.due_at is None:
+        if self._is_awake and self._restarts.is_idle and self._status.is_said:
             self._is_awake = False
             self._rest()
 
@@ -297,7 +297,8 @@ class Loop:
     # The status.
 
     def _flush(self) -> None:
-        self._status.flush()
+        # Else the connection for what is said again would stay open.
+        self._is_awake = self._status.flush() or self._is_awake
         trouble = self._status.trouble
         if trouble != self._said_trouble:
             self._said_trouble = trouble

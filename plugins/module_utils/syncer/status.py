@@ -6,6 +6,8 @@
 
 The value is ``{"resourceVersion": "...", "state": "...", "message": "..."}``, and ``"by": "node"`` where the
 reason lies with the node. Nobody waits for it: what cannot be written is written later, and the work goes on.
+What was written is written again now and then, for somebody may have made the ConfigMap anew: a patch that
+changes nothing costs the API server no write, and its answer is asked for without the content.
 """
 
 from __future__ import annotations
@@ -18,11 +20,12 @@ from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
     MERGE_PATCH,
+    METADATA_ONLY,
     Api,
     ApiError,
     WireError,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff, between
 
 __all__ = ["FAILED", "HELD", "IN_SYNC", "PENDING", "Status"]
 
@@ -32,6 +35,8 @@ FAILED = "failed"
 HELD = "held"
 
 _LONGEST_MESSAGE = 500
+# Seconds until the same is said again: of 500 nodes one or two a second.
+_AGAIN = (300.0, 450.0)
 _NODE_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 
 
@@ -56,6 +61,7 @@ class Status:
         self._wanted: Optional[str] = None
         self._written: Optional[str] = None
         self._try_at = 0.0
+        self._again_at = 0.0
         self.trouble = ""
         """Why the last write failed; empty if it did not."""
 
@@ -73,26 +79,37 @@ class Status:
             self._try_at = 0.0
 
     @property
+    def is_said(self) -> bool:
+        """Whether there is nothing new to write."""
+        return self._wanted == self._written
+
+    @property
     def due_at(self) -> Optional[float]:
         """The monotonic time at which there is something to write, or None."""
-        return None if self._wanted == self._written else self._try_at
+        if self._wanted is None:
+            return None
+        return self._again_at if self.is_said else self._try_at
 
-    def flush(self) -> None:
-        """Write what is wanted if it is due; never fails."""
+    def flush(self) -> bool:
+        """Write what is wanted if it is due; never fails. Whether the API server was asked."""
         due = self.due_at
         if due is None or self._clock() < due:
-            return
+            return False
         wanted = self._wanted
         try:
-            self._api.call("PATCH", self._path, {"data": {self._node: wanted}}, MERGE_PATCH)
+            body = {"data": {self._node: wanted}}
+            self._api.call("PATCH", self._path, body, MERGE_PATCH, accept=METADATA_ONLY)
         except (ApiError, WireError) as error:
+            self._written = None
             self.trouble = str(error)
             wait = max(self._backoff.wait(), error.retry_after if isinstance(error, ApiError) else 0)
             self._try_at = self._clock() + wait
-            return
+            return True
         self._written = wanted
+        self._again_at = self._clock() + between(*_AGAIN)
         self.trouble = ""
         self._backoff.reset()
+        return True
 
     def failed_elsewhere(self, resource_version: str) -> str:
         """Another node that says it failed with this version of the Secret; "" if none is known."""

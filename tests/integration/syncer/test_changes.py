@@ -12,6 +12,7 @@ import threading
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import status
 from tests.integration.syncer.conftest import NewNode
 from tests.integration.syncer.world import Cluster, NodeUnderTest, document, eventually
 
@@ -246,11 +247,11 @@ def test_a_file_that_cannot_be_written_is_tried_again(cluster: Cluster, new_node
     assert "quay.io" in node.auths()
 
 
-@pytest.mark.parametrize("status", [403, 404, 500])
+@pytest.mark.parametrize("code", [403, 404, 409, 500])
 def test_a_status_that_cannot_be_written_stops_nothing(
-    cluster: Cluster, new_node: NewNode, status: int
+    cluster: Cluster, new_node: NewNode, code: int
 ) -> None:
-    cluster.lab.faults.add(path="*/configmaps/*", status=status, times=None)
+    cluster.lab.faults.add(path="*/configmaps/*", status=code, times=None)
     node = new_node().start()
     version = cluster.put(document())
     eventually(lambda: node.logged("restarted"), "kubelet runs with it")
@@ -258,6 +259,21 @@ def test_a_status_that_cannot_be_written_stops_nothing(
     assert node.logged("status not written")
     cluster.lab.faults.clear()
     cluster.wait("in-sync", version)
+
+
+def test_a_report_that_was_lost_is_repeated(
+    cluster: Cluster, new_node: NewNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status, "_AGAIN", (0.2, 0.3))
+    node = new_node().start()
+    version = cluster.put(document())
+    cluster.wait("in-sync", version)
+    cluster.say("node-1", None)
+    cluster.wait("in-sync", version)
+    assert node.kubelet.restarts == 1
+    assert eventually(lambda: node.rested > 1, "it rests again"), (
+        "and what is needed for it is let go each time"
+    )
 
 
 def test_the_watch_survives_what_an_api_server_does(cluster: Cluster, new_node: NewNode) -> None:

@@ -187,6 +187,13 @@ class NodeUnderTest:
         pace.slot = pace.held = pace.retry = pace.status = pace.watch = Backoff(0.02, 0.05)
         node = Node(settings, self.kubelet.systemd, QuickClock())
         self._syncer = Syncer(settings, Log(handle), node, pace)
+        rest, self.rested = self._syncer.loop._rest, 0
+
+        def counted() -> None:
+            self.rested += 1
+            rest()
+
+        self._syncer.loop._rest = counted
         self._thread = threading.Thread(target=self._run, args=(self._syncer,))
         self._thread.start()
         return self

@@ -39,7 +39,9 @@ class Leases:
             name: {"metadata": {"name": name, "resourceVersion": "1"}, "spec": {}} for name in names
         }
 
-    def call(self, method: str, path: str, body: Any = None, content_type: str = "") -> dict[str, Any]:
+    def call(
+        self, method: str, path: str, body: Any = None, content_type: str = "", accept: str = ""
+    ) -> dict[str, Any]:
         prefix, _slash, name = path.rpartition("/")
         assert prefix == "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
         self.asked.append(name)

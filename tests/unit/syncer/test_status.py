@@ -35,7 +35,9 @@ class ConfigMap:
         self.patches = 0
         self.fails: list[Exception] = []
 
-    def call(self, method: str, path: str, body: Any = None, content_type: str = "") -> dict[str, Any]:
+    def call(
+        self, method: str, path: str, body: Any = None, content_type: str = "", accept: str = ""
+    ) -> dict[str, Any]:
         assert path == PATH
         if self.fails:
             raise self.fails[0]
@@ -87,6 +89,66 @@ def test_what_was_written_is_not_written_again(world: World) -> None:
     assert world.api.patches == 2
 
 
+def test_what_was_written_is_written_again_now_and_then(world: World) -> None:
+    """Somebody may have deleted the ConfigMap and made it anew."""
+    world.status.say("7", IN_SYNC)
+    world.status.flush()
+    said = dict(world.api.data or {})
+    for lost in range(1, 4):
+        world.api.data = {}
+        due = world.status.due_at
+        assert due is not None
+        assert 300 <= due - world.now <= 450
+        world.now = due - 1
+        world.status.flush()
+        assert world.api.patches == lost, "not before"
+        world.now = due
+        world.status.flush()
+        assert world.api.data == said
+
+
+def test_nodes_that_said_it_at_once_do_not_say_it_again_at_once() -> None:
+    worlds = [World() for _node in range(50)]
+    for world in worlds:
+        world.status.say("7", IN_SYNC)
+        world.status.flush()
+    assert len({world.status.due_at for world in worlds}) > 25
+
+
+def test_what_cannot_be_said_again_is_said_later(world: World) -> None:
+    world.status.say("7", IN_SYNC)
+    world.status.flush()
+    world.now += 500
+    world.api.fails = [ApiError(404, "NotFound", "there is no such ConfigMap")]
+    world.status.flush()
+    assert not world.status.is_said
+    due = world.status.due_at
+    assert due is not None
+    assert due - world.now <= 60
+    world.api.fails = []
+    world.now = due
+    world.status.flush()
+    assert (world.api.patches, world.status.is_said) == (2, True)
+
+
+@pytest.mark.parametrize("status", [404, 409, 422, 429, 500, 503, 504])
+def test_whatever_was_refused_is_tried_until_it_is_said(world: World, status: int) -> None:
+    world.api.fails = [ApiError(status, "", "not now")]
+    world.status.say("7", IN_SYNC)
+    waits = []
+    for _try in range(12):
+        world.status.flush()
+        due = world.status.due_at
+        assert due is not None
+        waits.append(due - world.now)
+        world.now = due
+    assert 0 < min(waits) <= 2
+    assert 30 <= max(waits) <= 60
+    world.api.fails = []
+    world.status.flush()
+    assert world.status.is_said
+
+
 @pytest.mark.parametrize("problem", [WireError("no answer"), ApiError(403, "Forbidden", "not for you")])
 def test_what_cannot_be_written_is_written_later(world: World, problem: Exception) -> None:
     world.api.fails = [problem]
@@ -101,7 +163,7 @@ def test_what_cannot_be_written_is_written_later(world: World, problem: Exceptio
     assert due > world.now
     world.now = due
     world.status.flush()
-    assert (world.api.patches, world.status.trouble, world.status.due_at) == (1, "", None)
+    assert (world.api.patches, world.status.trouble, world.status.is_said) == (1, "", True)
 
 
 def test_the_last_word_counts(world: World) -> None:

@@ -7,6 +7,7 @@
 There are as many Leases as nodes may restart at the same time. Holders are told apart by the node's name,
 so that a syncer that comes back takes up what it held. As in client-go, whether a holder has died is judged
 by our own clock, on a record that has not changed for its ``leaseDurationSeconds``: clocks of nodes differ.
+Of what a record says no more is believed than a syncer would write: a slot comes back whoever wrote there.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api 
     WireError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import between
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.limits import LONGEST_LEASE
 
 __all__ = ["Slots"]
 
+_RECORD = ("holderIdentity", "renewTime", "acquireTime", "leaseTransitions")
 # How many slots one look asks for: a thousand waiting nodes must not ask for a hundred Leases each.
 _AT_ONCE = 3
 # Of giving a slot back.
 _TRIES = 3
+_LARGEST_INT32 = 2**31 - 1
 
 
 class Slots:
@@ -132,15 +136,18 @@ class Slots:
         """Somebody wrote the Lease that we hold: ours still, if he left our name in it."""
         self._held = None
         try:
-            lease = self._api.call("GET", self._path + name)
+            lease = self._read(name)
             if _spec(lease).get("holderIdentity") == self._node:
                 self._write(lease, self._node)
         except (ApiError, WireError):
             pass
         return self._held is not None
 
+    def _read(self, name: str) -> dict[str, Any]:
+        return _checked(self._api.call("GET", self._path + name), name)
+
     def _take(self, name: str) -> bool:
-        lease = self._api.call("GET", self._path + name)
+        lease = self._read(name)
         if not self._is_free(name, lease):
             return False
         self._write(lease, self._node)
@@ -151,31 +158,44 @@ class Slots:
         holder = spec.get("holderIdentity")
         if not holder or holder == self._node:
             return True
-        record = f"{holder} {spec.get('renewTime')} {lease['metadata'].get('resourceVersion')}"
+        # Not the object's version: somebody may put a label on it every minute.
+        record = " ".join(repr(spec.get(name))[:200] for name in _RECORD)
         now = self._clock()
         seen = self._seen.get(name)
         if seen is None or seen[0] != record:
             self._seen[name] = (record, now)
             return False
         duration = spec.get("leaseDurationSeconds")
-        lasts = duration if isinstance(duration, int) and duration > 0 else self._duration
-        return now >= seen[1] + lasts
+        lasts = duration if type(duration) is int and duration > 0 else self._duration
+        return now >= seen[1] + min(lasts, max(LONGEST_LEASE, self._duration))
 
     def _write(self, lease: dict[str, Any], holder: str) -> None:
         """PUT with the version that was read: 409 if somebody was faster."""
-        spec = dict(_spec(lease))
-        stamp = _now()
-        if holder and spec.get("holderIdentity") != holder:
+        before, stamp = _spec(lease), _now()
+        spec = {"holderIdentity": holder, "renewTime": stamp, "leaseDurationSeconds": self._duration}
+        # What else stands there (a strategy, a preferred holder) would hand the slot on to others.
+        taken = before.get("leaseTransitions")
+        taken = taken if type(taken) is int and 0 <= taken <= _LARGEST_INT32 else 0
+        if holder and before.get("holderIdentity") != holder:
             spec["acquireTime"] = stamp
-            spec["leaseTransitions"] = int(spec.get("leaseTransitions") or 0) + 1
-        spec.update(holderIdentity=holder, renewTime=stamp, leaseDurationSeconds=self._duration)
+            taken = min(taken + 1, _LARGEST_INT32)
+        elif isinstance(before.get("acquireTime"), str):
+            spec["acquireTime"] = before["acquireTime"]
+        spec["leaseTransitions"] = taken
         metadata = {key: value for key, value in lease["metadata"].items() if key != "managedFields"}
         body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
         # Counted from before the call: others count from when they see the record, which is later.
         asked = self._clock()
-        written = self._api.call("PUT", self._path + str(metadata["name"]), body)
-        self._held = written if holder else None
+        written = self._api.call("PUT", self._path + metadata["name"], body)
+        self._held = _checked(written, metadata["name"]) if holder else None
         self._renewed = asked
+
+
+def _checked(lease: dict[str, Any], name: str) -> dict[str, Any]:
+    metadata = lease.get("metadata")
+    if not isinstance(metadata, dict) or metadata.get("name") != name:
+        raise WireError(f"Lease {name}: the answer is another object")
+    return lease
 
 
 def _spec(lease: dict[str, Any]) -> dict[str, Any]:

@@ -160,6 +160,80 @@ def test_the_holders_own_duration_counts(clock: Clock) -> None:
     assert two.take()
 
 
+@pytest.mark.parametrize(
+    "ghost",
+    [
+        {"leaseDurationSeconds": 2**31 - 1, "renewTime": "2026-01-01T00:00:00.000000Z"},
+        {"leaseDurationSeconds": 10**30},
+        {"leaseDurationSeconds": -1},
+        {"leaseDurationSeconds": True},
+        {"leaseDurationSeconds": "forever"},
+        {"leaseDurationSeconds": 60, "renewTime": "9999-12-31T23:59:59.999999Z"},
+        {"leaseDurationSeconds": 60, "renewTime": "yesterday"},
+        {"leaseDurationSeconds": 60, "renewTime": {"a": []}},
+        {"leaseTransitions": 2**31 - 1},
+        {"leaseTransitions": -5},
+        {"leaseTransitions": "many"},
+        {"leaseTransitions": 10**30},
+        {"strategy": "OldestEmulationVersion", "preferredHolder": "node-9"},
+    ],
+)
+def test_a_ghost_keeps_no_slot_for_ever(clock: Clock, ghost: dict[str, Any]) -> None:
+    leases = Leases("slot-0")
+    leases.put("slot-0", {"holderIdentity": "ghost", **ghost})
+    two = slots(leases, "node-2", clock)
+    assert not two.take()
+    clock.now += 600
+    assert two.take()
+    spec: dict[str, Any] = leases.kept["slot-0"]["spec"]
+    assert spec["holderIdentity"] == "node-2"
+    assert spec["leaseDurationSeconds"] == DURATION
+    assert 1 <= spec["leaseTransitions"] <= 2**31 - 1, "the API server takes no other"
+    assert spec.keys() == {
+        "holderIdentity",
+        "leaseDurationSeconds",
+        "renewTime",
+        "acquireTime",
+        "leaseTransitions",
+    }
+    two.release()
+    assert leases.holders() == []
+
+
+def test_a_label_on_a_ghosts_lease_is_no_sign_of_life(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    leases.put("slot-0", {"holderIdentity": "ghost", "leaseDurationSeconds": 60, "renewTime": "x"})
+    two = slots(leases, "node-2", clock)
+    for _minute in range(3):
+        leases.put("slot-0", leases.kept["slot-0"]["spec"])
+        if two.take():
+            break
+        clock.now += 59
+    assert two.is_held
+
+
+@pytest.mark.parametrize("answer", [{}, {"metadata": None}, {"metadata": {"name": "other"}}, {"spec": 5}])
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_an_answer_that_is_no_lease(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any], method: str
+) -> None:
+    leases = Leases("slot-0")
+    one = slots(leases, "node-1", clock)
+    call = leases.call
+
+    def lies(asked: str, *args: Any) -> dict[str, Any]:
+        found = call(asked, *args)
+        return answer if asked == method else found
+
+    monkeypatch.setattr(leases, "call", lies)
+    assert not one.take()
+    assert "slot-0" in one.trouble
+    monkeypatch.undo()
+    assert one.take()
+    one.release()
+    assert leases.holders() == []
+
+
 def test_a_syncer_that_comes_back_takes_up_what_it_held(clock: Clock) -> None:
     leases = Leases("slot-0")
     assert slots(leases, "node-1", clock).take()

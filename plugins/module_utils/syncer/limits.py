@@ -23,7 +23,7 @@ LONGEST_SECONDS = 86400
 LONGEST_LEASE = 600
 """Seconds that a Lease's holder may be silent before others take his slot, whatever he himself says."""
 
-MOST_SLOTS = 1000
+MOST_SLOTS = 1024
 """Their names go into one variable of the environment, which the kernel takes up to 128 KiB."""
 
 _HEALTHZ = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\]):([0-9]{1,5})/[\w/.-]*", re.ASCII)

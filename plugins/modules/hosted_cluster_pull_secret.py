@@ -190,7 +190,7 @@ options:
   max_restarting: &max_restarting
     description:
       - How many kubelets may restart at the same time, a number, or a share of the nodes such as V(10%),
-        of which the whole part counts, and 1 at least. The default is V(10%).
+        of which the whole part counts, and 1 at least; 1024 at most. The default is V(10%).
     type: str
   restart: &restart
     description:
@@ -199,7 +199,7 @@ options:
     type: str
     choices: [on_change, never]
   health_window: &health_window
-    description: Seconds for which a kubelet has to stay healthy after its restart. The default is 12.
+    description: Seconds that a kubelet has to stay healthy after its restart, 86400 at most. Default is 12.
     type: float
   healthz: &healthz
     description:

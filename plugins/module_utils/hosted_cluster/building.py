@@ -26,13 +26,17 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     texts,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, quoted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.limits import (
+    LONGEST_SECONDS,
+    MOST_SLOTS,
+    is_healthz,
+)
 
 __all__ = ["build_cluster"]
 
 _SHARE = re.compile(r"(100|[1-9]?[0-9])%\Z|[1-9][0-9]{0,3}\Z")
 _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]{0,510}\Z")
 _UNIT = re.compile(r"[\w.:@-]{1,200}\.service\Z")
-_HEALTHZ = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\]):[0-9]{1,5}/[\w/.-]*\Z")
 # What a reference means that names no key.
 _KEYS = {"original": ".dockerconfigjson", "hosted_kubeconfig_secret": "kubeconfig"}
 _LAYERS = ("original", "additional")
@@ -98,6 +102,8 @@ def _syncer(wanted: Mapping[str, Any]) -> Syncer:
     share = str(wanted.get("max_restarting") or "10%")
     if not _SHARE.match(share):
         raise ConfigurationError("max_restarting is a number of nodes above 0, or a share such as 10%")
+    if not share.endswith("%") and int(share) > MOST_SLOTS:
+        raise ConfigurationError(f"max_restarting is {MOST_SLOTS} nodes at most")
     unit = wanted.get("kubelet_unit") or "kubelet.service"
     if not _UNIT.match(unit):
         raise ConfigurationError("kubelet_unit is not the name of a service, such as kubelet.service")
@@ -105,7 +111,7 @@ def _syncer(wanted: Mapping[str, Any]) -> Syncer:
     if healthz == "none":
         # An empty value of a variable says nothing.
         healthz = ""
-    if healthz and not _HEALTHZ.match(healthz):
+    if healthz and not is_healthz(healthz):
         raise ConfigurationError(
             "healthz is not an address on the node's own loopback, http://127.0.0.1:PORT/PATH"
         )
@@ -125,7 +131,7 @@ def _syncer(wanted: Mapping[str, Any]) -> Syncer:
         resources=_resources(wanted.get("syncer_resources")),
         max_restarting=share,
         restart=wanted.get("restart") or "on_change",
-        health_window=_seconds(wanted, "health_window", 12.0),
+        health_window=_seconds(wanted, "health_window", 12.0, LONGEST_SECONDS),
         healthz=healthz,
         unit=unit,
         kubelet_dir=directory.rstrip("/"),
@@ -165,12 +171,14 @@ def _names(option: str, given: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(given or ())
 
 
-def _seconds(wanted: Mapping[str, Any], option: str, default: float) -> float:
+def _seconds(wanted: Mapping[str, Any], option: str, default: float, most: float = math.inf) -> float:
     value = wanted.get(option)
     if value is None:
         return default
     if not (math.isfinite(value) and value >= 0):
         raise ConfigurationError(f"{option} is a number of seconds, 0 or more")
+    if value > most:
+        raise ConfigurationError(f"{option} is a number of seconds, {most:g} at most")
     return float(value)
 
 

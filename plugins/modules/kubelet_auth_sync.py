@@ -64,11 +64,13 @@ options:
     choices: [on_change, never, deferred]
     default: on_change
   attempts:
-    description: How often kubelet is restarted at most before the file is rolled back.
+    description: How often kubelet is restarted at most before the file is rolled back, 1 to 100.
     type: int
     default: 3
   backoff:
-    description: Seconds between the first two attempts. They double, up to 30.
+    description:
+      - Seconds between the first two attempts. They double, up to 30.
+      - This and every other number of seconds is a day at most.
     type: float
     default: 2.0
   restart_timeout:

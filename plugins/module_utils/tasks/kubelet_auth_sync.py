@@ -9,7 +9,6 @@ The docker config is read on the controller (``resolve``) and used on the node (
 
 from __future__ import annotations
 
-import math
 import re
 import threading
 from collections.abc import Mapping
@@ -36,6 +35,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     NEVER,
     ON_CHANGE,
     PENDING,
+    SECONDS,
     SyncResult,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import (
@@ -55,7 +55,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 __all__ = ["resolve", "run", "spec", "with_layers"]
 
 _DEFAULTS = Options()
-_SECONDS = ("backoff", "restart_timeout", "ready_timeout", "window", "lock_timeout")
 _UNIT = re.compile(r"[A-Za-z0-9:_.@-]{1,200}\.service\Z")
 _STATES = ["present", "absent", "restarted", "healthy", "rolled_back"]
 
@@ -73,7 +72,7 @@ def spec() -> dict[str, Any]:
         rollback={"type": "bool", "default": _DEFAULTS.rollback},
         retry_failed={"type": "bool", "default": _DEFAULTS.retry_failed},
         systemd={"type": "str", "choices": ["auto", "dbus", "systemctl"], "default": "auto"},
-        **{name: {"type": "float", "default": getattr(_DEFAULTS, name)} for name in _SECONDS},
+        **{name: {"type": "float", "default": getattr(_DEFAULTS, name)} for name in SECONDS},
         **document_options(),
         **run_options(),
     )
@@ -178,11 +177,6 @@ def _systemd(params: Mapping[str, Any], run_command: RunCommand | None) -> Syste
 
 def _options(params: Mapping[str, Any]) -> Options:
     """:raises ConfigurationError: naming the option that is wrong."""
-    if params["attempts"] < 1:
-        raise ConfigurationError("attempts is 1 at least")
-    for name in _SECONDS:
-        if not (math.isfinite(params[name]) and params[name] >= 0):
-            raise ConfigurationError(f"{name} is a number of seconds, 0 or more")
     # They are quoted in messages, so they have to be what they say they are.
     if not _UNIT.match(params["unit"]):
         raise ConfigurationError("unit is the name of a service, such as kubelet.service")

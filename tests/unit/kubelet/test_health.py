@@ -63,6 +63,7 @@ def answer(request: pytest.FixtureRequest) -> Iterator[Server]:
         (b"HTTP/1.1 500 Internal Server Error\r\n\r\n", "healthz answers 500"),
         (b"SSH-2.0-OpenSSH\r\n", "healthz does not speak HTTP"),
         (b"", "healthz does not speak HTTP"),
+        (b"HTTP/1.1 " + b"2" * 3000 + b" OK\r\n", "healthz does not speak HTTP"),
     ],
     indirect=["answer"],
 )
@@ -80,11 +81,31 @@ def test_nobody_listens() -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["https://127.0.0.1:10248/healthz", "127.0.0.1", "http://", "http://a:b/", "http://u@h/", "http://a b/"],
+    [
+        "https://127.0.0.1:10248/healthz",
+        "127.0.0.1",
+        "http://",
+        "http://a:b/",
+        "http://u@h/",
+        "http://a b/",
+        "http://a:0/",
+        "http://a:65536/",
+        "http://a:" + "9" * 5000,
+        "http://a:\u00b2/",
+        "http://a\x00b/",
+        "http://h\u00e9/",
+        "http://a/" + "b" * 1000,
+    ],
 )
 def test_a_url_that_is_none(url: str) -> None:
     with pytest.raises(ConfigurationError, match=r"^healthz"):
         Healthz(url)
+
+
+def test_an_address_of_ipv6_needs_no_port() -> None:
+    for url, port in (("http://[::1]/healthz", 80), ("http://[::1]:10248/healthz", 10248)):
+        healthz = Healthz(url)
+        assert (healthz._host, healthz._port) == ("::1", port)
 
 
 UP = UnitState("loaded", "active", "running", "success", "2" * 32, 0, True, "notify")

@@ -10,6 +10,7 @@ again after 10 s: only a window longer than that shows that it stays up.
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -28,6 +29,8 @@ _POLL = 0.25
 _ANSWER = 2.0
 _NAP = 0.25
 _SLIPS = 3
+_LONGEST = 1000
+_STATUS = re.compile(rb"[0-9]{3}\Z")
 
 
 class Interrupted(Exception):
@@ -48,15 +51,17 @@ class Healthz:
         scheme, _sep, rest = url.partition("://")
         where, _slash, path = rest.partition("/")
         host, colon, port = where.rpartition(":")
-        if scheme != "http" or not where or "@" in where or any(char.isspace() for char in url):
+        if where.endswith("]"):
+            # An IPv6 address without a port.
+            host, colon, port = where, "", ""
+        plain = all("!" <= char <= "~" for char in url) and len(url) <= _LONGEST
+        if scheme != "http" or not where or "@" in where or not plain:
             raise ConfigurationError("healthz is a URL such as http://127.0.0.1:10248/healthz, or empty")
-        if colon and not (port.isdigit() and host):
-            raise ConfigurationError("healthz has a port that is no number")
+        if colon and not (host and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65536):
+            raise ConfigurationError("healthz has a port that is no number from 1 to 65535")
         self._host = (host if colon else where).strip("[]")
         self._port = int(port) if colon else 80
-        self._request = f"GET /{path} HTTP/1.0\r\nHost: {where}\r\nConnection: close\r\n\r\n".encode(
-            "ascii", "replace"
-        )
+        self._request = f"GET /{path} HTTP/1.0\r\nHost: {where}\r\nConnection: close\r\n\r\n".encode("ascii")
 
     def problem(self, clock: Clock) -> str:
         """Nothing where it answers 200, else what it says or does."""
@@ -64,7 +69,7 @@ class Healthz:
             return ""
         end = clock.monotonic() + _ANSWER
         # As bytes: a str would be encoded as an international name, with the tables for it: 1 MiB.
-        where: Any = (self._host.encode("ascii", "replace"), self._port)
+        where: Any = (self._host.encode("ascii"), self._port)
         try:
             with socket.create_connection(where, timeout=_ANSWER) as stream:
                 stream.sendall(self._request)
@@ -81,7 +86,7 @@ class Healthz:
         except OSError as error:
             return f"healthz cannot be asked: {error.strerror or 'no answer'}"
         words = answer.split(None, 2)
-        if len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
+        if len(words) < 2 or not words[0].startswith(b"HTTP/") or not _STATUS.match(words[1]):
             return "healthz does not speak HTTP"
         return "" if words[1] == b"200" else f"healthz answers {int(words[1])}"
 

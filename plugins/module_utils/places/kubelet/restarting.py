@@ -26,6 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 __all__ = ["Restarter", "Verdict"]
 
 _MAX_BACKOFF = 30.0
+_MAX_DOUBLINGS = 20
 _UNCHANGED = 5.0
 _POLL = 0.25
 _STOPPED = "kubelet is not running and was not started: it reads the file when it starts"
@@ -70,7 +71,7 @@ class Restarter:
         reason, reached, by_node = "", False, False
         for number in range(self._options.attempts):
             if number:
-                nap(min(_MAX_BACKOFF, self._options.backoff * 2 ** (number - 1)), self._clock, self._stop)
+                nap(self._pause(number), self._clock, self._stop)
             try:
                 state = self._systemd.state(self._options.unit)
                 if state.problem:
@@ -93,6 +94,11 @@ class Restarter:
             reason, by_node = verdict.reason, verdict.by_node
         tried = f"{self._options.attempts} attempts" if self._options.attempts > 1 else "1 attempt"
         return Verdict(False, f"{reason} ({tried})", unknown=not reached, by_node=by_node)
+
+    def _pause(self, number: int) -> float:
+        """Seconds before the attempt of that number, counted from 0."""
+        doubled: float = self._options.backoff * 2 ** min(number - 1, _MAX_DOUBLINGS)
+        return min(_MAX_BACKOFF, doubled)
 
     def _needs_none(self, state: UnitState, pending: Pending) -> Verdict | None:
         """Kubelet may have started with the file already, or not be running, for reasons of its own."""

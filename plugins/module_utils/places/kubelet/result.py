@@ -6,17 +6,37 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 
-__all__ = ["DEFERRED", "FAILED", "HELD", "IN_SYNC", "NEVER", "ON_CHANGE", "PENDING", "Options", "SyncResult"]
+__all__ = [
+    "DEFERRED",
+    "FAILED",
+    "HELD",
+    "IN_SYNC",
+    "MOST_ATTEMPTS",
+    "MOST_SECONDS",
+    "NEVER",
+    "ON_CHANGE",
+    "PENDING",
+    "SECONDS",
+    "Options",
+    "SyncResult",
+]
 
 ON_CHANGE, NEVER, DEFERRED = "on_change", "never", "deferred"
 IN_SYNC, PENDING, FAILED, HELD = "in-sync", "pending", "failed", "held"
 
 CACHE = "within 5 minutes"
 """kubelet reads the file again through a cache of that age, without a restart."""
+
+MOST_ATTEMPTS = 100
+MOST_SECONDS = 24 * 60 * 60.0
+SECONDS = ("backoff", "restart_timeout", "ready_timeout", "window", "lock_timeout")
+"""Of the options, those that are times."""
 
 
 class Options(NamedTuple):
@@ -41,6 +61,20 @@ class Options(NamedTuple):
     backup: bool = True
     rollback: bool = True
     retry_failed: bool = False
+
+    def check(self) -> None:
+        """Before anything is done: what is too much for a clock or a number is found too late otherwise.
+
+        :raises ConfigurationError: naming the option.
+        """
+        if not 1 <= self.attempts <= MOST_ATTEMPTS:
+            raise ConfigurationError(f"attempts is a number from 1 to {MOST_ATTEMPTS}")
+        for name in SECONDS:
+            seconds = getattr(self, name)
+            if not (math.isfinite(seconds) and 0 <= seconds <= MOST_SECONDS):
+                raise ConfigurationError(
+                    f"{name} is a number of seconds, from 0 to {MOST_SECONDS:.0f} (a day)"
+                )
 
 
 class SyncResult:

@@ -81,11 +81,13 @@ class Synchroniser:
 
     :param path: of ``config.json``; the ledger and the backup stand beside it.
     :param systemd: None where kubelet is never restarted from here.
+    :raises ConfigurationError: an option is wrong.
     """
 
     def __init__(
         self, path: str, options: Options, systemd: Optional[Systemd] = None, clock: Optional[Clock] = None
     ) -> None:
+        options.check()
         self.options = options
         self._clock = clock or Clock()
         self._store = Store(path, self._clock, patience=options.lock_timeout)

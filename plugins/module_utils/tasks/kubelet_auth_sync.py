@@ -146,17 +146,14 @@ def _do(sync: Synchroniser, params: Mapping[str, Any], check_mode: bool, stop: t
     state = params["state"]
     if state in ("present", "absent"):
         desired = _desired(params) if state == "present" else None
-        return sync.plan(desired) if check_mode else sync.apply(desired, stop=stop.is_set)
-    if check_mode:
-        result = SyncResult()
-        if state == "restarted" and sync.is_pending():
-            result.did("restarted")
-        if state == "rolled_back" and sync.can_roll_back():
-            result.did("rolled back")
-        return result
+        work = sync.plan if check_mode else sync.apply
+        return work(desired, stop=stop.is_set)
     if state == "restarted":
-        return sync.settle(stop=stop.is_set)
-    return sync.verify(stop=stop.is_set) if state == "healthy" else sync.roll_back(stop=stop.is_set)
+        return (sync.plan_settle if check_mode else sync.settle)(stop=stop.is_set)
+    if state == "rolled_back":
+        return (sync.plan_roll_back if check_mode else sync.roll_back)(stop=stop.is_set)
+    # It touches neither file nor kubelet, and a kubelet that is yet to be restarted need not be well.
+    return SyncResult() if check_mode else sync.verify(stop=stop.is_set)
 
 
 def _desired(params: Mapping[str, Any]) -> DockerConfig:

@@ -27,9 +27,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PullSecretError,
 )
 
-__all__ = ["ABSENT", "Snapshot", "read", "restore", "tidy", "write"]
+__all__ = ["ABSENT", "Snapshot", "TooLarge", "read", "restore", "tidy", "write"]
 
 _NEW_MODE = 0o600
+
+
+class TooLarge(PermissionDenied):
+    """It is larger than anything of ours, or of kubelet's, can be."""
 
 
 class Snapshot(NamedTuple):
@@ -83,7 +87,8 @@ def _refused(path: str, error: OSError) -> PullSecretError:
         return PullSecretError(f"file:{path} is a directory and was left alone", "remove it")
     if error.errno in (errno.EINVAL, errno.ENXIO):
         return PullSecretError(f"file:{path} is not a regular file and was left alone", "remove it")
-    return PermissionDenied(f"file:{path} cannot be read: {error.strerror}")
+    refusal = TooLarge if error.errno == errno.EFBIG else PermissionDenied
+    return refusal(f"file:{path} cannot be read: {error.strerror}")
 
 
 def write(path: str, data: bytes, like: Snapshot) -> None:

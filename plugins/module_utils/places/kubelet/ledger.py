@@ -19,6 +19,7 @@ import json
 import os
 from typing import Any, NamedTuple, Optional
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import fields
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.auth_file import Snapshot
 
 __all__ = ["RESTART", "ROLLBACK", "Backup", "Failed", "Ledger", "Pending"]
@@ -28,6 +29,11 @@ RESTART, ROLLBACK = "restart", "rollback"
 _VERSION = 1
 _DIGITS = 32
 _NOTHING = "absent"
+_MODES = 0o7777
+# The highest stands for "leave it as it is".
+_IDS = 2**32 - 2
+_MOST_TIMES = 10**9
+_LATEST = 1e12
 
 
 class Pending(NamedTuple):
@@ -36,7 +42,7 @@ class Pending(NamedTuple):
     ``id``: of this write; ``desired``: digest of what was asked for; ``content``: digest of the file's bytes;
     ``phase``: ``restart`` or ``rollback``; ``invocation``: kubelet's InvocationID before our restart, once
     there was one: if it has changed, kubelet has started with the file; ``undone``: of a roll-back, digest
-    of the bytes that it takes away; ``touched``: whether it follows a restart of ours.
+    of the bytes that it takes away; ``touched``: whether it follows a restart of ours with something else.
     """
 
     id: str
@@ -46,6 +52,11 @@ class Pending(NamedTuple):
     invocation: str = ""
     undone: str = ""
     touched: bool = False
+
+    @property
+    def has_restarted(self) -> bool:
+        """Whether kubelet may have been restarted since it last was known to be well."""
+        return self.touched or bool(self.invocation)
 
 
 class Failed(NamedTuple):
@@ -68,8 +79,8 @@ class Ledger:
         self.salt = os.urandom(32)
         # Key of auths -> digests of what we wrote there; two while a write is not known to be done.
         self.entries: dict[str, list[str]] = {}
-        # What of ours stands beside auths: "name", or "name/member" of a map.
-        self.extra: list[str] = []
+        # Likewise what of ours stands beside auths: "name", or "name/member" of a map.
+        self.members: dict[str, list[str]] = {}
         self.was_absent = False
         # Digests of the file that kubelet is known to run with, or was left to find, and of what was asked
         # for then.
@@ -88,10 +99,14 @@ class Ledger:
         """Whether the entry is ours, as we wrote it."""
         return digest in self.entries.get(key, ())
 
+    def owns_member(self, name: str, digest: str) -> bool:
+        """Likewise, what stands beside ``auths``."""
+        return digest in self.members.get(name, ())
+
     @property
     def is_new(self) -> bool:
         """Whether this node has not been written to."""
-        return not self.entries and not self.extra and self.pending is None and self.failed is None
+        return not self.entries and not self.members and self.pending is None and self.failed is None
 
     def to_bytes(self) -> bytes:
         """JSON; not secret."""
@@ -100,7 +115,7 @@ class Ledger:
                 "version": _VERSION,
                 "salt": self.salt.hex(),
                 "entries": self.entries,
-                "extra": self.extra,
+                "members": self.members,
                 "was_absent": self.was_absent,
                 "verified": self.verified,
                 "desired": self.desired,
@@ -112,33 +127,57 @@ class Ledger:
     @classmethod
     def from_bytes(cls, data: bytes) -> Ledger:
         """:raises ValueError: it is none."""
-        found = _object(data)
+        found = fields.document(data, _VERSION)
         ledger = cls()
-        try:
-            ledger.salt = bytes.fromhex(found["salt"])
-            ledger.entries = {str(key): list(map(str, value)) for key, value in found["entries"].items()}
-            ledger.extra = list(map(str, found["extra"]))
-            ledger.was_absent = bool(found["was_absent"])
-            ledger.verified = str(found["verified"])
-            ledger.desired = str(found["desired"])
-            ledger.pending = Pending(**found["pending"]) if found["pending"] else None
-            ledger.failed = Failed(**found["failed"]) if found["failed"] else None
-        except (AttributeError, KeyError, TypeError, ValueError):
-            raise ValueError("no ledger") from None
-        if not ledger.salt:
-            raise ValueError("no ledger")
+        ledger.salt = fields.hexadecimal(found, "salt")
+        ledger.entries = fields.lists(found, "entries")
+        ledger.members = fields.lists(found, "members")
+        ledger.was_absent = fields.flag(found, "was_absent")
+        ledger.verified = fields.text(found, "verified")
+        ledger.desired = fields.text(found, "desired")
+        ledger.pending = _pending(found.get("pending"))
+        ledger.failed = _failed(found.get("failed"))
         return ledger
 
 
+def _pending(value: Any) -> Optional[Pending]:
+    if value is None:
+        return None
+    found = fields.members(value)
+    names = [name for name in Pending._fields if name != "touched"]
+    pending = Pending(
+        **{name: fields.text(found, name) for name in names}, touched=fields.flag(found, "touched")
+    )
+    if pending.phase not in (RESTART, ROLLBACK):
+        raise ValueError("no phase")
+    return pending
+
+
+def _failed(value: Any) -> Optional[Failed]:
+    if value is None:
+        return None
+    found = fields.members(value)
+    return Failed(
+        fields.text(found, "desired"),
+        fields.number(found, "times", _MOST_TIMES),
+        fields.seconds(found, "at", _LATEST),
+        fields.text(found, "reason"),
+    )
+
+
 class Backup:
-    """``previous``: the file before the last write, None: nothing to go back to; ``displaced``: entries."""
+    """``previous``: the file before the last write, None: nothing to go back to.
+
+    ``displaced``, ``displaced_members``: entries of others, and what else, that are not in the file.
+    """
 
     def __init__(self) -> None:
         self.previous: Optional[Snapshot] = None
         self.displaced: dict[str, Any] = {}
+        self.displaced_members: dict[str, Any] = {}
 
     def __bool__(self) -> bool:
-        return self.previous is not None or bool(self.displaced)
+        return self.previous is not None or bool(self.displaced or self.displaced_members)
 
     def to_bytes(self) -> bytes:
         """JSON.  Secret."""
@@ -151,26 +190,32 @@ class Backup:
                 "gid": self.previous.gid,
                 "label": _encoded(self.previous.label),
             }
-        return _json({"version": _VERSION, "previous": previous, "displaced": self.displaced})
+        return _json(
+            {
+                "version": _VERSION,
+                "previous": previous,
+                "displaced": self.displaced,
+                "displaced_members": self.displaced_members,
+            }
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Backup:
         """:raises ValueError: it is none; the text has nothing of it."""
-        found = _object(data)
+        found = fields.document(data, _VERSION)
         backup = cls()
-        try:
-            previous = found["previous"]
-            if previous is not None:
-                backup.previous = Snapshot(
-                    _decoded(previous["data"]),
-                    int(previous["mode"]),
-                    int(previous["uid"]),
-                    int(previous["gid"]),
-                    _decoded(previous["label"]),
-                )
-            backup.displaced = dict(found["displaced"])
-        except (KeyError, TypeError, ValueError):
-            raise ValueError("no backup") from None
+        if found.get("previous") is not None:
+            previous = fields.mapping(found, "previous")
+            backup.previous = Snapshot(
+                fields.encoded(previous, "data"),
+                fields.number(previous, "mode", _MODES),
+                # Whoever restores the file gives it to them.
+                fields.number(previous, "uid", _IDS),
+                fields.number(previous, "gid", _IDS),
+                fields.encoded(previous, "label"),
+            )
+        backup.displaced = fields.mapping(found, "displaced")
+        backup.displaced_members = fields.mapping(found, "displaced_members")
         return backup
 
 
@@ -178,20 +223,5 @@ def _json(document: dict[str, Any]) -> bytes:
     return json.dumps(document, sort_keys=True).encode("utf-8")
 
 
-def _object(data: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or found.get("version") != _VERSION:
-        # json's own error would hold the document.
-        raise ValueError("not ours") from None
-    return found
-
-
 def _encoded(data: Optional[bytes]) -> Optional[str]:
     return None if data is None else base64.b64encode(data).decode("ascii")
-
-
-def _decoded(text: Optional[str]) -> Optional[bytes]:
-    return None if text is None else base64.b64decode(text, validate=True)

@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import Health, nap
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import (
+    Health,
+    Interrupted,
+    nap,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import Pending
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import Options
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock, Store
@@ -94,6 +98,16 @@ class Restarter:
             reason, by_node = verdict.reason, verdict.by_node
         tried = f"{self._options.attempts} attempts" if self._options.attempts > 1 else "1 attempt"
         return Verdict(False, f"{reason} ({tried})", unknown=not reached, by_node=by_node)
+
+    def would_restart(self, pending: Pending) -> bool:
+        """Whether ``run`` would restart kubelet at all; it is asked, and nothing is done."""
+        try:
+            state = self._systemd.state(self._options.unit)
+            return not state.problem and self._needs_none(state, pending) is None
+        except SystemdError:
+            return False
+        except Interrupted:
+            return True
 
     def _pause(self, number: int) -> float:
         """Seconds before the attempt of that number, counted from 0."""

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
@@ -17,6 +18,7 @@ __all__ = [
     "FAILED",
     "HELD",
     "IN_SYNC",
+    "LOST",
     "MOST_ATTEMPTS",
     "MOST_SECONDS",
     "NEVER",
@@ -32,6 +34,7 @@ IN_SYNC, PENDING, FAILED, HELD = "in-sync", "pending", "failed", "held"
 
 CACHE = "within 5 minutes"
 """kubelet reads the file again through a cache of that age, without a restart."""
+LOST = "could not be rolled back: its backup is gone"
 
 MOST_ATTEMPTS = 100
 MOST_SECONDS = 24 * 60 * 60.0
@@ -114,6 +117,10 @@ class SyncResult:
         if action not in self.actions:
             self.actions.append(action)
 
+    def warn(self, warnings: Iterable[str]) -> None:
+        """Note what should be looked at, each once."""
+        self.warnings = list(dict.fromkeys([*self.warnings, *warnings]))
+
     @property
     def restart_facts(self) -> dict[str, Any]:
         """``needed``; ``attempts`` and the ``jobs``' results; ``healthy`` (None: not looked at); ``seconds``;
@@ -131,7 +138,8 @@ class SyncResult:
     def then(self, later: SyncResult) -> SyncResult:
         """This write and what ``settle`` made of it, as one."""
         later.actions = self.actions + [action for action in later.actions if action not in self.actions]
-        later.warnings = self.warnings + later.warnings
+        later.warnings = list(dict.fromkeys([*self.warnings, *later.warnings]))
+        later.rolled_back = later.rolled_back or self.rolled_back
         later.before, later.after, later.provenance = self.before, self.after, self.provenance
         if later.rolled_back:
             later.after = self.before

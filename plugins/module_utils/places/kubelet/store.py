@@ -14,7 +14,8 @@ import errno
 import fcntl
 import os
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     Conflict,
@@ -23,12 +24,17 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import auth_file
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.auth_file import Snapshot
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.fields import NewerVersion
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
     Backup,
     Ledger,
 )
 
-__all__ = ["Clock", "Store"]
+__all__ = ["Clock", "Rehearsal", "Store"]
+
+_Kept = TypeVar("_Kept", Ledger, Backup)
+
+_LARGEST = 16 * 1024 * 1024
 
 _PAUSE = 0.02
 _PRIVATE = Snapshot(None, 0o600)
@@ -57,6 +63,8 @@ class Store:
         self.path = os.path.abspath(path)
         self._clock = clock
         self._patience = patience
+        # What was found of the two files beside it, each once.
+        self.warnings: list[str] = []
 
     @property
     def ledger_path(self) -> str:
@@ -68,11 +76,11 @@ class Store:
         """Secret."""
         return self.path + ".hyperfleet-backup"
 
-    def writing(self) -> _Lock:
+    def writing(self) -> AbstractContextManager[None]:
         """Hold this for each change of the three files."""
         return self._lock("writing")
 
-    def restarting(self) -> _Lock:
+    def restarting(self) -> AbstractContextManager[None]:
         """Hold this while kubelet is restarted and watched."""
         return self._lock("restarting")
 
@@ -85,39 +93,53 @@ class Store:
         return auth_file.read(self.path)
 
     def ledger(self) -> Ledger:
-        """A fresh one if there is none.
+        """A fresh one if there is none, or none that can be understood: then nothing in the file is ours.
 
-        :raises PullSecretError: it cannot be read: to go on without it would forget which entries are ours.
+        :raises PullSecretError: it cannot be read, or is a later release's.
         """
-        data = auth_file.read(self.ledger_path).data
-        if data is None:
-            return Ledger()
-        try:
-            return Ledger.from_bytes(data)
-        except ValueError:
-            raise PullSecretError(
-                f"file:{self.ledger_path} is no ledger of this collection's",
-                "remove it, and all entries of the node's file count as foreign",
-            ) from None
+        return self._kept(
+            self.ledger_path, Ledger, "no ledger of this collection's: all entries there count as foreign"
+        )
 
     def backup(self) -> Backup:
-        """An empty one if there is none, or none that can be read: it only helps."""
-        data = auth_file.read(self.backup_path).data
-        if data is None:
-            return Backup()
+        """An empty one if there is none, or none that can be understood.
+
+        :raises PullSecretError: it cannot be read, or is a later release's.
+        """
+        return self._kept(
+            self.backup_path, Backup, "no backup of this collection's: nothing of it can be restored"
+        )
+
+    def _kept(self, path: str, kind: type[_Kept], why: str) -> _Kept:
         try:
-            return Backup.from_bytes(data)
-        except ValueError:
-            return Backup()
+            data = auth_file.read(path).data
+            if data is None:
+                return kind()
+            return kind.from_bytes(data)
+        except NewerVersion:
+            raise PullSecretError(
+                f"file:{path} was written by a later release of this collection", "use that one on this node"
+            ) from None
+        except (auth_file.TooLarge, ValueError):
+            warning = f"file:{path} is {why}"
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+        return kind()
 
     def save_ledger(self, ledger: Ledger) -> None:
         """Replace it, if it is another one."""
         self._save(self.ledger_path, ledger.to_bytes())
 
     def save_backup(self, backup: Backup) -> None:
-        """Replace it, or remove an empty one."""
+        """Replace it, or remove an empty one.
+
+        :raises PullSecretError: it would be too large to be read again.
+        """
         if backup:
-            self._save(self.backup_path, backup.to_bytes())
+            data = backup.to_bytes()
+            if len(data) > _LARGEST:
+                raise PullSecretError(f"file:{self.path} is too large for a backup of it")
+            self._save(self.backup_path, data)
         else:
             auth_file.restore(self.backup_path, auth_file.ABSENT)
 
@@ -127,7 +149,10 @@ class Store:
         auth_file.restore(self.ledger_path, auth_file.ABSENT)
 
     def _save(self, path: str, data: bytes) -> None:
-        there = auth_file.read(path)
+        try:
+            there = auth_file.read(path)
+        except auth_file.TooLarge:
+            there = auth_file.ABSENT
         if there.data != data or there.mode != _PRIVATE.mode:
             auth_file.write(path, data, there._replace(mode=_PRIVATE.mode))
 
@@ -139,16 +164,70 @@ class Store:
         """
         if self.file() != found:
             raise Conflict(f"file:{self.path} was changed while it was being merged")
-        auth_file.restore(self.path, found._replace(data=data))
+        self.put(found._replace(data=data))
+
+    def put(self, snapshot: Snapshot) -> None:
+        """Make the file that, whatever it is."""
+        auth_file.restore(self.path, snapshot)
 
     def tidy(self) -> None:
         """Remove what killed writers left; only under the lock of ``writing``."""
         for path in (self.path, self.ledger_path, self.backup_path):
             auth_file.tidy(path)
-        self.restarting().tidy()
+        self._lock("restarting").tidy()
 
 
-class _Lock:
+class Rehearsal(Store):
+    """What would become of the three files: read from the node, changed in memory only, without locks."""
+
+    def __init__(self, path: str, clock: Clock) -> None:
+        super().__init__(path, clock)
+        self._file = super().file()
+        self._ledger = super().ledger().to_bytes()
+        self._backup = super().backup().to_bytes()
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Nothing is held."""
+        return nullcontext()
+
+    def restarting(self) -> AbstractContextManager[None]:
+        """Nothing is held."""
+        return nullcontext()
+
+    def file(self) -> Snapshot:
+        """The file as it would be."""
+        return self._file
+
+    def ledger(self) -> Ledger:
+        """The ledger as it would be."""
+        return Ledger.from_bytes(self._ledger)
+
+    def backup(self) -> Backup:
+        """The backup as it would be."""
+        return Backup.from_bytes(self._backup)
+
+    def save_ledger(self, ledger: Ledger) -> None:
+        """Only here."""
+        self._ledger = ledger.to_bytes()
+
+    def save_backup(self, backup: Backup) -> None:
+        """Only here."""
+        self._backup = backup.to_bytes()
+
+    def forget(self) -> None:
+        """Only here."""
+        self.save_ledger(Ledger())
+        self.save_backup(Backup())
+
+    def put(self, snapshot: Snapshot) -> None:
+        """Only here."""
+        self._file = snapshot
+
+    def tidy(self) -> None:
+        """Nothing is left behind."""
+
+
+class _Lock(AbstractContextManager[None]):
     """A lock file that goes with its holder: the kernel releases it when the process ends."""
 
     def __init__(self, path: str, what: str, clock: Clock, patience: float) -> None:

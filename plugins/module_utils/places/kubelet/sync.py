@@ -7,7 +7,7 @@
 ``write`` puts the file in its place, which takes milliseconds; ``settle`` restarts kubelet, watches it,
 and keeps the file or rolls it back; ``apply`` does both.  Each step is noted in the ledger before it is
 taken, so that a run that is killed anywhere leaves a whole file, the old or the new one, and the next run
-knows where it was.
+knows where it was.  What each would do is found by doing it in memory: ``plan`` and its like.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     Conflict,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.auth_file import (
+    Snapshot,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.compose import (
     Composed,
     compose,
@@ -32,35 +35,42 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
     ROLLBACK,
-    Backup,
     Ledger,
+    Pending,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.restarting import (
     Restarter,
-    Verdict,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
     CACHE,
     FAILED,
     HELD,
     IN_SYNC,
+    LOST,
     NEVER,
     ON_CHANGE,
     PENDING,
     Options,
     SyncResult,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock, Store
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.settling import (
+    Settlement,
+    finish_roll_back,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import (
+    Clock,
+    Rehearsal,
+    Store,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
     Systemd,
     SystemdError,
-    UnitState,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.transitions import (
+    again,
     begin,
     claim,
     done,
-    restore,
     roll_back,
 )
 
@@ -114,8 +124,8 @@ class Synchroniser:
         :param stop: asked several times a second; True leaves what is not done to the next run.
         :raises PullSecretError: nothing was changed (or, from ``slot``: the restart is pending).
         """
-        if self.options.restart != NEVER and self._differs(desired):
-            self._usable()
+        if self.options.restart != NEVER:
+            self._demand_usable(self._rehearsal().write(desired))
         written = self.write(desired)
         if on_written is not None:
             on_written(written)
@@ -126,23 +136,12 @@ class Synchroniser:
             settled.state, settled.message = written.state, written.message
         return settled
 
-    def plan(self, desired: Optional[DockerConfig]) -> SyncResult:
+    def plan(self, desired: Optional[DockerConfig], *, stop: Stop = _never) -> SyncResult:
         """What ``apply`` would do.  Nothing is written, not even a lock."""
-        result = SyncResult()
-        ledger, backup = self._store.ledger(), self._store.backup()
-        if self._is_held(ledger, desired):
-            return self._held(ledger, result)
-        composed = compose(self._store.file().data, desired, ledger, backup.displaced)
-        self._tell(result, composed)
-        if composed.differs or ledger.pending is not None:
-            self._tell_restart(result)
-            if self.options.restart == ON_CHANGE and self._usable().active != "inactive":
-                result.did("restarted")
-        return result
-
-    def is_pending(self) -> bool:
-        """Whether ``settle`` would find something to do."""
-        return self._store.ledger().pending is not None
+        rehearsal = self._rehearsal()
+        result = rehearsal.write(desired)
+        self._demand_usable(result)
+        return rehearsal._foretold(result, stop)
 
     def write(self, desired: Optional[DockerConfig]) -> SyncResult:
         """Put the file in its place; kubelet is not touched.  Fast: the lock is held for milliseconds.
@@ -154,7 +153,7 @@ class Synchroniser:
         for left in reversed(range(_TRIES)):
             try:
                 with self._store.writing():
-                    return self._write(desired)
+                    return self._told(self._write(desired))
             except Conflict:
                 # Somebody who does not know our lock wrote between our read and our write: their entries
                 # count.
@@ -168,9 +167,17 @@ class Synchroniser:
         Something newer that is written meanwhile is settled, too, before this returns.
         """
         if self._pending() is None:
-            return SyncResult()
+            return self._told(SyncResult())
+        settlement = Settlement(self._store, self._asked(), self.options, self._health, self._clock, stop)
         with self._store.restarting(), slot():
-            return self._settle(stop)
+            return self._told(settlement.run())
+
+    def plan_settle(self, *, stop: Stop = _never) -> SyncResult:
+        """What ``settle`` would do; nothing is written."""
+        rehearsal, result = self._rehearsal(), SyncResult()
+        finish_roll_back(rehearsal._store, result)
+        result.needed = rehearsal._pending() is not None
+        return rehearsal._foretold(rehearsal._told(result), stop)
 
     def verify(self, *, stop: Stop = _never) -> SyncResult:
         """Watch kubelet for the window, restarting nothing; a pending write is then known to work."""
@@ -191,202 +198,151 @@ class Synchroniser:
                 ledger, backup = self._store.ledger(), self._store.backup()
                 if ledger.pending is not None and ledger.pending.id == pending.id:
                     done(self._store, ledger, backup, keep=self.options.backup)
-        return result
+        return self._told(result)
 
     def roll_back(self, *, slot: Slot = nullcontext, stop: Stop = _never) -> SyncResult:
         """Restore the file of before the last write, and kubelet with it; nothing if there is none."""
-        result = SyncResult()
-        with self._store.writing():
-            ledger, backup = self._store.ledger(), self._store.backup()
-            if ledger.pending is not None and ledger.pending.phase == ROLLBACK:
-                restore(self._store, ledger, backup)
-                result.needed = True
-            elif self._has_written(ledger, backup):
-                roll_back(self._store, ledger, backup, "rolled back on request", self._clock.now())
-                result.did("rolled back")
-                result.rolled_back = result.needed = True
-            if result.needed and self.options.restart == NEVER:
-                done(self._store, ledger, backup, keep=self.options.backup)
+        result = self._roll_back()
         if not result.needed or self.options.restart != ON_CHANGE:
             return result
         settled = result.then(self.settle(slot=slot, stop=stop))
-        settled.rolled_back = result.rolled_back
         if settled.healthy:
             settled.state, settled.message = IN_SYNC, ""
         return settled
 
-    def can_roll_back(self) -> bool:
-        """Whether ``roll_back`` would find something to do."""
-        ledger, backup = self._store.ledger(), self._store.backup()
-        if ledger.pending is not None and ledger.pending.phase == ROLLBACK:
-            return True
-        return self._has_written(ledger, backup)
-
-    def _has_written(self, ledger: Ledger, backup: Backup) -> bool:
-        return backup.previous is not None and backup.previous.data != self._store.file().data
+    def plan_roll_back(self, *, stop: Stop = _never) -> SyncResult:
+        """What ``roll_back`` would do; nothing is written."""
+        rehearsal = self._rehearsal()
+        return rehearsal._foretold(rehearsal._roll_back(), stop)
 
     # The write.
 
     def _write(self, desired: Optional[DockerConfig]) -> SyncResult:
         store, result = self._store, SyncResult()
         store.tidy()
+        # Whoever rolled back may have been killed: first the file of before.
+        if not finish_roll_back(store, result):
+            result.state, result.message = IN_SYNC, ""
+            result.warn([f"the file {LOST}"])
         ledger, backup = store.ledger(), store.backup()
-        if ledger.pending is not None and ledger.pending.phase == ROLLBACK:
-            # Whoever rolled back may have been killed: first the file of before.
-            restore(store, ledger, backup)
-        if self._is_held(ledger, desired):
-            result.needed = ledger.pending is not None
-            return self._held(ledger, result)
-        found = store.file()
-        composed = compose(found.data, desired, ledger, backup.displaced)
-        self._tell(result, composed)
-        if composed.differs:
-            begin(store, ledger, backup, found, composed, self._wanted(ledger, desired))
-            store.replace(found, composed.data)
-            result.needed = True
-        elif ledger.pending is not None and ledger.digest(found.data) != ledger.verified:
-            result.needed = True
+        wanted = ledger.digest(desired.canonical() if desired is not None else None)
+        has_failed = ledger.failed is not None and ledger.failed.desired == wanted
+        if has_failed and not self.options.retry_failed:
+            _hold(result, ledger)
         else:
-            # As wanted, and kubelet runs with it; but whose the entries are may be new.
-            claim(ledger, backup, found, composed)
-            done(store, ledger, backup, keep=self.options.backup)
-        if result.needed:
-            self._tell_restart(result)
-            if self.options.restart == NEVER:
+            found = store.file()
+            composed = compose(found.data, desired, ledger, backup)
+            _tell(result, composed)
+            result.needed = composed.differs or _is_untried(ledger, found, has_failed)
+            if composed.differs:
+                begin(store, ledger, backup, found, composed, wanted)
+                store.replace(found, composed.data)
+            elif not result.needed:
+                # As wanted, and kubelet runs with it; but whose the entries are may be new.
+                claim(ledger, backup, found, composed)
                 done(store, ledger, backup, keep=self.options.backup)
-                result.needed = False
+            elif ledger.pending is None:
+                again(store, ledger, wanted)
+        self._leave(result)
         return result
 
-    def _wanted(self, ledger: Ledger, desired: Optional[DockerConfig]) -> str:
-        return ledger.digest(desired.canonical() if desired is not None else None)
-
-    def _is_held(self, ledger: Ledger, desired: Optional[DockerConfig]) -> bool:
-        return (
-            ledger.failed is not None
-            and not self.options.retry_failed
-            and ledger.failed.desired == self._wanted(ledger, desired)
-        )
-
-    def _held(self, ledger: Ledger, result: SyncResult) -> SyncResult:
-        result.state = HELD
-        if ledger.failed is not None:
-            result.by_node = ledger.failed.by_node
-            result.message = (
-                f"this docker config was rolled back {ledger.failed.times} time(s) and is not tried again "
-                f"until it changes: {ledger.failed.reason}"
-            )
-        return result
-
-    def _tell(self, result: SyncResult, composed: Composed) -> None:
-        result.before, result.after = composed.before, composed.after
-        result.provenance, result.warnings = composed.provenance, list(composed.warnings)
-        if composed.differs:
-            result.did("removed" if composed.data is None else "written")
-
-    def _tell_restart(self, result: SyncResult) -> None:
-        result.needed = True
+    def _leave(self, result: SyncResult) -> None:
+        """What of kubelet is left to do after a write."""
+        if not result.needed:
+            return
         if self.options.restart == NEVER:
-            result.effective = CACHE
-        else:
-            result.state, result.effective = PENDING, "after the restart"
+            result.needed, result.effective = False, CACHE
+            done(self._store, self._store.ledger(), self._store.backup(), keep=self.options.backup)
+            return
+        result.effective = "after the restart"
+        if result.state == IN_SYNC:
+            result.state = PENDING
 
-    def _usable(self) -> UnitState:
+    def _roll_back(self) -> SyncResult:
+        store, result = self._store, SyncResult()
+        with store.writing():
+            finish_roll_back(store, result)
+            ledger, backup = store.ledger(), store.backup()
+            here = store.file().data
+            if result.state == FAILED:
+                pass
+            elif ledger.pending is not None and ledger.pending.phase == ROLLBACK:
+                result.rolled_back = result.needed = True
+            elif backup.previous is not None and backup.previous.data != here:
+                roll_back(store, ledger, backup, "rolled back on request", self._clock.now())
+                result.did("rolled back")
+                result.rolled_back = result.needed = True
+            elif backup.previous is None and ledger.pending and ledger.digest(here) != ledger.verified:
+                roll_back(store, ledger, backup, "rolled back on request", self._clock.now())
+                result.state, result.message = FAILED, f"the file {LOST}"
+            self._leave(result)
+        return self._told(result)
+
+    def _told(self, result: SyncResult) -> SyncResult:
+        """With what was found of the files beside ``config.json``."""
+        result.warn(self._store.warnings)
+        return result
+
+    # Kubelet.
+
+    def _rehearsal(self) -> Synchroniser:
+        """Does the same in memory only."""
+        other = Synchroniser(self._store.path, self.options, self._systemd, self._clock)
+        other._store = Rehearsal(self._store.path, self._clock)
+        return other
+
+    def _foretold(self, result: SyncResult, stop: Stop) -> SyncResult:
+        """With the restart, if there would be one."""
+        pending = self._pending()
+        if result.needed and pending is not None and self.options.restart == ON_CHANGE:
+            restarter = Restarter(self._asked(), self.options, self._health, self._clock, stop)
+            if restarter.would_restart(pending):
+                result.did("restarted")
+        return result
+
+    def _demand_usable(self, foreseen: SyncResult) -> None:
         """A unit that cannot be restarted is found before anything is written.
 
         :raises SystemdError: it cannot be, or systemd cannot be asked.
         """
-        state = self._asked().state(self.options.unit)
-        if state.problem:
-            raise SystemdError(self.options.unit, state.problem)
-        return state
+        if not foreseen.needed or foreseen.state == HELD:
+            return
+        problem = self._asked().state(self.options.unit).problem
+        if problem:
+            raise SystemdError(self.options.unit, problem)
 
     def _asked(self) -> Systemd:
         if self._systemd is None:
             raise ConfigurationError("kubelet cannot be restarted from here: there is no way to ask systemd")
         return self._systemd
 
-    def _differs(self, desired: Optional[DockerConfig]) -> bool:
-        """Whether ``write`` would find something to do."""
-        ledger, backup = self._store.ledger(), self._store.backup()
-        if self._is_held(ledger, desired):
-            return False
-        differs = compose(self._store.file().data, desired, ledger, backup.displaced).differs
-        return differs or ledger.pending is not None
-
-    # The restart.
-
-    def _pending(self) -> Any:
+    def _pending(self) -> Optional[Pending]:
         with self._store.writing():
             return self._store.ledger().pending
 
-    def _settle(self, stop: Stop) -> SyncResult:
-        result = SyncResult()
-        began = self._clock.monotonic()
-        result.systemd = self._asked().NAME
-        restarter = Restarter(self._asked(), self.options, self._health, self._clock, stop)
-        while True:
-            pending = self._pending()
-            if pending is None:
-                break
-            result.needed = True
-            try:
-                verdict = restarter.run(pending, self._store)
-            except Interrupted:
-                result.state, result.message = PENDING, "interrupted: the next run goes on"
-                break
-            finally:
-                result.attempts, result.jobs = restarter.attempts, restarter.jobs
-            if verdict.superseded:
-                continue
-            if not self._judge(pending, verdict, result):
-                break
-        result.seconds = self._clock.monotonic() - began
-        if result.jobs:
-            result.did("restarted")
-        if result.state == PENDING:
-            result.effective = CACHE
-        return result
 
-    def _judge(self, pending: Any, verdict: Verdict, result: SyncResult) -> bool:
-        """What a verdict means for the file; whether there is more to do."""
-        store = self._store
-        with store.writing():
-            ledger, backup = store.ledger(), store.backup()
-            if ledger.pending is None or ledger.pending.id != pending.id:
-                return True
-            result.healthy = verdict.ok
-            if verdict.warning:
-                result.warnings.append(verdict.warning)
-            if verdict.ok:
-                if pending.phase == ROLLBACK and ledger.failed is not None and result.state != FAILED:
-                    result.state = FAILED
-                    result.message = f"{ledger.failed.reason}; the file was rolled back"
-                    result.by_node = ledger.failed.by_node
-                done(store, ledger, backup, keep=self.options.backup)
-                return False
-            if verdict.unknown:
-                result.state, result.message = PENDING, verdict.reason
-                return False
-            if pending.phase == ROLLBACK:
-                before = result.message or "the file was rolled back"
-                result.state = FAILED
-                result.message = (
-                    f"{before}; kubelet is not well with the file of before either: {verdict.reason}"
-                )
-                result.by_node = True
-                if ledger.failed is not None:
-                    ledger.failed = ledger.failed._replace(by_node=True)
-                    store.save_ledger(ledger)
-                return False
-            result.state, result.message, result.by_node = FAILED, verdict.reason, verdict.by_node
-            if not self.options.rollback:
-                return False
-            result.message += "; the file was rolled back"
-            result.rolled_back = True
-            result.did("rolled back")
-            roll_back(store, ledger, backup, verdict.reason, self._clock.now(), by_node=verdict.by_node)
-            if verdict.untouched:
-                # No kubelet was restarted, and none can be: it was not the content that failed.
-                ledger.failed = None
-                done(store, ledger, backup, keep=self.options.backup)
-            return not verdict.untouched
+def _is_untried(ledger: Ledger, found: Snapshot, has_failed: bool) -> bool:
+    """Whether kubelet may not run with the file, which is as wanted."""
+    if ledger.pending is not None and ledger.pending.has_restarted:
+        return True
+    return (ledger.pending is not None or has_failed) and ledger.digest(found.data) != ledger.verified
+
+
+def _hold(result: SyncResult, ledger: Ledger) -> None:
+    result.state, result.needed = HELD, ledger.pending is not None
+    if ledger.failed is not None:
+        result.by_node = ledger.failed.by_node
+        result.message = (
+            f"this docker config failed {ledger.failed.times} time(s) and is not tried again until it "
+            f"changes: {ledger.failed.reason}"
+        )
+
+
+def _tell(result: SyncResult, composed: Composed) -> None:
+    result.before, result.after = composed.before, composed.after
+    result.provenance = composed.provenance
+    result.warn(composed.warnings)
+    if composed.differs:
+        result.did("removed" if composed.data is None else "written")
+        # It is the file of before no longer.
+        result.rolled_back = False

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import auth_file
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.auth_file import Snapshot
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.compose import (
     Composed,
@@ -20,15 +19,17 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     revert,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
+    RESTART,
     ROLLBACK,
     Backup,
     Failed,
     Ledger,
     Pending,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.members import without
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
 
-__all__ = ["begin", "claim", "done", "note_invocation", "restore", "roll_back"]
+__all__ = ["again", "begin", "claim", "done", "note_invocation", "restore", "roll_back"]
 
 
 def begin(
@@ -46,8 +47,19 @@ def begin(
         ledger.verified = here
     claim(ledger, backup, found, composed)
     store.save_backup(backup)
-    ledger.pending = Pending(os.urandom(8).hex(), wanted, ledger.digest(composed.data))
+    _intend(ledger, wanted, ledger.digest(composed.data))
     store.save_ledger(ledger)
+
+
+def again(store: Store, ledger: Ledger, wanted: str) -> None:
+    """The file holds what failed, and could not be rolled back: it is to be tried once more."""
+    _intend(ledger, wanted, ledger.digest(store.file().data))
+    store.save_ledger(ledger)
+
+
+def _intend(ledger: Ledger, wanted: str, content: str) -> None:
+    touched = ledger.pending is not None and ledger.pending.has_restarted
+    ledger.pending = Pending(os.urandom(8).hex(), wanted, content, touched=touched)
 
 
 def claim(ledger: Ledger, backup: Backup, found: Snapshot, composed: Composed) -> None:
@@ -56,9 +68,24 @@ def claim(ledger: Ledger, backup: Backup, found: Snapshot, composed: Composed) -
         ledger.was_absent = found.data is None
     # What comes back into the file stays in the backup until it is there.
     backup.displaced = {**backup.displaced, **composed.displaced}
-    for key, digest in composed.entries.items():
-        ledger.entries[key] = list(dict.fromkeys([*ledger.entries.get(key, ()), digest]))
-    ledger.extra = sorted({*ledger.extra, *composed.extra})
+    backup.displaced_members = {**backup.displaced_members, **composed.displaced_members}
+    _add(ledger.entries, composed.entries)
+    _add(ledger.members, composed.members)
+    # Of others, and the same as ours was: it stays when ours goes.
+    _drop(ledger.entries, composed.foreign)
+    _drop(ledger.members, composed.foreign_members)
+
+
+def _add(known: dict[str, list[str]], digests: dict[str, str]) -> None:
+    for name, digest in digests.items():
+        known[name] = list(dict.fromkeys([*known.get(name, ()), digest]))
+
+
+def _drop(known: dict[str, list[str]], digests: dict[str, str]) -> None:
+    for name, digest in digests.items():
+        left = [other for other in known.pop(name, ()) if other != digest]
+        if left:
+            known[name] = left
 
 
 def done(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -> None:
@@ -85,44 +112,72 @@ def done(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -> None:
 
 def _settled(ledger: Ledger, backup: Backup, found: Snapshot) -> None:
     there = held(found.data, ledger)
-    ledger.entries, ledger.extra = there.entries, there.extra
+    ledger.entries, ledger.members = there.entries, there.members
     ledger.verified = ledger.digest(found.data)
-    backup.displaced = {key: entry for key, entry in backup.displaced.items() if key not in there.foreign}
+    backup.displaced = without(backup.displaced, there.foreign)
+    backup.displaced_members = without(backup.displaced_members, there.foreign_members)
 
 
 def roll_back(
     store: Store, ledger: Ledger, backup: Backup, reason: str, now: float, *, by_node: bool = False
-) -> None:
-    """Make the file what it was before the last write, and remember what was asked for as failed."""
+) -> bool:
+    """Make the file what it was before the last write, and remember what was asked for as failed.
+
+    :returns: False: there is no backup, and the file is as it is.
+    """
     pending = ledger.pending
     desired = pending.desired if pending is not None else ledger.desired
-    undone = pending.content if pending is not None else ledger.verified
-    touched = pending is not None and bool(pending.invocation or pending.touched)
-    times = ledger.failed.times if ledger.failed is not None and ledger.failed.desired == desired else 0
-    if pending is None or touched:
-        # A content that no kubelet was started with has not failed.
+    # A content that no kubelet was started with has not failed.
+    if pending is None or pending.invocation:
+        times = ledger.failed.times if ledger.failed is not None and ledger.failed.desired == desired else 0
         ledger.failed = Failed(desired, times + 1, now, reason, by_node)
-    content = ledger.digest(backup.previous.data if backup.previous is not None else None)
-    ledger.pending = Pending(os.urandom(8).hex(), desired, content, ROLLBACK, undone=undone, touched=touched)
+    if backup.previous is None:
+        _give_up(store, ledger)
+        return False
+    ledger.pending = Pending(
+        os.urandom(8).hex(),
+        desired,
+        ledger.digest(backup.previous.data),
+        ROLLBACK,
+        undone=pending.content if pending is not None else ledger.verified,
+        touched=pending is not None and pending.has_restarted,
+    )
     store.save_ledger(ledger)
-    restore(store, ledger, backup)
+    return restore(store, ledger, backup)
 
 
-def restore(store: Store, ledger: Ledger, backup: Backup) -> None:
-    """The second half of a roll-back, which a run that was killed may have left to do."""
+def restore(store: Store, ledger: Ledger, backup: Backup) -> bool:
+    """The second half of a roll-back, which a run that was killed may have left to do.
+
+    :returns: False: there is no backup, and the file is as it is.
+    """
     pending = ledger.pending
     found = store.file()
     here = ledger.digest(found.data)
-    if pending is None or backup.previous is None or here == pending.content:
-        return
+    if pending is None or here == pending.content:
+        return True
+    if backup.previous is None:
+        _give_up(store, ledger)
+        return False
     if here == pending.undone:
-        auth_file.restore(store.path, backup.previous)
+        store.put(backup.previous)
     else:
         # Somebody else has written since: theirs stays, ours goes back.
         data = revert(found.data, backup.previous.data, ledger)
-        auth_file.restore(store.path, found._replace(data=data))
+        store.put(found._replace(data=data))
         ledger.pending = pending._replace(content=ledger.digest(data))
         store.save_ledger(ledger)
+    return True
+
+
+def _give_up(store: Store, ledger: Ledger) -> None:
+    """No roll-back: what has failed is not restarted with over and over, what was never tried is."""
+    pending = ledger.pending
+    if pending is not None:
+        has_failed = ledger.failed is not None and ledger.failed.desired == pending.desired
+        here = ledger.digest(store.file().data)
+        ledger.pending = None if has_failed else pending._replace(content=here, phase=RESTART, undone="")
+    store.save_ledger(ledger)
 
 
 def note_invocation(store: Store, pending: Pending, invocation: str) -> bool:

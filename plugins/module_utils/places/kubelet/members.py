@@ -1,0 +1,70 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What stands beside ``auths`` in a node's file, one by one.  No I/O.
+
+A member is called by its name, and one of a map such as ``credHelpers`` by ``name/member``: so each has an
+owner of its own, and one that is wrong takes no other with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfigError,
+    load,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
+
+__all__ = ["flat", "label", "nested", "rule_broken", "without"]
+
+_MAPS = ("credHelpers", "HttpHeaders")
+
+
+def flat(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Name -> value; an empty map is a member of its own."""
+    found: dict[str, Any] = {}
+    for name, value in extra.items():
+        if name in _MAPS and isinstance(value, dict) and value:
+            found.update({f"{name}/{member}": item for member, item in value.items()})
+        else:
+            found[name] = value
+    return found
+
+
+def nested(members: Mapping[str, Any]) -> dict[str, Any]:
+    """The reverse of ``flat``."""
+    extra: dict[str, Any] = {}
+    for name, value in sorted(members.items()):
+        outer, slash, inner = name.partition("/")
+        if slash and outer in _MAPS:
+            # What is no map has been put there instead of one, and is the wrong one of the two.
+            there = extra.get(outer)
+            extra[outer] = {**(there if isinstance(there, dict) else {}), inner: value}
+        else:
+            extra[name] = value
+    return extra
+
+
+def without(members: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The others."""
+    away = set(names)
+    return {name: value for name, value in members.items() if name not in away}
+
+
+def rule_broken(name: str, value: Any) -> str:
+    """The rule for which a docker config with this member is refused, or nothing."""
+    try:
+        load({"auths": {}, **nested({name: value})}, allow_empty=True)
+    except DockerConfigError as error:
+        return error.rule
+    return ""
+
+
+def label(name: str) -> str:
+    """The member as a message may call it."""
+    outer, slash, inner = name.partition("/")
+    return f"{shown(outer)}/{shown(inner)}" if slash else shown(name)

@@ -1,0 +1,165 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""After the write: restart kubelet and judge by it whether the file stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import (
+    Health,
+    Interrupted,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
+    ROLLBACK,
+    Pending,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.restarting import (
+    Restarter,
+    Verdict,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
+    CACHE,
+    FAILED,
+    LOST,
+    PENDING,
+    Options,
+    SyncResult,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import (
+    Clock,
+    Store,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+    Systemd,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.transitions import (
+    done,
+    restore,
+    roll_back,
+)
+
+__all__ = ["Settlement", "finish_roll_back"]
+
+_BACK = "the file was rolled back"
+
+
+class Settlement:
+    """One settling of what is pending, under the store's lock of ``restarting``."""
+
+    def __init__(
+        self,
+        store: Store,
+        systemd: Systemd,
+        options: Options,
+        health: Health,
+        clock: Clock,
+        stop: Callable[[], bool],
+    ) -> None:
+        self._store = store
+        self._options = options
+        self._clock = clock
+        self._restarter = Restarter(systemd, options, health, clock, stop)
+        self._result = SyncResult()
+        self._result.systemd = systemd.NAME
+
+    def run(self) -> SyncResult:
+        """Until nothing is pending, or what is has to wait for the next run."""
+        result, restarter = self._result, self._restarter
+        began = self._clock.monotonic()
+        while True:
+            pending = self._pending()
+            if pending is None:
+                break
+            result.needed = True
+            try:
+                verdict = restarter.run(pending, self._store)
+            except Interrupted:
+                result.state, result.message = PENDING, "interrupted: the next run goes on"
+                break
+            finally:
+                result.attempts, result.jobs = restarter.attempts, restarter.jobs
+            if not verdict.superseded and not self._judge(pending, verdict):
+                break
+        result.seconds = self._clock.monotonic() - began
+        if result.jobs:
+            result.did("restarted")
+        if result.state == PENDING:
+            result.effective = CACHE
+        return result
+
+    def _pending(self) -> Optional[Pending]:
+        with self._store.writing():
+            if not finish_roll_back(self._store, self._result):
+                return None
+            return self._store.ledger().pending
+
+    def _judge(self, pending: Pending, verdict: Verdict) -> bool:
+        """What a verdict means for the file; whether there is more to do."""
+        store, result = self._store, self._result
+        with store.writing():
+            ledger, backup = store.ledger(), store.backup()
+            if ledger.pending is None or ledger.pending.id != pending.id:
+                return True
+            result.healthy = verdict.ok
+            if verdict.warning:
+                result.warn([verdict.warning])
+            if verdict.ok:
+                if pending.phase == ROLLBACK and ledger.failed is not None and result.state != FAILED:
+                    result.state = FAILED
+                    result.message = f"{ledger.failed.reason}; {_BACK}"
+                    result.by_node = ledger.failed.by_node
+                done(store, ledger, backup, keep=self._options.backup)
+                return False
+            if verdict.unknown:
+                result.state, result.message = PENDING, verdict.reason
+                return False
+            if pending.phase == ROLLBACK:
+                before = result.message or _BACK
+                result.state = FAILED
+                result.message = (
+                    f"{before}; kubelet is not well with the file of before either: {verdict.reason}"
+                )
+                result.by_node = True
+                if ledger.failed is not None:
+                    ledger.failed = ledger.failed._replace(by_node=True)
+                    store.save_ledger(ledger)
+                return False
+            result.state, result.message, result.by_node = FAILED, verdict.reason, verdict.by_node
+            if not self._options.rollback:
+                return False
+            now, by_node = self._clock.now(), verdict.by_node
+            if not roll_back(store, ledger, backup, verdict.reason, now, by_node=by_node):
+                result.message += f"; the file {LOST}"
+                return False
+            result.message += f"; {_BACK}"
+            result.rolled_back = True
+            result.did("rolled back")
+            if verdict.untouched:
+                # No kubelet was restarted, and none can be: it was not the content that failed.
+                ledger.failed = None
+                done(store, ledger, backup, keep=self._options.backup)
+            return not verdict.untouched
+
+
+def finish_roll_back(store: Store, result: SyncResult) -> bool:
+    """Put the file of before in its place where a roll-back that was killed has not.
+
+    Under the store's lock of ``writing``.
+
+    :returns: False: it cannot be.
+    """
+    ledger = store.ledger()
+    if ledger.pending is None or ledger.pending.phase != ROLLBACK:
+        return True
+    there = store.file().data
+    if not restore(store, ledger, store.backup()):
+        result.state, result.message = FAILED, f"the file {LOST}"
+        return False
+    if store.file().data != there:
+        result.did("rolled back")
+        result.rolled_back = True
+    return True

@@ -162,6 +162,7 @@ def _failed(value: Any) -> Optional[Failed]:
         fields.number(found, "times", _MOST_TIMES),
         fields.seconds(found, "at", _LATEST),
         fields.text(found, "reason"),
+        fields.flag(found, "by_node"),
     )
 
 

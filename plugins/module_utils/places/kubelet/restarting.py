@@ -99,15 +99,17 @@ class Restarter:
         tried = f"{self._options.attempts} attempts" if self._options.attempts > 1 else "1 attempt"
         return Verdict(False, f"{reason} ({tried})", unknown=not reached, by_node=by_node)
 
-    def would_restart(self, pending: Pending) -> bool:
-        """Whether ``run`` would restart kubelet at all; it is asked, and nothing is done."""
+    def foresee(self, pending: Pending) -> Verdict | None:
+        """What ``run`` would say without having restarted anything; None: it would restart kubelet."""
         try:
             state = self._systemd.state(self._options.unit)
-            return not state.problem and self._needs_none(state, pending) is None
-        except SystemdError:
-            return False
+            if state.problem:
+                raise SystemdError(self._options.unit, state.problem)
+            return self._needs_none(state, pending)
+        except SystemdError as error:
+            return Verdict(False, error.message, untouched=error.is_permanent, unknown=not error.is_permanent)
         except Interrupted:
-            return True
+            return None
 
     def _pause(self, number: int) -> float:
         """Seconds before the attempt of that number, counted from 0."""

@@ -91,6 +91,18 @@ class Settlement:
             result.effective = CACHE
         return result
 
+    def foresee(self) -> SyncResult:
+        """What ``run`` would do, if the restart goes well; the store is a rehearsal's."""
+        pending = self._pending()
+        if pending is not None:
+            self._result.needed = True
+            verdict = self._restarter.foresee(pending)
+            if verdict is None:
+                self._result.did("restarted")
+            else:
+                self._judge(pending, verdict)
+        return self._result
+
     def _pending(self) -> Optional[Pending]:
         with self._store.writing():
             if not finish_roll_back(self._store, self._result):
@@ -131,13 +143,15 @@ class Settlement:
             result.state, result.message, result.by_node = FAILED, verdict.reason, verdict.by_node
             if not self._options.rollback:
                 return False
+            there = store.file().data
             now, by_node = self._clock.now(), verdict.by_node
             if not roll_back(store, ledger, backup, verdict.reason, now, by_node=by_node):
                 result.message += f"; the file {LOST}"
                 return False
             result.message += f"; {_BACK}"
             result.rolled_back = True
-            result.did("rolled back")
+            if store.file().data != there:
+                result.did("rolled back")
             if verdict.untouched:
                 # No kubelet was restarted, and none can be: it was not the content that failed.
                 ledger.failed = None

@@ -182,9 +182,9 @@ class Rehearsal(Store):
 
     def __init__(self, path: str, clock: Clock) -> None:
         super().__init__(path, clock)
-        self._file = super().file()
-        self._ledger = super().ledger().to_bytes()
-        self._backup = super().backup().to_bytes()
+        self._file: Snapshot | None = None
+        self._ledger: bytes | None = None
+        self._backup: bytes | None = None
 
     def writing(self) -> AbstractContextManager[None]:
         """Nothing is held."""
@@ -196,15 +196,16 @@ class Rehearsal(Store):
 
     def file(self) -> Snapshot:
         """The file as it would be."""
+        self._file = self._file or super().file()
         return self._file
 
     def ledger(self) -> Ledger:
         """The ledger as it would be."""
-        return Ledger.from_bytes(self._ledger)
+        return super().ledger() if self._ledger is None else Ledger.from_bytes(self._ledger)
 
     def backup(self) -> Backup:
         """The backup as it would be."""
-        return Backup.from_bytes(self._backup)
+        return super().backup() if self._backup is None else Backup.from_bytes(self._backup)
 
     def save_ledger(self, ledger: Ledger) -> None:
         """Only here."""

@@ -38,9 +38,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     Ledger,
     Pending,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.restarting import (
-    Restarter,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
     CACHE,
     FAILED,
@@ -141,7 +138,7 @@ class Synchroniser:
         rehearsal = self._rehearsal()
         result = rehearsal.write(desired)
         self._demand_usable(result)
-        return rehearsal._foretold(result, stop)
+        return rehearsal._foretold(result, stop) if self.options.restart == ON_CHANGE else result
 
     def write(self, desired: Optional[DockerConfig]) -> SyncResult:
         """Put the file in its place; kubelet is not touched.  Fast: the lock is held for milliseconds.
@@ -168,16 +165,15 @@ class Synchroniser:
         """
         if self._pending() is None:
             return self._told(SyncResult())
-        settlement = Settlement(self._store, self._asked(), self.options, self._health, self._clock, stop)
+        settlement = self._settlement(stop)
         with self._store.restarting(), slot():
             return self._told(settlement.run())
 
     def plan_settle(self, *, stop: Stop = _never) -> SyncResult:
         """What ``settle`` would do; nothing is written."""
-        rehearsal, result = self._rehearsal(), SyncResult()
-        finish_roll_back(rehearsal._store, result)
-        result.needed = rehearsal._pending() is not None
-        return rehearsal._foretold(rehearsal._told(result), stop)
+        rehearsal = self._rehearsal()
+        result = SyncResult() if rehearsal._pending() is None else rehearsal._settlement(stop).foresee()
+        return rehearsal._told(result)
 
     def verify(self, *, stop: Stop = _never) -> SyncResult:
         """Watch kubelet for the window, restarting nothing; a pending write is then known to work."""
@@ -213,7 +209,8 @@ class Synchroniser:
     def plan_roll_back(self, *, stop: Stop = _never) -> SyncResult:
         """What ``roll_back`` would do; nothing is written."""
         rehearsal = self._rehearsal()
-        return rehearsal._foretold(rehearsal._roll_back(), stop)
+        result = rehearsal._roll_back()
+        return rehearsal._foretold(result, stop) if self.options.restart == ON_CHANGE else result
 
     # The write.
 
@@ -259,24 +256,31 @@ class Synchroniser:
             result.state = PENDING
 
     def _roll_back(self) -> SyncResult:
-        store, result = self._store, SyncResult()
-        with store.writing():
-            finish_roll_back(store, result)
-            ledger, backup = store.ledger(), store.backup()
-            here = store.file().data
-            if result.state == FAILED:
-                pass
-            elif ledger.pending is not None and ledger.pending.phase == ROLLBACK:
-                result.rolled_back = result.needed = True
-            elif backup.previous is not None and backup.previous.data != here:
-                roll_back(store, ledger, backup, "rolled back on request", self._clock.now())
-                result.did("rolled back")
-                result.rolled_back = result.needed = True
-            elif backup.previous is None and ledger.pending and ledger.digest(here) != ledger.verified:
-                roll_back(store, ledger, backup, "rolled back on request", self._clock.now())
-                result.state, result.message = FAILED, f"the file {LOST}"
+        with self._store.writing():
+            result = self._rolled_back()
             self._leave(result)
         return self._told(result)
+
+    def _rolled_back(self) -> SyncResult:
+        store, result = self._store, SyncResult()
+        if not finish_roll_back(store, result):
+            return result
+        ledger, backup, here = store.ledger(), store.backup(), store.file().data
+        pending = ledger.pending
+        if pending is not None and pending.phase == ROLLBACK:
+            result.rolled_back = result.needed = True
+        elif ledger.is_new or (pending is None and (backup.previous is None or backup.previous.data == here)):
+            pass
+        elif pending is not None and not pending.has_restarted and ledger.digest(here) == ledger.verified:
+            # Whoever noted it was killed before the file was replaced.
+            done(store, ledger, backup, keep=self.options.backup)
+        elif not roll_back(store, ledger, backup, "rolled back on request", self._clock.now()):
+            result.state, result.message = FAILED, f"the file {LOST}"
+        else:
+            if store.file().data != here:
+                result.did("rolled back")
+            result.rolled_back = result.needed = True
+        return result
 
     def _told(self, result: SyncResult) -> SyncResult:
         """With what was found of the files beside ``config.json``."""
@@ -292,13 +296,20 @@ class Synchroniser:
         return other
 
     def _foretold(self, result: SyncResult, stop: Stop) -> SyncResult:
-        """With the restart, if there would be one."""
-        pending = self._pending()
-        if result.needed and pending is not None and self.options.restart == ON_CHANGE:
-            restarter = Restarter(self._asked(), self.options, self._health, self._clock, stop)
-            if restarter.would_restart(pending):
-                result.did("restarted")
+        """With what would become of kubelet; this is the rehearsal."""
+        if result.needed:
+            foreseen = self._settlement(stop).foresee()
+            for action in foreseen.actions:
+                result.did(action)
+            result.warn(foreseen.warnings)
+            if foreseen.state == FAILED and result.state != HELD:
+                result.state, result.message = foreseen.state, foreseen.message
+            if foreseen.rolled_back:
+                result.rolled_back, result.after = True, result.before
         return result
+
+    def _settlement(self, stop: Stop) -> Settlement:
+        return Settlement(self._store, self._asked(), self.options, self._health, self._clock, stop)
 
     def _demand_usable(self, foreseen: SyncResult) -> None:
         """A unit that cannot be restarted is found before anything is written.

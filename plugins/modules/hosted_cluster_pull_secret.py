@@ -185,12 +185,15 @@ options:
     type: str
   syncer_resources: &syncer_resources
     description:
-      - Requests and limits of the syncer's container. The default are requests of 5m CPU and 35Mi memory.
+      - Requests and limits of the syncer's container. The default is requests of 5m CPU and 24Mi memory, and
+        no limit.
     type: dict
   max_restarting: &max_restarting
     description:
-      - How many kubelets may restart at the same time, a number, or a share of the nodes such as V(10%),
-        of which the whole part counts, and 1 at least; 1024 at most. The default is V(10%).
+      - How many kubelets may restart at the same time, 1 at least and 1024 at most, a number, or a share of
+        the nodes such as V(10%) that is never exceeded. The default is V(10%).
+      - Of a share it is a power of two, which stays while it is a quarter of the share at least, since the
+        syncers' pods are made anew when it changes.
     type: str
   restart: &restart
     description:

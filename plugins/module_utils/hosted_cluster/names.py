@@ -18,6 +18,7 @@ __all__ = [
     "SYNCER",
     "labels",
     "slot",
+    "slot_names",
     "slot_number",
 ]
 
@@ -46,6 +47,11 @@ def labels(cluster_id: str) -> dict[str, str]:
 def slot(number: int) -> str:
     """The Lease that a node holds while its kubelet restarts."""
     return f"{_SLOT}{number}"
+
+
+def slot_names(count: int) -> str:
+    """The Leases in the form of the syncer's ``SYNCER_LEASES``."""
+    return ",".join(map(slot, range(count)))
 
 
 def slot_number(name: str) -> int | None:

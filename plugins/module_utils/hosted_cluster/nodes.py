@@ -28,7 +28,8 @@ _ALWAYS = (
     "node.kubernetes.io/network-unavailable",
 )
 _SHOWN = 10
-_LONGEST = 300
+# Of a message; syncers write no longer one. One that is cut might end with half a credential.
+_LONGEST = 500
 # What stands between the parts of a sentence, and in no name.
 _CLAUSES = re.compile(r"; |[\[\]%']")
 
@@ -79,14 +80,20 @@ class Rollout:
         )
 
 
-def slots(max_restarting: str, nodes: int) -> int:
-    """How many kubelets may restart at the same time: of a share the whole part, and 1 at least.
+def slots(max_restarting: str, nodes: int, present: int = 0) -> int:
+    """How many kubelets may restart at the same time, 1 at least, and of a share never more than it.
+
+    The DaemonSet's pods know their slots by name: another number is a new pod on every node.  So of a share
+    it is a power of two, and what there is stays while it is a quarter of the share at least: nodes that
+    come and go at some boundary change it once.
 
     :param max_restarting: a number, or a share such as ``10%``; checked before.
+    :param present: how many slots the pods know now; 0 where there are none.
     """
-    if max_restarting.endswith("%"):
-        return max(1, nodes * int(max_restarting[:-1]) // 100)
-    return max(1, int(max_restarting))
+    if not max_restarting.endswith("%"):
+        return max(1, int(max_restarting))
+    most = max(1, nodes * int(max_restarting[:-1]) // 100)
+    return present if most <= 4 * present <= 4 * most else int(2 ** (most.bit_length() - 1))
 
 
 def expected_nodes(
@@ -144,9 +151,10 @@ def rollout(nodes: Sequence[str], data: Mapping[str, str] | None, version: str) 
 
 def _told(message: str) -> str:
     """What a syncer says.  Whoever can write to the ConfigMap can say anything: it has to be a sentence."""
-    text = message[:_LONGEST]
-    clauses = [clause for clause in _CLAUSES.split(text) if clause.strip()]
-    return text if clauses and all(is_name(clause) for clause in clauses) else "(not shown)"
+    if len(message) > _LONGEST:
+        return "(not shown)"
+    clauses = [clause for clause in _CLAUSES.split(message) if clause.strip()]
+    return message if clauses and all(is_name(clause) for clause in clauses) else "(not shown)"
 
 
 def _entry(text: str | None) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 from typing import Any
@@ -261,6 +262,21 @@ def test_a_node_that_failed_is_named_with_what_its_syncer_says(world: World) -> 
         names[1]: "held: (not shown)",
     }
     assert any("0 of 2 nodes" in text for text in result["warnings"])
+
+
+@pytest.mark.parametrize("wait", [False, True])
+def test_a_report_that_repeats_a_credential_is_masked(world: World, wait: bool) -> None:
+    """The tenant can write what nodes say, and has the original's credentials on them."""
+    names = deployed(world)
+    document = world.get("secrets", GLOBAL)["data"][".dockerconfigjson"]
+    auth = json.loads(base64.b64decode(document))["auths"]["quay.io"]["auth"]
+    password = base64.b64decode(auth).decode().partition(":")[2]
+    world.report(names[0], "failed", f"kubelet said {password}")
+    world.report(names[1], "held", "x" * 495 + password)
+    result = world.run(wait=wait, rollout_timeout=0.2)
+    assert bool(result.get("failed")) == wait
+    assert password not in json.dumps(result)
+    assert any("kubelet said ********" in text for text in [*result["warnings"], result.get("msg", "")])
 
 
 def test_waiting_for_the_rollout_is_an_option(world: World) -> None:

@@ -179,13 +179,37 @@ def test_the_entry_that_reports_home_is_lost_only_if_it_is_dropped(world: World)
 def test_the_slots_follow_the_number_of_nodes(world: World) -> None:
     world.additional(docker_config(registry_example_com="tenant"))
     world.add_nodes(5)
-    world.run(max_restarting="60%")
-    assert world.leases() == [f"{SYNCER}-restart-{number}" for number in range(3)]
+    world.run(max_restarting="80%")
+    assert world.leases() == [f"{SYNCER}-restart-{number}" for number in range(4)]
     result = world.run(max_restarting="1")
     assert world.leases() == [f"{SYNCER}-restart-0"]
     assert set(result["actions"]) == {"updated role", "updated daemonset", "deleted leases"}
     environment = world.get("daemonsets", SYNCER)["spec"]["template"]["spec"]["containers"][0]["env"]
     assert {"name": "SYNCER_LEASES", "value": f"{SYNCER}-restart-0"} in environment
+
+
+def test_nodes_that_come_and_go_roll_no_pods(world: World) -> None:
+    """The pods' template stays as it is while the slots are a quarter of the share at least."""
+
+    def template() -> Any:
+        return world.get("daemonsets", SYNCER)["spec"]["template"]
+
+    world.additional(docker_config(registry_example_com="tenant"))
+    names = world.add_nodes(5)
+    world.run(max_restarting="80%")
+    before = template()
+    names += world.add_nodes(6)
+    assert not world.run(max_restarting="80%")["changed"]
+    world.hosted.request("DELETE", f"/api/v1/nodes/{names[0]}")
+    assert not world.run(max_restarting="80%")["changed"]
+    assert template() == before
+    # Of fewer nodes it would be more than the share: once, and not again when they are back.
+    for name in names[1:8]:
+        world.hosted.request("DELETE", f"/api/v1/nodes/{name}")
+    assert "updated daemonset" in world.run(max_restarting="80%")["actions"]
+    assert len(world.leases()) == 2
+    world.add_nodes(3)
+    assert not world.run(max_restarting="80%")["changed"]
 
 
 def test_what_the_syncers_write_stays(world: World) -> None:

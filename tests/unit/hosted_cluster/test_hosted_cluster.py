@@ -154,8 +154,25 @@ def test_differences_and_the_patch_that_ends_them(wanted: Any, there: Any, paths
 
 
 def test_the_share_of_nodes_that_may_restart() -> None:
-    assert [slots("10%", nodes) for nodes in (0, 1, 9, 10, 19, 20, 500)] == [1, 1, 1, 1, 1, 2, 50]
-    assert (slots("100%", 7), slots("3", 1)) == (7, 3)
+    assert [slots("10%", nodes) for nodes in (0, 1, 9, 10, 19, 20, 49, 500)] == [1, 1, 1, 1, 1, 2, 4, 32]
+    assert (slots("100%", 7), slots("3", 1), slots("3", 1, 2)) == (4, 3, 3)
+
+
+@pytest.mark.parametrize("share", ["1%", "10%", "50%", "100%"])
+def test_nodes_that_come_and_go_change_the_number_of_slots_once(share: str) -> None:
+    """Wherever a boundary is, and whatever the number was."""
+    for nodes in range(600):
+        most = max(1, nodes * int(share[:-1]) // 100)
+        for begin in (0, 1, 2, 3, 7, 32, 600):
+            present, changes = begin, 0
+            for dummy in range(4):
+                for there in (nodes, nodes + 1):
+                    now = slots(share, there, present)
+                    assert 1 <= now <= max(1, there * int(share[:-1]) // 100)
+                    assert now * 4 >= most
+                    changes, present = changes + (now != present), now
+            # To a number that fits, and away from one that fits the larger cluster only.
+            assert changes <= 2, (nodes, begin)
 
 
 def test_a_slots_number() -> None:
@@ -204,6 +221,12 @@ def test_only_the_version_that_is_there_counts() -> None:
     found = rollout(["a", "b", "c", "d", "e"], data, "7")
     assert (found.in_sync, found.pending, found.failed) == (1, ["b", "c", "e"], {"d": "failed: timed out"})
     assert (found.done, found.settled) == (False, False)
+
+
+@pytest.mark.parametrize("message", ["one\ntwo", "\x1b[31mred", "word " * 101, '{"auth": "x"}', "\u202eleft"])
+def test_a_message_that_is_no_sentence_is_not_shown(message: str) -> None:
+    data = {"n": json.dumps({"resourceVersion": "7", "state": "failed", "message": message})}
+    assert rollout(["n"], data, "7").failed == {"n": "failed: (not shown)"}
 
 
 def test_what_was_brought_before_does_not_keep_what_is_the_originals() -> None:

@@ -19,6 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_clus
     Wanted,
     account_objects,
     daemon_set,
+    slots_of,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.merging import Decision
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.names import (
@@ -80,6 +81,11 @@ class There:
         """The DaemonSet, unless it is being deleted."""
         found = self.single.get("daemonsets")
         return None if found is None or found["metadata"].get("deletionTimestamp") else found
+
+    @property
+    def slots(self) -> int:
+        """How many slots the syncers know of; 0 where there are none."""
+        return slots_of(self.syncers) if self.syncers is not None else 0
 
     @property
     def deployed(self) -> bool:

@@ -11,12 +11,14 @@ removed last, since it is what says that there is something to be removed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
     DockerConfigError,
     load,
+    sensitive_forms,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
@@ -65,6 +67,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     value_of,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask
 
 __all__ = ["HostedClusters"]
 
@@ -90,6 +93,7 @@ class HostedClusters:
         try:
             self._handle(cluster, management, hosted, outcome, deadline, seen)
         finally:
+            _mask(outcome, seen)
             if not management.is_same(hosted):
                 self._clients.release(hosted)
 
@@ -108,6 +112,14 @@ class HostedClusters:
         converge(self._settings, outcome, deadline, work.once)
         outcome.settle()
         work.finish()
+
+
+def _mask(outcome: Outcome, seen: Sequence[bytes]) -> None:
+    """Keep credentials out of what others have written: a tenant who can write reports may repeat them."""
+    if outcome.warnings or outcome.extra.get("rollout", {}).get("failed"):
+        mask = Mask(form for read in seen for form in sensitive_forms(read))
+        outcome.warnings[:] = mask.value(outcome.warnings)
+        outcome.extra = mask.value(outcome.extra)
 
 
 class _Work:
@@ -183,7 +195,7 @@ class _Work:
         syncer = self._cluster.syncer
         if syncer is None:
             raise ConfigurationError("syncer_image is missing")
-        count = slots(syncer.max_restarting, len(self._nodes.names))
+        count = slots(syncer.max_restarting, len(self._nodes.names), there.slots)
         return self._deployment.put_all(there, decision, syncer, count, self._nodes.names)
 
     def _leave(self, decision: Decision, there: There) -> None:
@@ -191,7 +203,7 @@ class _Work:
         version = None
         if there.syncers is not None:
             self._nodes.find(there.syncers)
-            version = self._deployment.put_secret(there, decision, len(there.leases))
+            version = self._deployment.put_secret(there, decision, there.slots)
         elif there.additional_registries() and self._cluster.syncer is not None:
             # Somebody else has deleted the syncers, and the nodes still hold what is to go.
             self._nodes.find(None)

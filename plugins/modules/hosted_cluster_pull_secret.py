@@ -37,7 +37,8 @@ options:
     description:
       - With V(present), what there should be follows from the additional secret. The default is V(present).
       - With V(absent), the nodes get the original back and everything is removed, whether or not there is an
-        additional secret.
+        additional secret. An original that is gone or cannot be read is no obstacle. Then the nodes get its
+        last entries.
     type: str
     choices: [present, absent]
   cluster_id: &cluster_id
@@ -337,8 +338,12 @@ targets:
           not valid and what it brought before stays, or V(invalid) where it is not valid and nothing of it
           was there.
       type: str
-      returned: when the target did not fail
+      returned: when the target did not fail and was not skipped
       sample: merged
+    skipped:
+      description: Why the hosted cluster was left alone. It, or its namespace, is being deleted.
+      type: str
+      returned: when it was
     rollout:
       description:
         - How many nodes have the secret, how many have not reported, and which, and which failed, with

@@ -148,6 +148,8 @@ def _state(done: Mapping[str, Any]) -> str:
         return "not reached"
     if done.get("failed"):
         return "failed"
+    if done.get("skipped"):
+        return "left alone"
     actions = list(done.get("actions") or ())
     # Creating or removing all of it is one thing to whoever looks at a table.
     if len(actions) > 2:

@@ -59,7 +59,7 @@ def build_cluster(wanted: Mapping[str, Any]) -> Cluster:
         raise ConfigurationError(
             "hosted_kubeconfig_secret, and hosted_context or hosted_kubeconfig: only one counts"
         )
-    if control_plane is None and not (original and (direct or kubeconfig)):
+    if control_plane is None and not ((original or not present) and (direct or kubeconfig)):
         raise ConfigurationError(
             "control_plane_namespace is missing: it says where the hosted control plane is, and with it "
             "the original pull secret and the hosted cluster's kubeconfig"

@@ -79,7 +79,8 @@ def account_objects(cluster: Cluster, slots: int) -> list[Wanted]:
         _wanted(cluster, "serviceaccounts", SYNCER),
         _wanted(cluster, "roles", SYNCER, {"rules": rules}),
         _wanted(cluster, "rolebindings", SYNCER, binding, fixed=["roleRef"]),
-        _wanted(cluster, "configmaps", STATUS),
+        # Neither is of any use here, and either would keep syncers from reporting.
+        _wanted(cluster, "configmaps", STATUS, {"immutable": None, "binaryData": None}),
         *(_wanted(cluster, "leases", name, initial={"spec": {}}) for name in leases),
     ]
 

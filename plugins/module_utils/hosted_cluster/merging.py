@@ -26,8 +26,20 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import InvalidDocument
 
-__all__ = ["ABSENT", "EMPTY", "INVALID", "KEPT", "MERGED", "Additional", "Decision", "decide"]
+__all__ = [
+    "ABSENT",
+    "EMPTY",
+    "INVALID",
+    "KEPT",
+    "MERGED",
+    "Additional",
+    "Decision",
+    "decide",
+    "without_original",
+]
 
+# Characters of the annotation that says which registries are additional. All of an object's have 256 KiB.
+_ADDED = 128 * 1024
 ORIGINAL_LAYER, ADDITIONAL_LAYER = "original", "additional"
 # What became of the additional secret.
 ABSENT, EMPTY, MERGED, INVALID, KEPT = "absent", "empty", "merged", "invalid", "kept"
@@ -62,6 +74,12 @@ class Decision:
         """Those of ``config`` that the additional secret brought."""
         return sorted(name for name, layer in self.provenance.items() if layer == ADDITIONAL_LAYER)
 
+    @property
+    def added(self) -> str:
+        """Likewise, as the global secret says it; empty where there are none."""
+        names = self.additional_registries
+        return json.dumps(names) if names else ""
+
 
 def decide(
     original: bytes,
@@ -94,7 +112,10 @@ def decide(
     if problem is None:
         try:
             config = load(additional.data or b"", allow_empty=True)
-            return _decision(merged(config), MERGED if config.registries else EMPTY)
+            decision = _decision(merged(config), MERGED if config.registries else EMPTY)
+            if len(decision.added) <= _ADDED:
+                return decision
+            problem = f"too many registries ({len(config.registries)})"
         except DockerConfigError as error:
             problem = str(error)
     last = _last(held, held_registries, base)
@@ -105,6 +126,21 @@ def decide(
             # Together they are too large by now.
             pass
     return _decision(_alone(merged, where), INVALID, problem)
+
+
+def without_original(held: DockerConfig | None, held_registries: Sequence[str]) -> Decision | None:
+    """What is left for the nodes where all is to be removed and no original can be read: its last entries.
+
+    What stands beside ``auths`` may be the tenant's, and goes.  None where nothing is known to be left.
+    """
+    if held is None:
+        return None
+    auths = {
+        name: entry
+        for name, entry in json.loads(held.canonical())["auths"].items()
+        if name not in set(held_registries)
+    }
+    return _decision(merge([Layer(ORIGINAL_LAYER, load({"auths": auths}))]), ABSENT) if auths else None
 
 
 def _original(data: bytes, where: str) -> DockerConfig:

@@ -62,6 +62,12 @@ _NAMES = {
 _REMOVAL = ("daemonsets", "rolebindings", "roles", "serviceaccounts", "configmaps")
 
 
+# Of a Lease's metadata.
+_KEPT = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
+# Characters of a node's report; syncers write less than 1,000.
+_REPORT = 4096
+
+
 @dataclass(frozen=True)
 class There:
     """What is there of ours, or stands in its place.
@@ -123,10 +129,10 @@ class Deployment:
         """Everything of these names, whosoever it is."""
         single = {kind: self._objects.get(kind, name) for kind, name in _NAMES.items()}
         leases: dict[int, _Object] = {}
-        for lease in self._objects.client.list_all("leases", "", self._deadline, self._cluster.namespace):
+        for lease in self._objects.every("leases", self._cluster.namespace):
             number = slot_number(lease["metadata"]["name"])
             if number is not None:
-                leases[number] = lease
+                leases[number] = _small(lease)
         return There({kind: found for kind, found in single.items() if found is not None}, leases)
 
     def guard(self, there: There, *, delete: bool = False) -> None:
@@ -159,13 +165,12 @@ class Deployment:
         for wanted in account_objects(self._cluster, max(1, slots)):
             self._objects.apply(wanted, there.of(wanted))
         held = parse_held(value_of(there.secret), decision.config) if there.secret else None
-        added = decision.additional_registries
         body: dict[str, Any] = {
             "metadata": {
                 "name": GLOBAL,
                 "namespace": self._cluster.namespace,
                 "labels": labels(self._cluster.id),
-                "annotations": {ADDITIONAL_REGISTRIES: json.dumps(added) if added else None},
+                "annotations": {ADDITIONAL_REGISTRIES: decision.added or None},
             },
             "type": TYPE,
         }
@@ -190,7 +195,13 @@ class Deployment:
     def _forget(self, there: There, nodes: list[str]) -> None:
         """Take reports of nodes that are gone away; each node writes its own only."""
         status = there.single.get("configmaps")
-        gone = sorted(set((status or {}).get("data") or {}) - set(nodes))
+        there_are = set(nodes)
+        gone = sorted(
+            name
+            for name, report in ((status or {}).get("data") or {}).items()
+            # What no syncer writes would leave no room for what they do.
+            if name not in there_are or len(report) > _REPORT
+        )
         if status is None or not gone:
             return
         body = {
@@ -207,3 +218,12 @@ class Deployment:
             self._outcome.restart()
             return
         self._outcome.settle()
+
+
+def _small(lease: Mapping[str, Any]) -> _Object:
+    """What is needed of a Lease; a tenant may make thousands, each of a megabyte."""
+    metadata = lease["metadata"]
+    kept = {key: metadata[key] for key in _KEPT if key in metadata}
+    theirs = metadata.get("labels") or {}
+    kept["labels"] = {key: theirs[key] for key in labels("x") if key in theirs}
+    return {"metadata": kept}

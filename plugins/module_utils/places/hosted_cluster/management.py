@@ -13,6 +13,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     DependencyMissing,
     NotFound,
+    PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.cluster import (
     Cluster,
@@ -24,13 +25,18 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.target import (
     KEY,
+    ending,
     secret_value,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
-__all__ = ["Management"]
+__all__ = ["Ending", "Management"]
 
 _PLANES = "hostedcontrolplanes"
+
+
+class Ending(PullSecretError):
+    """The hosted control plane is being deleted, and the hosted cluster with it."""
 
 
 class Management:
@@ -46,6 +52,7 @@ class Management:
     def hosted(self) -> KubernetesClient:
         """The hosted cluster's client.
 
+        :raises Ending: there will be none any more.
         :raises DependencyMissing: the control plane has no kubeconfig yet.
         """
         cluster = self._cluster
@@ -66,7 +73,10 @@ class Management:
         return self._used is client
 
     def original(self) -> tuple[bytes, str]:
-        """The original pull secret as it is, and its place."""
+        """The original pull secret as it is, and its place.
+
+        :raises Ending: it is not to be read any more.
+        """
         reference = self._cluster.original or self._original_of_plane()
         client = self._client()
         where = client.place(reference.namespace, "secrets", reference.name)
@@ -99,12 +109,14 @@ class Management:
 
     @property
     def _namespace(self) -> str:
-        # Options without it are refused where it is needed.
+        # Without it, options are refused that need it; but for a removal, which does without the original.
         return self._cluster.control_plane_namespace or ""
 
     def _found(self) -> tuple[Mapping[str, Any], str]:
         """The HostedControlPlane and its place."""
         namespace, name, client = self._namespace, self._cluster.plane, self._client()
+        if not namespace:
+            raise NotFound("nothing says where the HostedControlPlane is")
         everywhere = client.place(namespace, _PLANES, name or "*")
         if self._plane is None:
             if name:
@@ -124,7 +136,10 @@ class Management:
                     "check control_plane_namespace, or name original and hosted_kubeconfig_secret",
                 )
             self._plane = planes[0]
-        return self._plane, client.place(namespace, _PLANES, str(self._plane["metadata"]["name"]))
+        where = client.place(namespace, _PLANES, str(self._plane["metadata"]["name"]))
+        if ending(self._plane):
+            raise Ending(f"{where} is being deleted")
+        return self._plane, where
 
 
 def _at(value: Any, *path: str) -> Any:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
@@ -38,6 +38,9 @@ __all__ = ["Objects"]
 
 _Object = dict[str, Any]
 _SHARED = ("configmaps", "leases")
+# A Node is some 20 kB; all that one run holds of such pages at one time has to fit its memory.
+_PAGE = 100
+_LARGEST = 16 * 1024 * 1024
 
 
 class Objects:
@@ -66,6 +69,10 @@ class Objects:
     def get(self, kind: str, name: str) -> _Object | None:
         """The object, or None."""
         return self.client.get(self.namespace, kind, name, self._deadline)
+
+    def every(self, kind: str, namespace: str | None = None) -> Iterator[_Object]:
+        """Every object of a kind, some at a time: the tenant may make many, and large ones."""
+        return self.client.list_all(kind, "", self._deadline, namespace, page=_PAGE, largest=_LARGEST)
 
     def guard(self, kind: str, there: Mapping[str, Any], *, adopt: bool, delete: bool) -> None:
         """:raises OwnershipConflict: it is somebody else's."""
@@ -111,10 +118,12 @@ class Objects:
         return self._written(wanted, answer, "update")
 
     def delete(self, kind: str, there: _Object) -> None:
-        """Delete just the object that was read."""
+        """Delete just the object that was read; one that waits for its finalizers has been deleted."""
+        if ending(there):
+            return
         name = there["metadata"]["name"]
         self._outcome.did(f"deleted {_what(kind)}")
-        if self.dry_run or ending(there):
+        if self.dry_run:
             return
         precondition = identity(there)
         if kind in _SHARED:

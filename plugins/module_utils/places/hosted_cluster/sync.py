@@ -14,36 +14,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
-    DockerConfig,
-    DockerConfigError,
-    load,
-    sensitive_forms,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
-    PullSecretError,
     TimedOut,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.cluster import Cluster
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.merging import (
     ABSENT,
-    EMPTY,
-    KEPT,
     MERGED,
-    Additional,
     Decision,
-    decide,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.names import ADDITIONAL
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.nodes import slots
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hosted_cluster.deciding import (
+    Deciding,
+    say,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hosted_cluster.deployment import (
     Deployment,
     There,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hosted_cluster.management import (
+    Ending,
     Management,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hosted_cluster.objects import (
@@ -60,12 +55,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.converge import (
     converge,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import Overtaken
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.target import (
-    KEY,
-    secret_value,
-    value_of,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
+    NamespaceEnding,
+    Overtaken,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.target import ending
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask
 
@@ -88,12 +82,22 @@ class HostedClusters:
 
         :param seen: every docker config that is read is appended.
         """
+        try:
+            self._reach(cluster, outcome, deadline, seen)
+        except (Ending, NamespaceEnding) as error:
+            # All of ours goes with it; nothing is to be put in its way.
+            outcome.restart()
+            outcome.warnings[:] = [f"left alone: {error.message}"]
+            outcome.extra = {"skipped": error.message}
+        finally:
+            _mask(outcome, seen)
+
+    def _reach(self, cluster: Cluster, outcome: Outcome, deadline: Deadline, seen: list[bytes]) -> None:
         management = Management(self._clients, cluster, deadline)
         hosted = management.hosted()
         try:
             self._handle(cluster, management, hosted, outcome, deadline, seen)
         finally:
-            _mask(outcome, seen)
             if not management.is_same(hosted):
                 self._clients.release(hosted)
 
@@ -136,15 +140,13 @@ class _Work:
         seen: list[bytes],
     ) -> None:
         self._cluster = cluster
-        self._management = management
         self._objects = objects
         self._deployment = Deployment(cluster, objects, outcome, deadline)
+        self._deciding = Deciding(cluster, management, outcome, seen)
         self._nodes = nodes
         self._outcome = outcome
         self._deadline = deadline
-        self._seen = seen
-        # What the secret held before the first write; and its version, where it is there in the end.
-        self._before: DockerConfig | None = None
+        # The secret's, where it is there in the end.
         self._version: str | None = None
         self._waited = False
 
@@ -154,7 +156,7 @@ class _Work:
         outcome.restart()
         outcome.warnings.clear()
         self._version, self._waited = None, False
-        tenants = self._objects.get("secrets", ADDITIONAL) if self._cluster.present else None
+        tenants = self._tenants()
         there = self._deployment.read()
         going = tenants is None and self._cluster.remove
         if tenants is None and not (there.deployed or (there and going)):
@@ -166,8 +168,12 @@ class _Work:
             outcome.extra.update(additional=ABSENT)
             self._deployment.remove(there)
             return
-        decision = self._decide(tenants, there)
-        self._say(decision)
+        decision = self._deciding.decide(tenants, there)
+        if decision is None:
+            outcome.extra.update(additional=ABSENT)
+            self._deployment.remove(there)
+            return
+        say(decision, outcome)
         if going:
             self._leave(decision, there)
         elif there.deployed or decision.state == MERGED:
@@ -190,6 +196,11 @@ class _Work:
                 f"{self._outcome.place}: {state.sentence()}",
                 f"they were waited for {self._cluster.rollout_timeout:g} s; the syncers go on by themselves",
             )
+
+    def _tenants(self) -> dict[str, Any] | None:
+        """The additional secret; one that its owner has deleted is gone, whatever its finalizers wait for."""
+        found = self._objects.get("secrets", ADDITIONAL) if self._cluster.present else None
+        return None if found is None or ending(found) else found
 
     def _put_all(self, decision: Decision, there: There) -> str | None:
         syncer = self._cluster.syncer
@@ -234,60 +245,9 @@ class _Work:
 
         :raises Overtaken: the tenant, or another run, has changed what was decided on meanwhile.
         """
-        if self._cluster.present and self._objects.get("secrets", ADDITIONAL) is not None:
+        if self._tenants() is not None:
             raise Overtaken(f"{ADDITIONAL} is there again")
         there = self._deployment.read()
         if there.secret is None or there.secret["metadata"]["resourceVersion"] != version:
             raise Overtaken(f"{self._outcome.place} has changed")
         return there
-
-    def _decide(self, tenants: dict[str, Any] | None, there: There) -> Decision:
-        data, where = self._management.original()
-        self._seen.append(data)
-        held_data = value_of(there.secret) if there.secret else None
-        held = None
-        if held_data is not None:
-            self._seen.append(held_data)
-            try:
-                held = load(held_data, allow_empty=True)
-            except DockerConfigError:
-                # It is written anew.
-                held = None
-        decision = decide(
-            data,
-            self._additional(tenants),
-            where=where,
-            held=held,
-            held_registries=there.additional_registries(),
-            precedence=self._cluster.precedence,
-            policy=self._cluster.policy,
-            drop=self._cluster.drop,
-        )
-        if not self._outcome.written:
-            self._before = held
-        self._outcome.before = self._before
-        return decision
-
-    def _additional(self, tenants: dict[str, Any] | None) -> Additional | None:
-        if tenants is None:
-            return None
-        try:
-            data = secret_value(tenants, KEY, "")
-        except PullSecretError:
-            return Additional(problem=f"the secret has no key {KEY}")
-        self._seen.append(data)
-        return Additional(data)
-
-    def _say(self, decision: Decision) -> None:
-        outcome = self._outcome
-        outcome.provenance = decision.provenance
-        outcome.extra["additional"] = decision.state
-        outcome.extra.pop("conflicts", None)
-        if decision.conflicts:
-            outcome.extra["conflicts"] = list(decision.conflicts)
-        outcome.warnings.extend(decision.warnings)
-        if decision.problem is not None:
-            kept = "what it brought before is kept" if decision.state == KEPT else "it is left out"
-            outcome.warnings.append(f"{ADDITIONAL} is not valid, and {kept}: {decision.problem}")
-        elif decision.state == EMPTY:
-            outcome.warnings.append(f"{ADDITIONAL} is empty")

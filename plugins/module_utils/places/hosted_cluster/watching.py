@@ -46,7 +46,7 @@ class Nodes:
 
         :param syncers: the DaemonSet whose pods count; None where the cluster's options do.
         """
-        nodes = self._objects.client.list_all("nodes", "", self._deadline)
+        nodes = self._objects.every("nodes")
         syncer = self._cluster.syncer
         if syncers is not None or syncer is None:
             pod = ((syncers or {}).get("spec") or {}).get("template", {}).get("spec") or {}

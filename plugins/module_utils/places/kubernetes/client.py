@@ -107,23 +107,32 @@ class KubernetesClient:
             return None
 
     def list_all(
-        self, kind: str, selector: str, deadline: Deadline, namespace: str | None = None
+        self,
+        kind: str,
+        selector: str,
+        deadline: Deadline,
+        namespace: str | None = None,
+        *,
+        page: int = _PAGE,
+        largest: int | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Every object of a kind that the label selector matches, page by page.
 
         :param namespace: None is all of them, and for a kind that belongs to none.
+        :param page: of so many objects; :param largest: and so many bytes at most.
         :raises NotFound: the API server does not know the kind.
+        :raises PullSecretError: a page is larger.
         """
         path = _path(namespace, kind) if namespace else _base(kind)
         where = f"{self._prefix}namespaces/{namespace}/{kind}" if namespace else f"{self._prefix}{kind}"
         token = ""
         while True:
-            query = [("labelSelector", selector), ("limit", str(_PAGE))] + (
+            query = [("labelSelector", selector), ("limit", str(page))] + (
                 [("continue", token)] if token else []
             )
-            page = self._json("GET", path, where, deadline, query=query)
-            yield from page.get("items") or ()
-            token = (page.get("metadata") or {}).get("continue") or ""
+            answer = self._json("GET", path, where, deadline, query=query, largest=largest)
+            yield from answer.get("items") or ()
+            token = (answer.get("metadata") or {}).get("continue") or ""
             if not token:
                 return
 
@@ -178,6 +187,7 @@ class KubernetesClient:
         query: Sequence[tuple[str, str]] = (),
         body: Mapping[str, Any] | None = None,
         content: str = "application/json",
+        largest: int | None = None,
     ) -> dict[str, Any]:
         url = self._host + path + ("?" + urlencode(query) if query else "")
         sent = json.dumps(body).encode() if body is not None else None
@@ -203,34 +213,54 @@ class KubernetesClient:
                     "Content-Type": content,
                     **self._authorization(timeout),
                 }
-                response = within(
+                response, data = within(
                     timeout,
-                    # One retry policy for all: urllib3 would otherwise repeat calls by itself.
-                    lambda: self._pool.request(
-                        method,
-                        url,
-                        body=sent,
-                        headers=headers,
-                        timeout=self._timeout(total=timeout),
-                        retries=False,
-                        redirect=False,
-                    ),
+                    lambda: self._answer(method, url, sent, headers, timeout, largest),
                     Unavailable(f"{where}: no whole answer from the API server {self._address} in time"),
                 )
                 if response.status >= 300:
-                    raise translate(
-                        response.status, response.data, method, place, response.headers.get("Retry-After")
-                    )
+                    raise translate(response.status, data, method, place, response.headers.get("Retry-After"))
             except self._transport_error as error:
                 # urllib3's text holds an object's address and at times the URL; its type is enough.
                 raise self._no_answer(error, where) from None
+            if largest is not None and len(data) > largest:
+                raise PullSecretError(f"{where}: the answer has more than {largest >> 20} MiB")
             try:
-                answer = json.loads(response.data)
+                answer = json.loads(data)
             except (ValueError, RecursionError):
                 raise Unavailable(f"{where}: the answer is not JSON") from None
             return answer if isinstance(answer, dict) else {}
 
         return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
+
+    def _answer(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        seconds: float,
+        largest: int | None,
+    ) -> tuple[Any, bytes]:
+        """The response and its body; of one that is too large one byte more than may be."""
+        response = self._pool.request(
+            method,
+            url,
+            body=body,
+            headers=headers,
+            timeout=self._timeout(total=seconds),
+            # One retry policy for all: urllib3 would otherwise repeat calls by itself.
+            retries=False,
+            redirect=False,
+            preload_content=largest is None,
+        )
+        if largest is None:
+            return response, response.data
+        data = response.read(largest + 1)
+        if len(data) > largest:
+            response.close()
+        response.release_conn()
+        return response, data
 
     def _no_answer(self, error: Exception, where: str) -> PullSecretError:
         distrust = _distrust(error)

@@ -27,7 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import parse_retry_after
 
-__all__ = ["AlreadyExists", "Overtaken", "translate"]
+__all__ = ["AlreadyExists", "NamespaceEnding", "Overtaken", "translate"]
 
 # RBAC, ResourceQuota, admission webhooks and policies, up to where they may quote.
 _SENTENCES = re.compile(
@@ -69,6 +69,10 @@ class AlreadyExists(Overtaken):
     """The object is there already."""
 
 
+class NamespaceEnding(DependencyMissing):
+    """Nothing can be made in the namespace any more, until somebody makes another of its name."""
+
+
 def translate(
     status: int, body: bytes, verb: str, place: str, retry_after: str | None = None
 ) -> PullSecretError:
@@ -92,7 +96,7 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
         return PermissionDenied(f"Unauthorized: {where}", "the API server does not know these credentials")
     if status == 403:
         if "being terminated" in message:
-            return DependencyMissing(f"Forbidden: {where}: the namespace is being terminated")
+            return NamespaceEnding(f"Forbidden: {where}: the namespace is being terminated")
         return PermissionDenied(
             f"Forbidden: {where}{message}",
             # A quota or an admission plugin refuses with 403 as well.

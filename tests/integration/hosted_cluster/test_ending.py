@@ -40,7 +40,9 @@ def test_a_hosted_control_plane_that_is_being_deleted_is_left_alone(
 ) -> None:
     deployed(world)
     world.additional(docker_config(registry_example_com="new"))
-    options = {"hosted_kubeconfig": str(world.hosted.kubeconfig(tmp_path / "hosted"))} if direct else {}
+    options: dict[str, Any] = (
+        {"hosted_kubeconfig": str(world.hosted.kubeconfig(tmp_path / "hosted"))} if direct else {}
+    )
     with being_deleted(world.management, f"{world.planes}/{world.id}"):
         world.reset()
         result = world.run(state=state, **options)

@@ -58,6 +58,8 @@ _NAMES = {
     "secrets": GLOBAL,
     "daemonsets": SYNCER,
 }
+# What is made first, what runs, and what is removed last: most hosted clusters have none of it.
+_FIRST = ("serviceaccounts", "daemonsets", "secrets")
 # The syncers before what they need. The secret is last: it says that there is something to be removed.
 _REMOVAL = ("daemonsets", "rolebindings", "roles", "serviceaccounts", "configmaps")
 
@@ -125,9 +127,17 @@ class Deployment:
         self._outcome = outcome
         self._deadline = deadline
 
-    def read(self) -> There:
-        """Everything of these names, whosoever it is."""
-        single = {kind: self._objects.get(kind, name) for kind, name in _NAMES.items()}
+    def read(self, *, tenants: bool) -> There:
+        """Everything of these names, whosoever it is; nothing where none of our runs can have left any.
+
+        :param tenants: whether there is an additional secret.
+        """
+        single = {kind: self._objects.get(kind, _NAMES[kind]) for kind in _FIRST}
+        if not tenants and not any(single.values()):
+            return There({}, {})
+        for kind in _NAMES:
+            if kind not in single:
+                single[kind] = self._objects.get(kind, _NAMES[kind])
         leases: dict[int, _Object] = {}
         for lease in self._objects.every("leases", self._cluster.namespace):
             number = slot_number(lease["metadata"]["name"])

@@ -148,6 +148,7 @@ class _Work:
         self._deadline = deadline
         # The secret's, where it is there in the end.
         self._version: str | None = None
+        self._status: dict[str, Any] | None = None
         self._waited = False
 
     def once(self, _fresh: bool) -> None:
@@ -157,7 +158,8 @@ class _Work:
         outcome.warnings.clear()
         self._version, self._waited = None, False
         tenants = self._tenants()
-        there = self._deployment.read()
+        there = self._deployment.read(tenants=tenants is not None)
+        self._status = there.single.get("configmaps")
         going = tenants is None and self._cluster.remove
         if tenants is None and not (there.deployed or (there and going)):
             outcome.extra.update(additional=ABSENT)
@@ -187,7 +189,13 @@ class _Work:
         if self._version is None:
             return
         wait = self._cluster.wait and not self._waited
-        state = self._nodes.wait(self._version) if wait else self._nodes.look(self._version)
+        if wait:
+            state = self._nodes.wait(self._version)
+        elif self._outcome.changed:
+            state = self._nodes.look(self._version)
+        else:
+            # It has just been read.
+            state = self._nodes.told(self._status, self._version)
         self._outcome.extra["rollout"] = state.as_dict()
         if state.failed:
             self._outcome.warnings.append(f"nodes: {state.sentence()}")
@@ -247,7 +255,7 @@ class _Work:
         """
         if self._tenants() is not None:
             raise Overtaken(f"{ADDITIONAL} is there again")
-        there = self._deployment.read()
+        there = self._deployment.read(tenants=False)
         if there.secret is None or there.secret["metadata"]["resourceVersion"] != version:
             raise Overtaken(f"{self._outcome.place} has changed")
         return there

@@ -57,7 +57,10 @@ class Nodes:
 
     def look(self, version: str) -> Rollout:
         """How far they are with this version of the secret."""
-        status = self._objects.get("configmaps", STATUS)
+        return self.told(self._objects.get("configmaps", STATUS), version)
+
+    def told(self, status: dict[str, Any] | None, version: str) -> Rollout:
+        """Likewise, by the reports that were read."""
         return rollout(self.names, (status or {}).get("data"), version)
 
     def wait(self, version: str) -> Rollout:

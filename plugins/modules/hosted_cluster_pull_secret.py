@@ -225,6 +225,8 @@ options:
     description:
       - Seconds that the nodes are waited for, with O(wait) and before everything is removed. The default
         is 60.
+      - Without O(wait), only the run that gives the nodes the original back waits for them before everything
+        is removed. The next runs look whether they have followed.
       - With 0, what is to be removed is removed at once, also where nodes have not followed.
     type: float
   targets:

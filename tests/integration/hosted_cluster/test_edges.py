@@ -205,6 +205,23 @@ def test_nodes_that_never_report_keep_the_syncers_and_are_named(world: World) ->
     assert world.there() == set(), result
 
 
+@pytest.mark.parametrize("wait", [False, True])
+def test_only_the_run_that_reverts_waits_for_nodes(world: World, wait: bool) -> None:
+    """Of thousands of hosted clusters some always have a node that is away."""
+    deployed(world)
+    world.additional(None)
+
+    def looks(**more: Any) -> int:
+        world.reset()
+        assert not world.run(rollout_timeout=0.3, **more).get("failed")
+        return len(world.hosted.calls.matching("get", f"*/configmaps/{STATUS}"))
+
+    # What is there is read, and then reports are, once or more often.
+    assert looks() > 2
+    assert (looks(wait=wait) > 2) is wait
+    assert world.there() == {*OURS, "leases"}
+
+
 def test_a_secret_that_is_there_again_before_the_removal_stops_it(world: World) -> None:
     names = deployed(world)
     world.additional(None)

@@ -225,6 +225,21 @@ def test_what_the_syncers_write_stays(world: World) -> None:
     assert world.get("leases", f"{SYNCER}-restart-0")["spec"] == lease["spec"]
 
 
+def test_a_cluster_that_nobody_touched_is_asked_little(world: World) -> None:
+    """Most hosted clusters have no additional secret."""
+
+    def asked() -> tuple[int, int]:
+        world.reset()
+        assert not world.run()["changed"]
+        return len(world.management.calls.matching()), len(world.hosted.calls.matching())
+
+    assert asked() == (2, 4)
+    world.additional(docker_config(registry_example_com="tenant"))
+    world.add_nodes(3)
+    world.run()
+    assert asked() == (3, 9)
+
+
 def test_the_tenants_secret_is_left_as_it_is(world: World) -> None:
     world.additional(docker_config(registry_example_com="tenant"))
     before = world.get("secrets", ADDITIONAL)

@@ -26,7 +26,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_clus
     Decision,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.names import ADDITIONAL
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.nodes import slots
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.nodes import (
+    Rollout,
+    slots,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hosted_cluster.deciding import (
@@ -149,14 +152,14 @@ class _Work:
         # The secret's, where it is there in the end.
         self._version: str | None = None
         self._status: dict[str, Any] | None = None
-        self._waited = False
+        self._rollout: Rollout | None = None
 
     def once(self, _fresh: bool) -> None:
         """Read, decide, write."""
         outcome = self._outcome
         outcome.restart()
         outcome.warnings.clear()
-        self._version, self._waited = None, False
+        self._version, self._rollout = None, None
         tenants = self._tenants()
         there = self._deployment.read(tenants=tenants is not None)
         self._status = there.single.get("configmaps")
@@ -188,8 +191,10 @@ class _Work:
         """Say how far the nodes are; wait for them where that is asked for."""
         if self._version is None:
             return
-        wait = self._cluster.wait and not self._waited
-        if wait:
+        wait = self._cluster.wait and self._rollout is None
+        if self._rollout is not None:
+            state = self._rollout
+        elif wait:
             state = self._nodes.wait(self._version)
         elif self._outcome.changed:
             state = self._nodes.look(self._version)
@@ -239,8 +244,10 @@ class _Work:
         """Whether every node has the original back, or is not to be waited for."""
         if self._cluster.rollout_timeout == 0:
             return True
-        state = self._nodes.wait(version)
-        self._waited = True
+        # Nodes that did not follow the run that gave them the original would hold up each of the next ones.
+        wait = self._outcome.changed or self._cluster.wait
+        state = self._nodes.wait(version) if wait else self._nodes.look(version)
+        self._rollout = state
         if not state.done:
             self._outcome.warnings.append(
                 f"not removed yet: {state.sentence()}; the next run goes on, and with rollout_timeout: 0 it "

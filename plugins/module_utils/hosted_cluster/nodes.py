@@ -28,6 +28,8 @@ _ALWAYS = (
     "node.kubernetes.io/network-unavailable",
 )
 _SHOWN = 10
+# Syncers take no longer list. Whoever can make Nodes could have thousands of Leases made otherwise.
+_SLOTS = 1024
 # Of a message; syncers write no longer one. One that is cut might end with half a credential.
 _LONGEST = 500
 # What stands between the parts of a sentence, and in no name.
@@ -92,7 +94,7 @@ def slots(max_restarting: str, nodes: int, present: int = 0) -> int:
     """
     if not max_restarting.endswith("%"):
         return max(1, int(max_restarting))
-    most = max(1, nodes * int(max_restarting[:-1]) // 100)
+    most = min(max(1, nodes * int(max_restarting[:-1]) // 100), _SLOTS)
     return present if most <= 4 * present <= 4 * most else int(2 ** (most.bit_length() - 1))
 
 

@@ -156,6 +156,7 @@ def test_differences_and_the_patch_that_ends_them(wanted: Any, there: Any, paths
 def test_the_share_of_nodes_that_may_restart() -> None:
     assert [slots("10%", nodes) for nodes in (0, 1, 9, 10, 19, 20, 49, 500)] == [1, 1, 1, 1, 1, 2, 4, 32]
     assert (slots("100%", 7), slots("3", 1), slots("3", 1, 2)) == (4, 3, 3)
+    assert (slots("100%", 5000), slots("100%", 5000, 2048)) == (1024, 1024)
 
 
 @pytest.mark.parametrize("share", ["1%", "10%", "50%", "100%"])

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.fleet import Fleet, _docker_config
-from tests.bench.lab import BenchLab, _connect
+from tests.bench.lab import BenchLab, connect
 from tests.lab.kubernetes.hypershift import BASE
 
 THREADS = 8
@@ -33,7 +33,7 @@ class Client:
     def call(self, method: str, path: str, body: Any = None, content: str = "application/json") -> Any:
         connection: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._local.connection = _connect(self._cluster)
+            connection = self._local.connection = connect(self._cluster)
         headers = {"Authorization": f"Bearer {self._cluster.token}", "Content-Type": content}
         connection.request(method, path, json.dumps(body) if body is not None else None, headers)
         answer = connection.getresponse()

@@ -14,7 +14,7 @@ from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
 
-__all__ = ["Rollout", "expected_nodes", "rollout", "slots"]
+__all__ = ["Rollout", "expected_nodes", "rollout", "slots", "tolerates_all"]
 
 _STATES = ("in-sync", "pending", "failed", "held")
 # The DaemonSet controller lets its pods tolerate these.
@@ -105,6 +105,14 @@ def expected_nodes(
 ) -> list[str]:
     """The names of the nodes that the DaemonSet has a pod on."""
     return sorted(node["metadata"]["name"] for node in nodes if _runs_on(node, selector, tolerations))
+
+
+def tolerates_all(tolerations: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether no taint keeps the DaemonSet's pods away."""
+    return any(
+        toleration.get("operator") == "Exists" and not toleration.get("key") and not toleration.get("effect")
+        for toleration in tolerations
+    )
 
 
 def _runs_on(

@@ -39,6 +39,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_clus
     expected_nodes,
     rollout,
     slots,
+    tolerates_all,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
     Embedded,
@@ -203,6 +204,9 @@ def test_the_nodes_that_get_a_pod() -> None:
     assert expected_nodes(nodes, {"x": "y"}, [{"key": "dedicated", "value": "gpu"}]) == ["a", "c", "d", "e"]
     assert expected_nodes(nodes, {"x": "y"}, [{"key": "dedicated", "value": "cpu"}]) == ["a", "d", "e"]
     assert "c" not in expected_nodes(nodes, {}, [{"operator": "Exists", "effect": "NoExecute"}])
+    assert tolerates_all([{"key": "dedicated"}, *everything])
+    for some in ([], [{"operator": "Exists", "effect": "NoExecute"}], [{"operator": "Exists", "key": "a"}]):
+        assert not tolerates_all(some)
 
 
 @pytest.mark.parametrize(

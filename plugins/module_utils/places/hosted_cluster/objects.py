@@ -70,9 +70,19 @@ class Objects:
         """The object, or None."""
         return self.client.get(self.namespace, kind, name, self._deadline)
 
-    def every(self, kind: str, namespace: str | None = None) -> Iterator[_Object]:
+    def every(
+        self, kind: str, namespace: str | None = None, *, metadata_only: bool = True
+    ) -> Iterator[_Object]:
         """Every object of a kind, some at a time: the tenant may make many, and large ones."""
-        return self.client.list_all(kind, "", self._deadline, namespace, page=_PAGE, largest=_LARGEST)
+        return self.client.list_all(
+            kind,
+            "",
+            self._deadline,
+            namespace,
+            page=_PAGE,
+            largest=_LARGEST,
+            metadata_only=metadata_only,
+        )
 
     def guard(self, kind: str, there: Mapping[str, Any], *, adopt: bool, delete: bool) -> None:
         """:raises OwnershipConflict: it is somebody else's."""

@@ -16,6 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_clus
     Rollout,
     expected_nodes,
     rollout,
+    tolerates_all,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hosted_cluster.objects import (
     Objects,
@@ -46,13 +47,14 @@ class Nodes:
 
         :param syncers: the DaemonSet whose pods count; None where the cluster's options do.
         """
-        nodes = self._objects.every("nodes")
         syncer = self._cluster.syncer
         if syncers is not None or syncer is None:
             pod = ((syncers or {}).get("spec") or {}).get("template", {}).get("spec") or {}
             selector, tolerations = pod.get("nodeSelector") or {}, pod.get("tolerations") or []
         else:
             selector, tolerations = syncer.node_selector, syncer.tolerations
+        # Most of a Node is its images; of its spec only taints count, and mostly all are tolerated.
+        nodes = self._objects.every("nodes", metadata_only=tolerates_all(tolerations))
         self.names = expected_nodes(nodes, selector, tolerations)
 
     def look(self, version: str) -> Rollout:

@@ -49,6 +49,8 @@ __all__ = ["KubernetesClient", "KubernetesClients"]
 # Enough to hold a page of 3 kB secrets in memory twice without noticing.
 _PAGE = 500
 _LIBRARIES = ("kubernetes.client.configuration", "kubernetes.client.rest", "kubernetes.config.kube_config")
+_JSON = "application/json"
+_METADATA = f"{_JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_JSON}"
 _MERGE_PATCH = "application/merge-patch+json"
 # Where the kinds of other groups than the core are.
 _GROUPS = {
@@ -115,11 +117,13 @@ class KubernetesClient:
         *,
         page: int = _PAGE,
         largest: int | None = None,
+        metadata_only: bool = False,
     ) -> Iterator[dict[str, Any]]:
         """Every object of a kind that the label selector matches, page by page.
 
         :param namespace: None is all of them, and for a kind that belongs to none.
         :param page: of so many objects; :param largest: and so many bytes at most.
+        :param metadata_only: nothing else is needed, and a server that can leaves it out.
         :raises NotFound: the API server does not know the kind.
         :raises PullSecretError: a page is larger.
         """
@@ -130,7 +134,15 @@ class KubernetesClient:
             query = [("labelSelector", selector), ("limit", str(page))] + (
                 [("continue", token)] if token else []
             )
-            answer = self._json("GET", path, where, deadline, query=query, largest=largest)
+            answer = self._json(
+                "GET",
+                path,
+                where,
+                deadline,
+                query=query,
+                accept=_METADATA if metadata_only else _JSON,
+                largest=largest,
+            )
             yield from answer.get("items") or ()
             token = (answer.get("metadata") or {}).get("continue") or ""
             if not token:
@@ -186,7 +198,8 @@ class KubernetesClient:
         *,
         query: Sequence[tuple[str, str]] = (),
         body: Mapping[str, Any] | None = None,
-        content: str = "application/json",
+        content: str = _JSON,
+        accept: str = _JSON,
         largest: int | None = None,
     ) -> dict[str, Any]:
         url = self._host + path + ("?" + urlencode(query) if query else "")
@@ -209,7 +222,7 @@ class KubernetesClient:
         def once(timeout: float) -> dict[str, Any]:
             try:
                 headers = {
-                    "Accept": "application/json",
+                    "Accept": accept,
                     "Content-Type": content,
                     **self._authorization(timeout),
                 }

@@ -16,15 +16,17 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.bench.figures import Goal, conclude, spread
 from tests.bench.hosted_fleet import THREADS, Client, HostedFleet
 from tests.bench.lab import ROOT, BenchLab
-from tests.bench.measure import CommandFailed, machine_cpu, own_cpu
-from tests.bench.report import machine, table
+from tests.bench.measure import CommandFailed
+from tests.bench.report import table
 from tests.bench.runs import Bench, Run
 from tests.lab.kubernetes.hypershift import serve_hosted_control_planes
 from tests.lab.supervisor import LabError
@@ -32,150 +34,175 @@ from tests.lab.supervisor import LabError
 _PLAYBOOK = "hyperfleet.pull_secret.hosted_cluster"
 _SYNCERS = 16
 _STATUS = "global-pull-secret-status"
+_MERGE_PATCH = "application/merge-patch+json"
+# Goals: calls of a cluster that nobody touched, MiB of all processes, KiB of at most 1 MiB.
+_CALLS = {"idle": 6.0, "no-op": 12.0}
+_PEAK_MIB = 512.0
+_STATUS_KIB = 512.0
 
 
 class Hosted(Bench):
     """The runs over fleets of hosted clusters."""
 
-    def fleet(self, fleet: HostedFleet, steps: Sequence[tuple[str, int]], *, change: int = 0) -> None:
-        """Run the playbook once a step; a step is its name and how many clusters it has to change."""
-        fleet.write()
+    def run_playbook(self, fleet: HostedFleet, step: str, changed: int, *more: str) -> None:
+        """Run it; RuntimeError where it did not change as many clusters as it has to."""
         self._lab.calls()
-        for step, changed in steps:
-            if step.endswith("changed"):
-                fleet.change(change)
-                self._lab.calls()
-            program = Path(sys.executable).with_name("ansible-playbook")
-            command: list[str | Path] = [program, _PLAYBOOK, "-e", f"@{fleet.variables}"]
-            log = self._run("collection", fleet, step, command, self._lab.environment())
-            told = f"{fleet.size} clusters: {changed} changed, 0 failed"
-            if told not in log.read_text():
-                raise RuntimeError(f"{step}: not told {told}:\n{log.read_text()[-800:]}")
+        program = Path(sys.executable).with_name("ansible-playbook")
+        command: list[str | Path] = [program, _PLAYBOOK, "-e", f"@{fleet.variables}", *more]
+        log = self._run("collection", fleet, step, command, self._lab.environment())
+        plural = "" if fleet.size == 1 else "s"
+        told = f"{fleet.size} cluster{plural}: {changed} changed, 0 failed"
+        if told not in log.read_text():
+            raise RuntimeError(f"{step}: not told {told}:\n{log.read_text()[-800:]}")
 
 
-def reports(
-    lab: BenchLab, client: Client, directory: Path, nodes: int, progress: Callable[[str], None]
-) -> Any:
-    """A run that waits for many nodes, each of whose syncers reports twice (pending, then in-sync)."""
-    fleet = HostedFleet(directory, client, 1, "wide", additional=True)
-    fleet.write()
-    names = [f"node-{index:04d}.region-1.compute.internal.example.com" for index in range(nodes)]
-    with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(lambda name: client.make("/api/v1/nodes", {"metadata": {"name": name}}), names))
-    bench = Hosted(directory, lab, lambda dummy: None)
-    at = "/api/v1/namespaces/hosted-wide-00000"
-    took: list[float] = []
-    sizes: list[int] = []
+class Syncers:
+    """What the syncers of one hosted cluster write while a run waits for them: each reports twice."""
 
-    def say(name: str, version: str, state: str, message: str) -> None:
-        entry = json.dumps({"resourceVersion": version, "state": state, "message": message})
-        started = time.monotonic()
-        status, dummy = client.call(
-            "PATCH", f"{at}/configmaps/{_STATUS}", {"data": {name: entry}}, "application/merge-patch+json"
-        )
-        if status != 200:
-            raise RuntimeError(f"a report: HTTP {status}")
-        took.append(time.monotonic() - started)
+    def __init__(self, client: Client, namespace: str, nodes: int) -> None:
+        self._client = client
+        self._at = f"/api/v1/namespaces/{namespace}"
+        self._names = [f"node-{index:04d}.region-1.compute.internal.example.com" for index in range(nodes)]
+        self.took: list[float] = []
+        self.conflicts = self.size = 0
+        self.ended = 0.0
 
-    def follow() -> None:
-        """All syncers, a few at a time as their connections are served."""
+    def join(self) -> None:
+        """Make their nodes."""
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(self._node, self._names))
+
+    def follow(self) -> None:
+        """As soon as there is a secret; a few of them at a time, as their connections are served."""
         version = None
-        while version is None:
-            status, secret = client.call("GET", f"{at}/secrets/global-pull-secret")
+        while version is None or self._status() is None:
+            time.sleep(0.02)
+            status, secret = self._client.call("GET", f"{self._at}/secrets/global-pull-secret")
             version = secret["metadata"]["resourceVersion"] if status == 200 else None
-            time.sleep(0.02)
-        while client.call("GET", f"{at}/configmaps/{_STATUS}")[0] != 200:
-            time.sleep(0.02)
         with ThreadPoolExecutor(_SYNCERS) as pool:
             waiting = "waits for a restart slot; others restart first " * 8
-            list(pool.map(lambda name: say(name, version, "pending", waiting), names))
-            sizes.append(len(json.dumps(client.call("GET", f"{at}/configmaps/{_STATUS}")[1])))
-            list(pool.map(lambda name: say(name, version, "in-sync", ""), names))
-        ended.append(time.monotonic())
+            list(pool.map(lambda name: self._say(name, version, "pending", waiting), self._names))
+            self.size = len(json.dumps(self._status()))
+            list(pool.map(lambda name: self._say(name, version, "in-sync", ""), self._names))
+        self.ended = time.monotonic()
 
-    ended: list[float] = []
-    thread = threading.Thread(target=follow)
+    def _node(self, name: str) -> None:
+        self._client.make("/api/v1/nodes", {"metadata": {"name": name}})
+
+    def _status(self) -> Any:
+        status, found = self._client.call("GET", f"{self._at}/configmaps/{_STATUS}")
+        return found if status == 200 else None
+
+    def _say(self, name: str, version: str, state: str, message: str) -> None:
+        entry = json.dumps({"resourceVersion": version, "state": state, "message": message})
+        started = time.monotonic()
+        while True:
+            status, dummy = self._client.call(
+                "PATCH", f"{self._at}/configmaps/{_STATUS}", {"data": {name: entry}}, _MERGE_PATCH
+            )
+            if status == 200:
+                break
+            if status != 409:
+                raise RuntimeError(f"a report: HTTP {status}")
+            self.conflicts += 1
+        self.took.append((time.monotonic() - started) * 1000)
+
+
+def reports(lab: BenchLab, directory: Path, nodes: int) -> dict[str, Any]:
+    """A run that waits for many nodes."""
+    client = _prepared(lab)
+    fleet = HostedFleet(directory, client, 1, "wide", additional=True)
+    fleet.write()
+    syncers = Syncers(client, f"hosted-{fleet.identity(0)}", nodes)
+    syncers.join()
+    bench = Hosted(directory, lab, lambda dummy: None)
+    thread = threading.Thread(target=syncers.follow)
     thread.start()
-    lab.calls()
-    before = machine_cpu(), own_cpu()
-    extra = ["-e", "wait=true", "-e", "rollout_timeout=250"]
-    program = Path(sys.executable).with_name("ansible-playbook")
-    bench._run(
-        "collection",
-        fleet,
-        "wait",
-        [program, _PLAYBOOK, "-e", f"@{fleet.variables}", *extra],
-        lab.environment(),
-    )
+    waiting = ["-e", "wait=true", "-e", "rollout_timeout=250"]
+    bench.run_playbook(fleet, "wait", 1, *waiting)
     over = time.monotonic()
     thread.join()
-    run = bench.runs[-1]
-    took.sort()
-    found = {
+    usage = bench.runs[-1].usage
+    return {
+        "lab": bench.runs[-1].lab,
         "nodes": nodes,
-        "status_bytes": sizes[0],
-        "report_ms_p50": round(took[len(took) // 2] * 1000, 1),
-        "report_ms_p99": round(took[int(len(took) * 0.99)] * 1000, 1),
-        "reports": len(took),
-        "seconds_from_the_last_report_to_the_end": round(over - ended[0], 2),
-        "run_seconds": round(run.usage.wall, 2),
-        "run_cpu_seconds": round(run.usage.cpu, 2),
-        "run_mib": round(run.usage.peak_tree / 2**20),
-        "machine_cpu_seconds": round(machine_cpu() - before[0], 2),
+        "status_bytes": syncers.size,
+        "reports": len(syncers.took),
+        "conflicts": syncers.conflicts,
+        "report_ms": spread(syncers.took),
+        "seconds_from_the_last_report_to_the_end": round(over - syncers.ended, 2),
+        "run_seconds": round(usage.wall, 2),
+        "run_cpu_seconds": round(usage.cpu, 2),
+        "run_mib": usage.peak_tree >> 20,
     }
-    progress(json.dumps(found))
-    return found
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.hosted", description=__doc__)
-    parser.add_argument(
-        "--merged", type=int, nargs="*", default=[1000], help="sizes of fleets with tenants' secrets"
-    )
+    parser.add_argument("--merged", type=int, nargs="*", default=[1000], help="sizes of fleets with tenants")
     parser.add_argument("--idle", type=int, nargs="*", default=[1000, 10_000], help="and of fleets without")
     parser.add_argument("--nodes", type=int, default=500, help="of one cluster; 0 leaves it out")
     parser.add_argument("--lab", choices=["stand-in", "real"], default="stand-in", help="which API server")
     parser.add_argument("--results", type=Path, default=ROOT / "bench-results")
     options = parser.parse_args()
-    about, runs, wide = machine(), [], None
+    found: dict[str, Any] = {}
+    runs: list[Run] = []
+    real = options.lab == "real"
     try:
         for kind, sizes in (("merged", options.merged), ("idle", options.idle)):
             for size in sizes:
-                runs += _measure(kind, size, real=options.lab == "real")
+                with _lab(real) as (lab, directory):
+                    runs += _measure(kind, size, lab, directory)
         if options.nodes:
-            with tempfile.TemporaryDirectory(prefix="pull-secret-bench-") as text:
-                directory = Path(text)
-                with BenchLab(directory, real=options.lab == "real") as lab:
-                    client = _prepared(lab)
-                    wide = reports(lab, client, directory, options.nodes, print)
+            with _lab(real) as (lab, directory):
+                found = {"reports": reports(lab, directory, options.nodes)}
     except (CommandFailed, LabError, RuntimeError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     if runs:
-        print("", *table(runs), sep="\n")
-    options.results.mkdir(parents=True, exist_ok=True)
-    path = options.results / f"hosted-{about['time'].replace(':', '')}.json"
-    content = {"about": about, "runs": [run.as_json() for run in runs], "reports": wide}
-    path.write_text(json.dumps(content, indent=2) + "\n")
-    print(f"\n{path}")
-    return 0
+        print("", *table(runs), "", sep="\n")
+    return conclude(
+        options.results, "hosted", {**found, "runs": [run.as_json() for run in runs]}, _goals(found, runs)
+    )
 
 
-def _measure(kind: str, size: int, *, real: bool) -> list[Run]:
-    """One fleet in a lab of its own."""
-    with tempfile.TemporaryDirectory(prefix="pull-secret-bench-") as text:
-        directory = Path(text)
-        with BenchLab(directory, real=real) as lab:
-            client = _prepared(lab)
-            bench = Hosted(directory, lab, lambda run: _progress(kind, run))
-            fleet = HostedFleet(directory, client, size, kind, additional=kind == "merged")
-            if kind == "idle":
-                bench.fleet(fleet, [("idle", 0)])
-            else:
-                some = max(1, size // 100)
-                steps = [("first", size), ("no-op", 0), ("1 % changed", len(range(0, size, size // some)))]
-                bench.fleet(fleet, steps, change=some)
-            return bench.runs
+def _goals(found: dict[str, Any], runs: Sequence[Run]) -> list[Goal]:
+    goals = []
+    for run in runs:
+        if run.step in _CALLS and run.calls:
+            calls = round(sum(run.calls.values()) / run.clusters, 1)
+            goals.append(Goal(f"calls a cluster, {run.step} of {run.clusters:,}", calls, _CALLS[run.step]))
+        goals.append(
+            Goal(f"memory, {run.step} of {run.clusters:,}", run.usage.peak_tree >> 20, _PEAK_MIB, "MiB")
+        )
+    if "reports" in found:
+        size = found["reports"]["status_bytes"] / 1024
+        goals.append(Goal("the reports of all nodes at their longest", round(size), _STATUS_KIB, "KiB"))
+    return goals
+
+
+@contextmanager
+def _lab(real: bool) -> Iterator[tuple[BenchLab, Path]]:
+    """A lab of its own, and a directory."""
+    with (
+        tempfile.TemporaryDirectory(prefix="pull-secret-bench-") as text,
+        BenchLab(Path(text), real=real) as lab,
+    ):
+        yield lab, Path(text)
+
+
+def _measure(kind: str, size: int, lab: BenchLab, directory: Path) -> list[Run]:
+    client = _prepared(lab)
+    bench = Hosted(directory, lab, lambda run: _progress(kind, run))
+    fleet = HostedFleet(directory, client, size, kind, additional=kind == "merged")
+    fleet.write()
+    if kind == "idle":
+        bench.run_playbook(fleet, "idle", 0)
+    else:
+        bench.run_playbook(fleet, "first", size)
+        bench.run_playbook(fleet, "no-op", 0)
+        bench.run_playbook(fleet, "1 % changed", fleet.change_originals(max(1, size // 100)))
+    return bench.runs
 
 
 def _prepared(lab: BenchLab) -> Client:

@@ -27,7 +27,7 @@ class Client:
     """The API server as its admin: a connection a thread."""
 
     def __init__(self, lab: BenchLab) -> None:
-        self._cluster = lab._cluster
+        self._cluster = lab.cluster
         self._local = threading.local()
 
     def call(self, method: str, path: str, body: Any = None, content: str = "application/json") -> Any:
@@ -89,12 +89,14 @@ class HostedFleet(Fleet):
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(self._make, range(self.size)))
 
-    def change(self, count: int) -> None:
-        """Another original for ``count`` of them, spread over the fleet."""
-        for index in range(0, self.size, max(1, self.size // count)):
+    def change_originals(self, count: int) -> int:
+        """Another original for about ``count`` of them, spread over the fleet; for how many."""
+        indices = range(0, self.size, max(1, self.size // count))
+        for index in indices:
             data = {".dockerconfigjson": _encoded(_docker_config(index, "second"))}
             path = f"/api/v1/namespaces/{self.namespace(index)}/secrets/pull-secret"
             self._client.call("PATCH", path, {"data": data}, "application/merge-patch+json")
+        return len(indices)
 
     def _make(self, index: int) -> None:
         name = self.identity(index)

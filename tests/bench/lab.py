@@ -35,7 +35,7 @@ class BenchLab:
         self._control_plane = ControlPlane(directory / "control-plane") if real else None
         self.real = real
         self.grpc = self.rest = self.kubeconfig = ""
-        self._cluster = Cluster("", "", "")
+        self.cluster = Cluster("", "", "")
 
     def __enter__(self) -> BenchLab:
         try:
@@ -43,11 +43,11 @@ class BenchLab:
             self.grpc, self.rest = secret_manager["grpc"], secret_manager["rest"]
             if self._control_plane is not None:
                 state = self._control_plane.up()
-                self._cluster = Cluster("mgmt-1", state.url, state.token, state.ca)
+                self.cluster = Cluster("mgmt-1", state.url, state.token, state.ca)
             else:
                 kubernetes = self._start("kubernetes")
-                self._cluster = Cluster("mgmt-1", kubernetes["url"], kubernetes["token"])
-            self.kubeconfig = str(write_kubeconfig(self._directory / "kubeconfig", [self._cluster]))
+                self.cluster = Cluster("mgmt-1", kubernetes["url"], kubernetes["token"])
+            self.kubeconfig = str(write_kubeconfig(self._directory / "kubeconfig", [self.cluster]))
         except BaseException:
             self.__exit__()
             raise
@@ -94,10 +94,10 @@ class BenchLab:
             list(pool.map(self._create_namespaces, parts))
 
     def _create_namespaces(self, names: list[str]) -> None:
-        connection = connect(self._cluster)
+        connection = connect(self.cluster)
         for name in names:
             body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-            headers = {"Authorization": f"Bearer {self._cluster.token}", "Content-Type": "application/json"}
+            headers = {"Authorization": f"Bearer {self.cluster.token}", "Content-Type": "application/json"}
             connection.request("POST", "/api/v1/namespaces", json.dumps(body), headers)
             answer = connection.getresponse()
             answer.read()
@@ -112,9 +112,9 @@ class BenchLab:
         if not self.real:
             counted.update(
                 f"Kubernetes {call['verb'] or 'discovery'}"
-                for call in _lab_call(self._cluster.url, "GET", "calls")
+                for call in _lab_call(self.cluster.url, "GET", "calls")
             )
-            _lab_call(self._cluster.url, "DELETE", "calls")
+            _lab_call(self.cluster.url, "DELETE", "calls")
         return dict(sorted(counted.items()))
 
 

@@ -189,7 +189,8 @@ class Loop:
 
     def _recheck(self, now: float) -> None:
         """Somebody else may have written the file; now and then it is read even if it looks the same."""
-        if self._secret is None:
+        if self._secret is None or self._restarts.is_running:
+            # The file may be ours that is being rolled back; what others did meanwhile is seen after that.
             return
         self._rechecks += 1
         if self._node.stamp() != self._stamp:

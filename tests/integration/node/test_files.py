@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.integration.node.rows import another_run, row
 from tests.integration.node.world import FILE, World, document
 
 pytestmark = pytest.mark.real("nodes")
@@ -32,6 +33,7 @@ def refused(world: World, *registries: str) -> dict[str, Any]:
     return done.result
 
 
+@row("read-only or full file system")
 def test_a_read_only_file_system(world: World) -> None:
     world.install()
     mounted(world, "1m")
@@ -41,6 +43,7 @@ def test_a_read_only_file_system(world: World) -> None:
     assert world.beside() == ["config.json"]
 
 
+@row("read-only or full file system")
 def test_a_full_disk(world: World) -> None:
     world.install()
     mounted(world, "64k")
@@ -67,6 +70,7 @@ def test_a_full_disk(world: World) -> None:
     assert world.beside() == ["config.json", "config.json.hyperfleet", "config.json.hyperfleet-backup"]
 
 
+@row("`config.json` is a link, a directory, a pipe")
 @pytest.mark.parametrize(
     ("command", "says"),
     [
@@ -90,6 +94,18 @@ def test_mode_and_owner_are_kept(world: World) -> None:
     assert world.node.run(["stat", "-c", "%a %u %g", FILE]).stdout == "644 12 34\n"
     for name in ("hyperfleet", "hyperfleet-backup"):
         assert world.node.run(["stat", "-c", "%a %u", f"{FILE}.{name}"]).stdout == "600 0\n"
+
+
+@row("another run is at work")
+def test_another_run_that_does_not_end(world: World) -> None:
+    world.install()
+    world.put(document("ecr.example"))
+    before = world.kubelet()
+    with another_run(world.node.root / "var/lib/kubelet"):
+        done = world.sync("quay.io", lock_timeout=0.5)
+        assert "another process has been writing on this node for 0.5 s" in done.result["msg"]
+    assert (world.auths(), world.kubelet()) == ({"ecr.example"}, before)
+    assert world.sync("quay.io", window=0.2).code == 0
 
 
 def test_two_writers_at_once(world: World) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.integration.node.rows import UNWELL, row
 from tests.integration.node.world import BAD, FILE, UNIT, World, document
 from tests.integration.processes import Finished
 from tests.lab.nodes import Node
@@ -59,6 +60,7 @@ def files(pair: World) -> list[bool]:
     return ["config.json" in pair.beside(node) for node in pair.nodes]
 
 
+@row("all is well")
 def test_well(pair: World) -> None:
     pair.install()
     before = kubelets(pair)
@@ -75,6 +77,7 @@ def test_well(pair: World) -> None:
     assert kubelets(pair) == now
 
 
+@row("no such unit, masked, a bad setting")
 @pytest.mark.parametrize("case", ["NoSuchUnit", "UnitMasked", "BadUnitSetting"])
 def test_a_unit_that_cannot_be_restarted(pair: World, case: str) -> None:
     pair.install()
@@ -91,23 +94,19 @@ def test_a_unit_that_cannot_be_restarted(pair: World, case: str) -> None:
     assert [pair.beside(node) for node in pair.nodes] == [[], []]
 
 
-@pytest.mark.parametrize(
-    ("mode", "kind", "job", "says"),
-    [
-        ("exit", "simple", "done", "kubelet ended"),
-        ("exit", "notify", "failed", "the restart ended with failed, result"),
-        ("crash", "notify", "done", "kubelet ended"),
-        ("crash", "simple", "done", "kubelet ended"),
-        ("unready", "notify", "failed", "result timeout"),
-        ("unhealthy", "notify", "done", "healthz answers 500 after 5 s"),
-    ],
+@row(
+    "Type=simple that exits at once, a crash after 2 s",
+    "Type=exec or notify that exits",
+    "never says READY=1",
+    "healthz never answers 200",
 )
+@pytest.mark.parametrize(("mode", "kind", "job", "says"), UNWELL)
 def test_a_kubelet_that_does_not_come_up(pair: World, mode: str, kind: str, job: str, says: str) -> None:
     pair.install(mode, kind=kind)
     pair.put(document("ecr.example"), mode=0o640)
     before = pair.node.read(FILE)
     for result in failed(pair):
-        assert says in result["msg"]
+        assert says.format(ready=5) in result["msg"]
         assert "(2 attempts); the file was rolled back" in result["msg"]
         assert "either" not in result["msg"]
         assert result["restart"]["jobs"] == [job, job, "done"]
@@ -132,6 +131,7 @@ def test_absence_is_restored_as_absence(pair: World) -> None:
     assert states(pair) == {"active"}
 
 
+@row("a dependency fails")
 def test_a_dependency_that_fails(pair: World) -> None:
     needed = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nExecStart=/bin/test -e /run/ok\n"
     for node in pair.nodes:
@@ -151,6 +151,7 @@ def test_a_dependency_that_fails(pair: World) -> None:
     assert [pair.ledger(node)["pending"] for node in pair.nodes] == [None] * 2
 
 
+@row("a condition of the unit is not met")
 def test_a_condition_that_is_not_met(pair: World) -> None:
     everywhere(pair, "touch", "/run/allowed")
     pair.install(unit="ConditionPathExists=/run/allowed")
@@ -167,6 +168,18 @@ def test_a_condition_that_is_not_met(pair: World) -> None:
     assert states(pair) == {"active"}
 
 
+@row("kubelet is not running")
+def test_a_kubelet_that_is_not_running(pair: World) -> None:
+    pair.install()
+    everywhere(pair, "systemctl", "stop", UNIT)
+    for result in well(pair, "quay.io", window=0.5):
+        assert result["restart"]["jobs"] == []
+        assert "it reads the file when it starts" in str(result["warnings"])
+    assert states(pair) == {"inactive"}
+    assert [pair.auths(node) for node in pair.nodes] == [{"quay.io"}] * 2
+
+
+@row("the sixth restart in 10 s")
 def test_the_start_limit(pair: World) -> None:
     """Without ResetFailedUnit the sixth start would leave kubelet down."""
     pair.install(unit="StartLimitIntervalSec=600\nStartLimitBurst=5")
@@ -199,6 +212,7 @@ def during_the_restart(pair: World, *command: str) -> list[threading.Thread]:
     return threads
 
 
+@row("somebody stops it meanwhile")
 def test_a_concurrent_stop(pair: World) -> None:
     pair.install("slow", extra="TimeoutStartSec=30")
     stopping = during_the_restart(pair, "systemctl", "stop", UNIT)
@@ -216,6 +230,7 @@ def test_a_concurrent_stop(pair: World) -> None:
     assert states(pair) == {"inactive"}
 
 
+@row("the bus is restarted meanwhile")
 def test_the_bus_is_restarted_in_the_middle(pair: World) -> None:
     pair.install("slow", extra="TimeoutStartSec=30")
     restarting = during_the_restart(pair, "systemctl", "restart", "dbus.service")
@@ -226,6 +241,7 @@ def test_the_bus_is_restarted_in_the_middle(pair: World) -> None:
     assert states(pair) == {"active"}
 
 
+@row("D-Bus cannot be reached")
 def test_a_bus_that_is_gone(pair: World) -> None:
     pair.install()
     everywhere(pair, "sh", "-c", "systemctl stop dbus.socket dbus.service; rm -f /run/dbus/system_bus_socket")

@@ -22,7 +22,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import Node
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.pace import Pace
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.program import Syncer
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import from_environment
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import (
+    Settings,
+    from_environment,
+)
 from tests.integration.syncer.kubelet import Kubelet, QuickClock
 from tests.integration.syncer.wire import Wire
 from tests.lab.kubernetes.lab import KubernetesLab
@@ -185,7 +188,7 @@ class NodeUnderTest:
         handle = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         pace = Pace(settings)
         pace.slot = pace.held = pace.retry = pace.status = pace.watch = Backoff(0.02, 0.05)
-        node = Node(settings, self.kubelet.systemd, QuickClock())
+        node = self._node(settings)
         self._syncer = Syncer(settings, Log(handle), node, pace)
         rest, self.rested = self._syncer.loop._rest, 0
 
@@ -197,6 +200,9 @@ class NodeUnderTest:
         self._thread = threading.Thread(target=self._run, args=(self._syncer,))
         self._thread.start()
         return self
+
+    def _node(self, settings: Settings) -> Node:
+        return Node(settings, self.kubelet.systemd, QuickClock())
 
     def _run(self, syncer: Syncer) -> None:
         self.code = syncer.run()

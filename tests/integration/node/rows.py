@@ -1,0 +1,82 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The outcomes that docs/nodes.md promises: one list for both doors to a node, the module and the syncer."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple, TypeVar
+
+ROWS = (
+    "all is well",
+    "no such unit, masked, a bad setting",
+    "Type=simple that exits at once, a crash after 2 s",
+    "Type=exec or notify that exits",
+    "never says READY=1",
+    "healthz never answers 200",
+    "a dependency fails",
+    "a condition of the unit is not met",
+    "somebody stops it meanwhile",
+    "kubelet is not running",
+    "the sixth restart in 10 s",
+    "the bus is restarted meanwhile",
+    "D-Bus cannot be reached",
+    "read-only or full file system",
+    "`config.json` is a link, a directory, a pipe",
+    "another run is at work",
+)
+
+
+class Unwell(NamedTuple):
+    """A kubelet that does not come up: its way (``fake_kubelet.py``), Type, job's result, and the words."""
+
+    mode: str
+    kind: str
+    job: str
+    says: str
+
+
+# ``{ready}`` is the time within which it had to be well.
+UNWELL = (
+    Unwell("exit", "simple", "done", "kubelet ended"),
+    Unwell("exit", "notify", "failed", "the restart ended with failed, result"),
+    Unwell("crash", "notify", "done", "kubelet ended"),
+    Unwell("crash", "simple", "done", "kubelet ended"),
+    Unwell("unready", "notify", "failed", "result timeout"),
+    Unwell("unhealthy", "notify", "done", "healthz answers 500 after {ready} s"),
+)
+
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def row(*names: str) -> Callable[[Test], Test]:
+    """A test that shows these rows."""
+    assert set(names) <= set(ROWS), names
+
+    def marked(test: Test) -> Test:
+        test.rows = names  # type: ignore[attr-defined]
+        return test
+
+    return marked
+
+
+def shown(modules: Iterable[ModuleType]) -> set[str]:
+    """The rows that the modules' tests show."""
+    tests = [vars(module)[name] for module in modules for name in vars(module) if name.startswith("test_")]
+    return {name for test in tests for name in getattr(test, "rows", ())}
+
+
+@contextmanager
+def another_run(directory: Path) -> Iterator[None]:
+    """Somebody holds the lock for writes in kubelet's directory."""
+    path = directory / ".config.json.hyperfleet-writing"
+    with path.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+        path.unlink()

@@ -1,0 +1,30 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Each outcome that is promised has a test on real nodes, by the module and by the syncer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tests.integration.node.test_files as module_files
+import tests.integration.node.test_outcomes as module_outcomes
+import tests.integration.syncer.test_outcomes as syncer_outcomes
+from tests.integration.node.rows import ROWS, shown
+
+PAGE = Path(__file__).resolve().parents[3] / "docs/nodes.md"
+
+
+def test_the_page_has_these_rows_and_no_other() -> None:
+    table = PAGE.read_text().partition("## What is said, what is left behind")[2]
+    lines = [line for line in table.splitlines() if line.startswith("| ")][2:]
+    assert tuple(line.split(" | ")[0].removeprefix("| ") for line in lines) == ROWS
+
+
+def test_the_module_shows_each() -> None:
+    assert shown([module_outcomes, module_files]) == set(ROWS)
+
+
+def test_the_syncer_shows_each() -> None:
+    assert shown([syncer_outcomes]) == set(ROWS)

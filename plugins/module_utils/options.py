@@ -17,7 +17,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import source_spec
 
 __all__ = [
@@ -184,7 +184,7 @@ def resolve_targets(params: Mapping[str, Any], names: Sequence[str]) -> list[dic
         identity = target.get("id") or target.get("cluster_id")
         if identity is not None and seen.setdefault(identity, index) != index:
             raise ConfigurationError(
-                f"targets {seen[identity] + 1} and {index + 1} have the same id {identity}"
+                f"targets {seen[identity] + 1} and {index + 1} have the same id {shown(identity)}"
             )
     return resolved
 

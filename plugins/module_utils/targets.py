@@ -12,6 +12,7 @@ from typing import Any, Callable, Generic, TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import resolve_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 
 __all__ = ["Wanted", "build_targets"]
 
@@ -38,9 +39,9 @@ class Wanted(Generic[T]):
 
     @property
     def id(self) -> str:
-        """What results call it."""
+        """What results call it; what can be no name may be a docker config that was pasted there."""
         names = ("id", "cluster_id", "secret", "name")
-        return next((str(self.options[name]) for name in names if self.options.get(name)), "target")
+        return shown(next((str(self.options[name]) for name in names if self.options.get(name)), "target"))
 
     def target(self) -> T:
         """:raises ConfigurationError: the options describe none."""

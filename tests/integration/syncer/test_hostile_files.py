@@ -59,7 +59,7 @@ FILES: dict[str, bytes] = {
     ).encode(),
     "more than 1 MiB": json.dumps({"auths": {}, "x": "x" * 1_100_000}).encode(),
     "more than 1 MiB of entries": json.dumps(
-        {"auths": {f"r{number}.example.com": {"auth": AUTH} for number in range(20_000)}}
+        {"auths": {f"r{number}.example.com": {"auth": AUTH, "x": "x" * 2000} for number in range(600)}}
     ).encode(),
     "more than 1 MiB of nonsense": b"x" * 1_100_000,
 }

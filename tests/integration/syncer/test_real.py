@@ -21,6 +21,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
+    MERGE_PATCH,
+    METADATA_ONLY,
+    Api,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import Node
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.pace import Pace
@@ -135,6 +140,18 @@ def server() -> Iterator[Server]:
         made = Server(stack.enter_context(kubernetes(REAL)))
         stack.callback(made.call, "DELETE", f"/api/v1/namespaces/{made.namespace}")
         yield made
+
+
+def test_a_report_is_answered_without_the_reports_of_others(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(server.token())
+    (tmp_path / "ca.crt").write_bytes(server.ca)
+    api = Api(server.host, server.port, tls=True, directory=str(tmp_path))
+    path, body = f"{server.core}/configmaps/global-pull-secret-status", {"data": {"node-1": "x"}}
+    answers = [api.call("PATCH", path, body, MERGE_PATCH, accept=METADATA_ONLY) for _time in range(2)]
+    assert [answer["kind"] for answer in answers] == ["PartialObjectMetadata"] * 2
+    assert all("data" not in answer for answer in answers)
+    versions = {answer["metadata"]["resourceVersion"] for answer in answers}
+    assert len(versions) == 1, "said again it is not written again"
 
 
 def test_with_its_own_rights_only(server: Server, tmp_path: Path) -> None:

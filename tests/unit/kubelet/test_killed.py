@@ -14,6 +14,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -23,7 +24,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig, load
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import atomic_file
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import (
+    sync as kubelet_sync,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import (
     Options,
     Synchroniser,
@@ -48,7 +53,13 @@ _OS_CALLS = (
 )
 _MOST = 2000
 
-OLD = document(ecr_example="theirs", quay_io="displaced")
+# What neither changes a file nor a kubelet.
+_HARMLESS = {
+    "environ", "fspath", "fstat", "geteuid", "getegid", "getxattr", "lstat", "path", "read", "stat",
+    "strerror", "urandom",
+}  # fmt: skip
+
+OLD = {**document(ecr_example="theirs", quay_io="displaced"), "HttpHeaders": {"a": 7, "b": "x"}}
 NEW = config(quay_io="new", ghcr_io="new")
 BAD = config(bad_example="new")
 
@@ -93,7 +104,10 @@ class Kubelet(Systemd):
 class Story:
     """Work that is killed at a step, in a directory that is made anew for each step."""
 
-    def __init__(self, directory: Path, old: bytes | None, earlier: list[DockerConfig | None]) -> None:
+    def __init__(
+        self, directory: Path, old: bytes | None, earlier: list[DockerConfig | None], by_role: bool = False
+    ) -> None:
+        self.run = self._by_the_role if by_role else self._at_once
         self._directory = directory
         self._old = old
         self._earlier = earlier
@@ -110,9 +124,23 @@ class Story:
         for desired in self._earlier:
             self.run(desired)
 
-    def run(self, desired: DockerConfig | None) -> str:
-        options = Options(healthz="", attempts=2)
-        return Synchroniser(str(self.path), options, self.kubelet, JumpingClock()).apply(desired).state
+    def _sync(self, **options: Any) -> Synchroniser:
+        given = Options(**{"healthz": "", "attempts": 2, **options})
+        return Synchroniser(str(self.path), given, self.kubelet, JumpingClock())
+
+    def _at_once(self, desired: DockerConfig | None) -> str:
+        return self._sync().apply(desired).state
+
+    def _by_the_role(self, desired: DockerConfig | None) -> str:
+        """The write, the two handlers and the rescue."""
+        written = self._sync(restart="deferred").apply(desired)
+        well = written.state not in ("failed", "held")
+        if well and written.needed:
+            settled = self._sync(rollback=False, window=0.0).settle()
+            well = settled.state == "in-sync" and bool(self._sync().verify().healthy)
+        if not well and written.needed:
+            self._sync().roll_back()
+        return "in-sync" if well else "held" if written.state == "held" else "failed"
 
     def content(self) -> bytes | None:
         return self.path.read_bytes() if self.path.exists() else None
@@ -164,8 +192,9 @@ class Story:
         self.kubelet.before_step = before_step
 
 
-def _meaning(data: bytes | None) -> DockerConfig | None:
-    return None if data is None else load(data)
+def _meaning(data: bytes | None) -> Any:
+    """Whole, as JSON: what others wrote need not be a docker config by our rules."""
+    return None if data is None else json.loads(data)
 
 
 @pytest.fixture
@@ -176,20 +205,45 @@ def directory(tmp_path: Path) -> Iterator[Path]:
         yield Path(made)
 
 
+def test_no_step_is_overlooked() -> None:
+    """Whatever of ``os`` the node's code calls is a step, or known to change nothing."""
+    package = Path(kubelet_sync.__file__).parent
+    used = set()
+    for path in [Path(atomic_file.__file__), *package.glob("*.py")]:
+        text = path.read_text()
+        used |= set(re.findall(r"\bos\.([a-z]+)\b", text))
+        assert not re.search(r"\bopen\(", text.replace("os.open(", "").replace("_open(", "")), path
+        assert "shutil" not in text
+    assert used <= set(_OS_CALLS) | _HARMLESS
+    assert set(_OS_CALLS) <= used
+
+
+_STORIES = [
+    pytest.param(None, [], NEW, "in-sync", id="made"),
+    pytest.param(OLD, [], NEW, "in-sync", id="merged into what others wrote"),
+    pytest.param(OLD, [config(quay_io="older", docker_io="older")], NEW, "in-sync", id="rotated"),
+    pytest.param(OLD, [NEW], None, "in-sync", id="taken out"),
+    pytest.param(None, [NEW], None, "in-sync", id="removed"),
+    pytest.param(OLD, [], BAD, "held", id="rolled back"),
+    pytest.param(None, [], BAD, "held", id="rolled back to absence"),
+]
+
+
 @pytest.mark.parametrize(
-    ("old", "earlier", "desired", "state"),
+    ("by_role", "old", "earlier", "desired", "state"),
     [
-        pytest.param(None, [], NEW, "in-sync", id="made"),
-        pytest.param(OLD, [], NEW, "in-sync", id="merged into what others wrote"),
-        pytest.param(OLD, [config(quay_io="older", docker_io="older")], NEW, "in-sync", id="rotated"),
-        pytest.param(OLD, [NEW], None, "in-sync", id="taken out"),
-        pytest.param(None, [NEW], None, "in-sync", id="removed"),
-        pytest.param(OLD, [], BAD, "held", id="rolled back"),
-        pytest.param(None, [], BAD, "held", id="rolled back to absence"),
+        *(pytest.param(False, *story.values, id=story.id) for story in _STORIES),
+        # Its steps come in another order only where there is something to merge, or to roll back.
+        *(
+            pytest.param(True, *story.values, id=f"{story.id}, by the role")
+            for story in _STORIES
+            if story.values[0] is not None and not story.values[1]
+        ),
     ],
 )
 def test_every_step(
     directory: Path,
+    by_role: bool,
     old: Any,
     earlier: list[DockerConfig | None],
     desired: DockerConfig | None,
@@ -197,7 +251,7 @@ def test_every_step(
 ) -> None:
     data = None if old is None else json.dumps(old, indent=1).encode()
     # What becomes of it when nobody is killed.
-    whole = Story(directory / "whole", data, earlier)
+    whole = Story(directory / "whole", data, earlier, by_role)
     whole.begin()
     before = whole.content()
     whole.run(desired)
@@ -209,7 +263,7 @@ def test_every_step(
         assert after == before
         allowed.append(_meaning(_with_bad(old)))
 
-    story = Story(directory / "killed", data, earlier)
+    story = Story(directory / "killed", data, earlier, by_role)
     for step in range(1, _MOST):
         story.begin()
         if not story.killed(desired, step):
@@ -237,4 +291,5 @@ def test_every_step(
 
 def _with_bad(old: Any) -> bytes:
     auths = {**(old or {"auths": {}})["auths"], **document(bad_example="new")["auths"]}
-    return json.dumps({"auths": auths}).encode()
+    beside = {"HttpHeaders": {"b": "x"}} if old else {}
+    return json.dumps({**beside, "auths": auths}).encode()

@@ -16,11 +16,15 @@ description:
     and what they took the place of comes back. Names and keyed digests of them are kept in
     C(config.json.hyperfleet), and what they took the place of in C(config.json.hyperfleet-backup), both
     beside the file.
+  - What others have beside C(auths) stays as well, one by one. Only what breaks a rule is put aside, and
+    comes back with O(state=absent).
   - The file is replaced in one step. A run that is killed leaves the old file or the new one, and the
     next run goes on from there.
   - The docker config is read on the controller and sent to the node over a pipelined connection, or not
     at all.
   - A docker config that was rolled back is not tried again until it changes, unless O(retry_failed=true).
+  - Check mode says what the following run does, if kubelet then comes up. After a run that was killed it
+    may watch kubelet for O(window) to find that out.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
   - hyperfleet.pull_secret.run
@@ -105,7 +109,7 @@ options:
     type: bool
     default: true
   retry_failed:
-    description: Whether a docker config that was rolled back is tried again.
+    description: Whether a docker config that has failed is tried again.
     type: bool
     default: false
   source:
@@ -267,7 +271,7 @@ actions:
 state:
   description:
     - V(in-sync), V(pending) for a restart that is still to be made, V(failed), or V(held) for a docker
-      config that was rolled back before and was left alone.
+      config that has failed before and was left alone.
   type: str
   returned: when the node was reached
   sample: in-sync

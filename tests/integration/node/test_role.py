@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
 import pytest
 
-from tests.integration.node.world import BAD, World, document
+from tests.integration.node.world import BAD, FILE, World, document
 from tests.integration.processes import Finished
 from tests.tools import env
 
@@ -58,6 +59,61 @@ def test_a_roll_out_and_its_repetition(fleet: World) -> None:
     assert again.code == 0, again.output
     assert not any(result.get("changed") for result in again.of("kubelet_auth_sync"))
     assert [fleet.kubelet(node) for node in fleet.nodes] == now
+
+    # One node has drifted: that one is named in advance, and no other.
+    fleet.nodes[1].write(FILE, json.dumps(document("ecr.example")), 0o600)
+    foretold = play(fleet, "quay.io", check=True, node_serial=3).of("kubelet_auth_sync")
+    assert sorted(result["actions"] for result in foretold if result["actions"]) == [["written", "restarted"]]
+    assert play(fleet, "quay.io", node_serial=3).code == 0
+    assert fleet.auths(fleet.nodes[1]) == {"ecr.example", "quay.io"}
+    assert [fleet.kubelet(node) != old for node, old in zip(fleet.nodes, now, strict=True)] == [
+        False,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(("allowed", "reached"), [(None, False), (50, True)])
+def test_one_failing_node_of_a_batch_stops_the_roll_out_unless_it_may(
+    fleet: World, allowed: int | None, reached: bool
+) -> None:
+    fleet.install()
+    first = copy.copy(fleet)
+    first.nodes = fleet.nodes[:1]
+    first.install("crash")
+    more: dict[str, Any] = {} if allowed is None else {"node_max_fail_percentage": allowed}
+    done = play(fleet, BAD, node_serial=2, **more)
+    assert done.code != 0
+    assert "config.json" not in fleet.beside()
+    assert fleet.auths(fleet.nodes[1]) == {BAD}
+    assert ("config.json" in fleet.beside(fleet.nodes[2])) == reached
+
+
+def test_what_a_killed_run_left_is_foretold(fleet: World) -> None:
+    """The restart that is still to be made, with a file that is as wanted."""
+    fleet.install()
+    written = fleet.sync("quay.io", restart="deferred")
+    assert written.code == 0, written.output
+    checked = play(fleet, "quay.io", check=True, node_serial=3)
+    assert checked.code == 0, checked.output
+    assert [result["actions"] for result in checked.of("kubelet_auth_sync")][:3] == [["restarted"]] * 3
+    before = fleet.kubelet()
+    assert play(fleet, "quay.io", node_serial=3).code == 0
+    assert fleet.kubelet() != before
+
+
+@pytest.mark.parametrize(
+    "variable", ["node_window", "node_ready_timeout", "node_backoff", "node_restart_timeout"]
+)
+def test_a_time_that_is_none_is_found_before_the_write(fleet: World, variable: str) -> None:
+    fleet.install()
+    before = fleet.kubelet()
+    wrong: dict[str, Any] = {variable: 1e300}
+    done = play(fleet, "quay.io", **wrong)
+    assert done.code != 0
+    assert "is a number of seconds" in done.output
+    assert fleet.beside() == []
+    assert fleet.kubelet() == before
 
 
 @pytest.mark.parametrize("mode", ["crash", "unready"])

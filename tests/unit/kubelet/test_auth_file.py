@@ -95,3 +95,11 @@ def test_what_was_removed_meanwhile_is_restored_with_its_mode(tmp_path: Path) ->
 def test_a_missing_directory_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="its directory does not exist"):
         auth_file.read(str(tmp_path / "nowhere" / "config.json"))
+
+
+def test_the_owner_is_kept_and_restored(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(os, "fchown", lambda _handle, uid, gid: given.append((uid, gid)))
+    auth_file.write(str(place.path), b"{}", auth_file.Snapshot(b"old", 0o600, 12, 34))
+    auth_file.restore(str(place.path), auth_file.Snapshot(b"old", 0o600, 56, 78))
+    assert given == [(12, 34), (56, 78)]

@@ -376,6 +376,38 @@ def test_a_stop_leaves_the_restart_to_the_next_run(place: Place) -> None:
     assert place.ledger()["pending"] is None
 
 
+def test_going_back_before_a_restart_was_judged_restarts(place: Place) -> None:
+    """The file is the one that was known to work, and kubelet runs with another."""
+    place.sync().apply(WANTED)
+    place.sync().apply(config(quay_io="newer"), stop=lambda: place.systemd.restarts == 2)
+    place.sync(restart="deferred").apply(WANTED)
+    result = place.sync().apply(WANTED)
+    assert (result.state, result.actions, place.systemd.restarts) == ("in-sync", ["restarted"], 3)
+
+
+def test_a_roll_back_that_was_killed_is_finished_before_kubelet_is_judged(place: Place) -> None:
+    place.put(document(ecr_example="x"))
+    place.systemd.script = ["failed"] * 3
+    sync = place.sync()
+    sync.write(WANTED)
+
+    def killed(_snapshot: object) -> None:
+        raise KeyboardInterrupt
+
+    sync._store.put = killed  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        sync.settle()
+    assert "quay.io" in place.auths()
+    result = place.sync().settle()
+    assert (result.state, result.actions, result.rolled_back) == (
+        "failed",
+        ["rolled back", "restarted"],
+        True,
+    )
+    assert "the file was rolled back" in result.message
+    assert place.auths() == document(ecr_example="x")["auths"]
+
+
 def test_plan_writes_nothing(place: Place) -> None:
     planned = place.sync().plan(WANTED)
     assert planned.actions == ["written", "restarted"]

@@ -113,9 +113,7 @@ def compose(
         data = merged.canonical()
     # Ours took their place, or is not to be led past by them (a credHelper).
     lost = {
-        name: value
-        for name, value in beside.there.items()
-        if name in mine or (name not in odd and after.get(name) != value)
+        name: value for name, value in beside.there.items() if name not in odd and after.get(name) != value
     }
     return Composed(
         data=data,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.limits import MOST_SLOTS
 
 __all__ = ["Rollout", "expected_nodes", "rollout", "slots", "tolerates_all"]
 
@@ -28,8 +29,6 @@ _ALWAYS = (
     "node.kubernetes.io/network-unavailable",
 )
 _SHOWN = 10
-# Syncers take no longer list. Whoever can make Nodes could have thousands of Leases made otherwise.
-_SLOTS = 1024
 # Of a message; syncers write no longer one. One that is cut might end with half a credential.
 _LONGEST = 500
 # What stands between the parts of a sentence, and in no name.
@@ -94,7 +93,8 @@ def slots(max_restarting: str, nodes: int, present: int = 0) -> int:
     """
     if not max_restarting.endswith("%"):
         return max(1, int(max_restarting))
-    most = min(max(1, nodes * int(max_restarting[:-1]) // 100), _SLOTS)
+    # Whoever can make Nodes could have any number of Leases made otherwise.
+    most = min(max(1, nodes * int(max_restarting[:-1]) // 100), MOST_SLOTS)
     return present if most <= 4 * present <= 4 * most else int(2 ** (most.bit_length() - 1))
 
 

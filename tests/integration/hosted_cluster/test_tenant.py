@@ -48,6 +48,21 @@ def test_an_api_server_that_hangs_holds_up_nobody(world: World, other: World, fa
     assert hostile["kind"] in ("timeout", "unavailable")
 
 
+@pytest.mark.parametrize("field", ["spec.pullSecret", "status.kubeConfig"])
+def test_a_control_plane_leads_to_no_secret_but_its_own(world: World, other: World, field: str) -> None:
+    """The API's paths are put together of names, and HTTP clients resolve dots in them."""
+    world.additional(docker_config(registry_example_com="tenant"))
+    part, dummy, name = field.partition(".")
+    theirs = {"spec.pullSecret": "pull-secret", "status.kubeConfig": "admin-kubeconfig"}[field]
+    patch = {part: {name: {"name": f"../../{other.control_plane}/secrets/{theirs}"}}}
+    at = f"{world.planes}/{world.id}"
+    assert world.management.request("PATCH", at, patch, "application/merge-patch+json")[0] == 200
+    hostile = run_both(world, other)[0]
+    assert hostile["kind"] == "configuration", hostile
+    assert hostile["msg"].endswith(f"{field}.name (not shown) is not a name")
+    assert world.there() == set()
+
+
 def test_a_page_of_huge_objects_is_not_held(
     world: World, other: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_clus
     Cluster,
     Reference,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import KUBERNETES_NAME
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
     KubernetesClient,
     KubernetesClients,
@@ -29,6 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     secret_value,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
 __all__ = ["Ending", "Management"]
 
@@ -96,7 +98,7 @@ class Management:
         name = _at(plane, "spec", "pullSecret", "name")
         if not name:
             raise DependencyMissing(f"{where}: spec.pullSecret.name says no secret")
-        return Reference(self._namespace, name, KEY)
+        return Reference(self._namespace, _name(name, f"{where}: spec.pullSecret.name"), KEY)
 
     def _kubeconfig_of_plane(self) -> Reference:
         plane, where = self._found()
@@ -105,7 +107,8 @@ class Management:
             raise DependencyMissing(
                 f"{where}: status.kubeConfig says no secret", "the hosted control plane is not ready yet"
             )
-        return Reference(self._namespace, name, _at(plane, "status", "kubeConfig", "key") or "kubeconfig")
+        key = _at(plane, "status", "kubeConfig", "key") or "kubeconfig"
+        return Reference(self._namespace, _name(name, f"{where}: status.kubeConfig.name"), key)
 
     @property
     def _namespace(self) -> str:
@@ -140,6 +143,16 @@ class Management:
         if ending(self._plane):
             raise Ending(f"{where} is being deleted")
         return self._plane, where
+
+
+def _name(text: str, where: str) -> str:
+    """A name that a HostedControlPlane says: in a path of the API it might lead to another's secret.
+
+    :raises ConfigurationError: it is none.
+    """
+    if not KUBERNETES_NAME.match(text):
+        raise ConfigurationError(f"{where} {quoted(text)} is not a name")
+    return text
 
 
 def _at(value: Any, *path: str) -> Any:

@@ -16,7 +16,7 @@ import json
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
@@ -103,7 +103,7 @@ class KubernetesClient:
         """The object, or None where there is none."""
         try:
             return self._json(
-                "GET", f"{_path(namespace, kind)}/{name}", self.place(namespace, kind, name), deadline
+                "GET", _path(namespace, kind, name), self.place(namespace, kind, name), deadline
             )
         except NotFound:
             return None
@@ -166,7 +166,7 @@ class KubernetesClient:
 
         :raises Overtaken: the object was changed, or deleted, since it was read.
         """
-        place, path = self.place(namespace, kind, name), f"{_path(namespace, kind)}/{name}"
+        place, path = self.place(namespace, kind, name), _path(namespace, kind, name)
         try:
             return self._json("PATCH", path, place, deadline, body=body, content=_MERGE_PATCH)
         except NotFound as error:
@@ -180,7 +180,7 @@ class KubernetesClient:
         try:
             self._json(
                 "DELETE",
-                f"{_path(namespace, kind)}/{name}",
+                _path(namespace, kind, name),
                 self.place(namespace, kind, name),
                 deadline,
                 body=body,
@@ -313,8 +313,11 @@ class KubernetesClient:
         return {"Authorization": token} if token else {}
 
 
-def _path(namespace: str, kind: str) -> str:
-    return _base(kind, f"namespaces/{namespace}/")
+def _path(namespace: str, kind: str, name: str = "") -> str:
+    """Of an object, or of all of a kind; a slash in a name leads nowhere else."""
+    return _base(kind, f"namespaces/{quote(namespace, safe=':')}/") + (
+        f"/{quote(name, safe=':')}" if name else ""
+    )
 
 
 def _base(kind: str, within: str = "") -> str:

@@ -2,14 +2,19 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Changes made into few events: while one batch is taken, and while a playbook runs, the next one grows."""
+"""Changes made into few events: while one batch is taken, and while a playbook runs, the next one grows.
+
+There is one playbook at a time, so what costs time must not hold up what does not. Three kinds of clusters
+get events of their own: those that changed, those that are only looked at again, and those whose API server
+does not answer, a few at a time. What changed is in every second event at the latest.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Callable, Optional, Protocol
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import Named
@@ -21,6 +26,8 @@ __all__ = ["Batches", "Queue", "engine_is_busy"]
 # be another rulebook's playbook.
 _LOOK = 0.25
 _LONGEST = 300.0
+# Clusters with trouble in one event: no more than a run handles at once, since each may take its time limit.
+_FEW = 16
 
 
 class Queue(Protocol):
@@ -49,8 +56,12 @@ class Batches:
         self._busy = busy
         # Gives the entries of clusters, as the list has them when the event is put.
         self.describe: Callable[[list[str]], list[dict[str, Any]]] = _nothing
+        # Gives the clusters of which something cannot be watched now.
+        self.troubled: Callable[[], Collection[str]] = frozenset
         self._clusters: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._problems: dict[tuple[Named, str], dict[str, Any]] = {}
+        # Whether the last event was of clusters that changed.
+        self._changed_last = False
         self._some = asyncio.Event()
 
     def add(
@@ -71,7 +82,8 @@ class Batches:
                     "type": kind,
                     "resourceVersion": version or "",
                 }
-        self._some.set()
+        if self._clusters:
+            self._some.set()
 
     def problem(self, clusters: Iterable[str], secret: Named, text: Optional[str]) -> None:
         """Watching fails, or does no longer (None): the last word of a batch counts."""
@@ -99,17 +111,31 @@ class Batches:
             await asyncio.sleep(_LOOK)
 
     def _take(self) -> list[dict[str, Any]]:
-        """The events to put now; who has waited longest goes first."""
+        """The events to put now."""
         events: list[dict[str, Any]] = []
         if self._problems:
             events.append({"kubernetes_secret": {"problems": list(self._problems.values())}})
             self._problems = {}
-        clusters = list(self._clusters)[: self._most]
+        clusters = self._next()
         if clusters:
             changes = [change for cluster in clusters for change in self._clusters.pop(cluster).values()]
             event = {"clusters": clusters, "changes": changes, "targets": self.describe(clusters)}
             events.append({"kubernetes_secret": event})
         return events
+
+    def _next(self) -> list[str]:
+        """The clusters of one event, all of one kind; of a kind, who has waited longest goes first."""
+        changed: list[str] = []
+        looked_at: list[str] = []
+        slow: list[str] = []
+        troubled = self.troubled()
+        for cluster, changes in self._clusters.items():
+            kind = slow if cluster in troubled else changed if changes else looked_at
+            kind.append(cluster)
+        others = looked_at[: self._most] or slow[: min(_FEW, self._most)]
+        # A secret that changes all the time does not keep the others waiting for ever.
+        self._changed_last = bool(changed) and not (others and self._changed_last)
+        return changed[: self._most] if self._changed_last else others
 
     async def _put(self, events: list[dict[str, Any]]) -> None:
         for event in events:

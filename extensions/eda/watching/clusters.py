@@ -56,9 +56,10 @@ _COMMON = (
     "healthz",
     "kubelet_unit",
     "kubelet_dir",
-    "wait",
     "rollout_timeout",
 )
+# All clusters wait for the end of a run, so how long nodes are waited for is the rulebook's to say.
+_NOT_OURS = ("wait", "rollout_timeout")
 
 
 class Listed(NamedTuple):
@@ -132,17 +133,26 @@ def parse_clusters(
                 if misplaced(target):
                     raise ConfigurationError(f"{where}: {MISPLACED}")
                 watches = _hosted(target, where, default)
-                targets[cluster] = target
+                targets[cluster] = {
+                    name: value for name, value in target.items() if not _is_waiting(name, value)
+                }
             for watched in watches:
                 found.setdefault(watched, set()).add(cluster)
         except ConfigurationError as error:
             complaints.append(error.message)
+        except RecursionError:
+            complaints.append(f"{where}: it is nested too deeply")
     return Listed({watched: frozenset(ids) for watched, ids in found.items()}, targets, complaints)
 
 
 def _is_given(value: Any) -> bool:
     """An empty value is no value."""
     return value is not None and value != ""
+
+
+def _is_waiting(name: str, value: Any) -> bool:
+    """Whether it makes a run wait for nodes; the 0 that removes at once does not."""
+    return name in _NOT_OURS and str(value).strip() not in ("0", "0.0")
 
 
 def _explicit(entry: Mapping[str, Any], where: str, default: Connection) -> list[Watched]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Collection
 from functools import partial
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Accesses
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.again import Again
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import Api, Named
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Batches
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters import (
@@ -48,7 +50,12 @@ class Fleet:
         self._clusters: Clusters = {}
         self._targets: dict[str, dict[str, Any]] = {}
         batches.describe = self._describe
+        batches.troubled = self._in_trouble
+        self._again = Again(settings.resync)
         self._tasks: dict[Watched, asyncio.Task[None]] = {}
+        # What has been listed once, and what cannot be watched now.
+        self._listed: set[Watched] = set()
+        self._troubled: set[Watched] = set()
         # The file as it was read last, and what was wrong with it.
         self._signature: Optional[tuple[int, ...]] = None
         self._complaint: Optional[str] = None
@@ -64,9 +71,8 @@ class Fleet:
                     await self._read(self._settings.clusters)
                 if 0 < self._settings.resync <= time.monotonic() - resynced:
                     resynced = time.monotonic()
-                    self._batches.add(
-                        dict.fromkeys(one for ids in self._clusters.values() for one in sorted(ids))
-                    )
+                    self._batches.add(self._ids())
+                self._batches.add(self._again.due())
                 await asyncio.sleep(_LOOK)
         finally:
             for task in self._tasks.values():
@@ -77,6 +83,7 @@ class Fleet:
     async def _read(self, path: str) -> None:
         """Read the file if it has changed; with one that cannot be used, all stays as it is."""
         path = os.path.expanduser(path)
+        signature: Optional[tuple[int, ...]] = None
         try:
             status = os.stat(path)
             signature = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
@@ -90,6 +97,10 @@ class Fleet:
         except ConfigurationError as error:
             self._signature = signature
             self._complain(error.message)
+        except Exception as error:  # noqa: BLE001 - whatever stands there, the watches go on
+            # Its text may quote the file.
+            self._signature = signature
+            self._complain(f"{shown_path(path)} cannot be used: {type(error).__name__}")
         else:
             self._signature, self._complaint = signature, None
             self._follow(found)
@@ -102,6 +113,13 @@ class Fleet:
     def _describe(self, clusters: list[str]) -> list[dict[str, Any]]:
         return [self._targets[cluster] for cluster in clusters if cluster in self._targets]
 
+    def _ids(self) -> Collection[str]:
+        """Of all clusters, each once, in the list's order."""
+        return dict.fromkeys(one for ids in self._clusters.values() for one in sorted(ids))
+
+    def _in_trouble(self) -> Collection[str]:
+        return {one for watched in self._troubled for one in self._clusters.get(watched, ())}
+
     def _follow(self, listed: Listed) -> None:
         """Begin and end watches until they are those of the list."""
         for text in listed.complaints:
@@ -110,6 +128,9 @@ class Fleet:
         former, self._clusters = self._clusters, clusters
         for watched in former.keys() - clusters.keys():
             self._tasks.pop(watched).cancel()
+            self._listed.discard(watched)
+            self._troubled.discard(watched)
+        self._again.keep_only(self._ids())
         for watched, concerned in clusters.items():
             if watched in former:
                 # Its watch goes on, and has nothing to say of who came.
@@ -130,10 +151,20 @@ class Fleet:
         LOGGER.info("watching %d secrets", len(clusters))
 
     def _changed(self, watched: Watched, secret: Named, kind: Optional[str], version: Optional[str]) -> None:
-        self._batches.add(sorted(self._clusters.get(watched, ())), secret, kind, version)
+        concerned = sorted(self._clusters.get(watched, ()))
+        self._batches.add(concerned, secret, kind, version)
+        if watched in self._listed:
+            self._again.changed(concerned)
+        self._listed.add(watched)
 
     def _trouble(self, watched: Watched, secret: Named, text: Optional[str]) -> None:
         concerned = sorted(self._clusters.get(watched, ()))
         said = "works again" if text is None else text
         LOGGER.warning("%s: watching %s/%s: %s", ", ".join(concerned[:3]), *secret, said)
         self._batches.problem(concerned, secret, text)
+        if text is None:
+            self._troubled.discard(watched)
+            # What was done meanwhile has most likely failed.
+            self._batches.add(concerned)
+        else:
+            self._troubled.add(watched)

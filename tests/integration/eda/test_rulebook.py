@@ -32,7 +32,7 @@ STUB = """
     - name: Begin
       ansible.builtin.lineinfile:
         path: "{{ log }}"
-        line: "{{ {'begin': ids, 'timeout': hosted_cluster_timeout} | to_json }}"
+        line: "{{ {'begin': ids, 'limits': [hosted_cluster_timeout, rollout_timeout]} | to_json }}"
         insertafter: EOF
         create: true
         mode: "0600"
@@ -71,7 +71,7 @@ def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
                 started = time.monotonic() - begun
                 first = running.lines[0]
                 assert sorted(first["begin"]) == [f"cls-{one}" for one in range(5)]
-                assert first["timeout"] == 300
+                assert first["limits"] == [60, 5]
                 await server.until(lambda: server.watches == 10)
 
                 # A single change.
@@ -90,7 +90,7 @@ def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
                 await running.ended(3)
                 assert running.lines[3:] == [
                     {"end": ["cls-3"]},
-                    {"begin": ["cls-1", "cls-3", "cls-4"], "timeout": 300},
+                    {"begin": ["cls-1", "cls-3", "cls-4"], "limits": [60, 5]},
                     {"end": ["cls-1", "cls-3", "cls-4"]},
                 ]
                 status = Path(f"/proc/{running.process.pid}/status").read_text()
@@ -121,7 +121,9 @@ def test_nothing_is_lost_when_it_is_killed(tmp_path: Path) -> None:
                     await running.process.wait()
             (tmp_path / "log").unlink()
             async with rulebook(tmp_path, clusters, stub=STUB) as running:
-                await running.ended(1)
-                assert sorted(running.lines[0]["begin"]) == ["cls-0", "cls-1"]
+                # Who has a secret, and who has none.
+                await running.ended(2)
+                begun = [line["begin"] for line in running.lines if "begin" in line]
+                assert begun == [["cls-1"], ["cls-0"]]
 
     asyncio.run(scenario())

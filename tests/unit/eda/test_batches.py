@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,9 +29,11 @@ class Taken:
         self.room.set()
         self.waiting = asyncio.Event()
         self.fails = 0
+        self.on_put: Callable[[Any], None] = lambda _data: None
 
     async def put(self, data: Any) -> None:
         self.waiting.set()
+        self.on_put(data)
         await self.room.wait()
         if self.fails:
             self.fails -= 1
@@ -62,14 +65,17 @@ def test_a_cluster_is_named_once_and_its_last_change_counts() -> None:
     async def scenario() -> None:
         async with World() as world:
             world.batches.add(["cls-1"], SECRET, "ADDED", "1")
-            world.batches.add(["cls-2"])
+            world.batches.add(["cls-2"], SECRET, "DELETED", "3")
             world.batches.add(["cls-1"], SECRET, "MODIFIED", "2")
             await world.queue.until(1)
-            change = {"cluster_id": "cls-1", "namespace": "kube-system", "name": "additional-pull-secret"}
+            secret = {"namespace": "kube-system", "name": "additional-pull-secret"}
             assert world.queue.events == [
                 {
                     "clusters": ["cls-1", "cls-2"],
-                    "changes": [{**change, "type": "MODIFIED", "resourceVersion": "2"}],
+                    "changes": [
+                        {"cluster_id": "cls-1", **secret, "type": "MODIFIED", "resourceVersion": "2"},
+                        {"cluster_id": "cls-2", **secret, "type": "DELETED", "resourceVersion": "3"},
+                    ],
                     "targets": [],
                 }
             ]
@@ -86,6 +92,48 @@ def test_a_batch_has_no_more_than_it_may_and_who_waits_longest_goes_first() -> N
                 ["cls-0", "cls-1"],
                 ["cls-2", "cls-3"],
                 ["cls-4"],
+            ]
+
+    asyncio.run(scenario())
+
+
+def test_who_changed_goes_before_who_is_looked_at_again_and_who_does_not_answer_comes_last() -> None:
+    async def scenario() -> None:
+        async with World() as world:
+            silent = [f"silent-{number}" for number in range(20)]
+            world.batches.troubled = lambda: silent
+            # A change does not make them answer.
+            world.batches.add(silent, SECRET, "MODIFIED", "1")
+            world.batches.add(["again-1", "again-2"])
+            world.batches.add(["changed-1"], SECRET, "MODIFIED", "2")
+            await world.queue.until(4)
+            assert [event["clusters"] for event in world.queue.events] == [
+                ["changed-1"],
+                ["again-1", "again-2"],
+                silent[:16],
+                silent[16:],
+            ]
+
+    asyncio.run(scenario())
+
+
+def test_a_secret_that_changes_all_the_time_keeps_nobody_waiting_for_ever() -> None:
+    async def scenario() -> None:
+        async with World(most=2) as world:
+            world.batches.add([f"cls-{number}" for number in range(4)])
+
+            def change_again(data: Any) -> None:
+                world.batches.add(["restless"], SECRET, "MODIFIED", "1")
+
+            world.queue.on_put = change_again
+            change_again(None)
+            await world.queue.until(5)
+            assert [event["clusters"] for event in world.queue.events[:5]] == [
+                ["restless"],
+                ["cls-0", "cls-1"],
+                ["restless"],
+                ["cls-2", "cls-3"],
+                ["restless"],
             ]
 
     asyncio.run(scenario())

@@ -137,6 +137,14 @@ clusters:
     }
 
 
+@pytest.mark.parametrize(("seconds", "kept"), [(600, {}), ("600", {}), (0, {"rollout_timeout": 0})])
+def test_how_long_nodes_are_waited_for_is_not_the_entrys_to_say(seconds: Any, kept: dict[str, Any]) -> None:
+    entry = {"cluster_id": "cls-1", "control_plane_namespace": "clusters-1"}
+    waiting = {"wait": True, "rollout_timeout": seconds}
+    assert parse_clusters([{**entry, **waiting}], DEFAULT).targets == {"cls-1": {**entry, **kept}}
+    assert parse_clusters([entry], DEFAULT, waiting).targets == {"cls-1": {**entry, **kept}}
+
+
 def test_an_entry_with_a_docker_config_in_it_gets_into_no_event() -> None:
     config = '{"auths": {"quay.io": {"auth": "dXNlcjpleGFtcGxlLXBhc3N3b3Jk"}}}'
     entry = {"cluster_id": "cls-1", "control_plane_namespace": "clusters-1", "original": {"name": config}}

@@ -1,0 +1,56 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""When a cluster that changed is looked at again."""
+
+from __future__ import annotations
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.again import Again
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def looks(again: Again, clock: Clock, seconds: int) -> list[tuple[int, str]]:
+    """(second, cluster) of all looks in that time."""
+    found = []
+    for second in range(1, seconds + 1):
+        clock.now += 1
+        found += [(second, cluster) for cluster in again.due()]
+    return found
+
+
+def test_who_changed_is_looked_at_again_with_pauses_that_double_until_all_are_looked_at() -> None:
+    clock = Clock()
+    again = Again(300, clock)
+    again.changed(["cls-1"])
+    assert looks(again, clock, 2000) == [(30, "cls-1"), (90, "cls-1"), (210, "cls-1"), (450, "cls-1")]
+
+
+def test_a_further_change_begins_anew() -> None:
+    clock = Clock()
+    again = Again(100, clock)
+    again.changed(["cls-1", "cls-2"])
+    assert looks(again, clock, 29) == []
+    again.changed(["cls-1"])
+    assert looks(again, clock, 200) == [(1, "cls-2"), (30, "cls-1"), (61, "cls-2"), (90, "cls-1")]
+
+
+def test_who_went_is_forgotten() -> None:
+    clock = Clock()
+    again = Again(100, clock)
+    again.changed(["cls-1", "cls-2"])
+    again.keep_only(["cls-2"])
+    assert looks(again, clock, 30) == [(30, "cls-2")]
+
+
+def test_nobody_is_looked_at_again_where_that_was_turned_off() -> None:
+    clock = Clock()
+    again = Again(0, clock)
+    again.changed(["cls-1"])
+    assert looks(again, clock, 1000) == []

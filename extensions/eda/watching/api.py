@@ -15,12 +15,13 @@ import asyncio
 import json
 import random
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, TypeVar
 from urllib.parse import quote
 
 import aiohttp
+from aiohttp.http_exceptions import LineTooLong
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
@@ -29,13 +30,25 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
 )
 
-__all__ = ["Api", "Failed", "Found", "Gone", "Named", "Refused"]
+__all__ = ["Api", "Failed", "Found", "Gone", "Named", "Nonsense", "Refused"]
+
+T = TypeVar("T")
 
 _TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 # Seconds for a request that is answered at once.
-_CALL = aiohttp.ClientTimeout(total=30, sock_connect=10)
+_CALL = aiohttp.ClientTimeout(total=20, sock_connect=10)
+_BEGUN = 20.0
 # Calls and handshakes at the same time: a fleet's start is work for both sides.
 _AT_ONCE = 64
+# Bytes of an answer: a table of one Secret is some hundred, a Secret at most a MiB and a half.
+_LARGEST_TABLE = 256 * 1024
+_LARGEST = 8 * 1024 * 1024
+_KINDS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
+# Events of one watch after which it rests for so many seconds: 200 a second are more than anybody needs.
+_BURST = 10
+_REST = 0.05
+# Addresses of servers that do not answer; a tenant's kubeconfig may bring a new one each time.
+_REMEMBERED = 100_000
 # Seconds after which a server is to end a watch: less than the silence, since one on which nothing happens
 # sends no bookmarks either, and no watch lives on for long with a token that was withdrawn.
 _WATCH = (240, 300)
@@ -52,6 +65,13 @@ class Failed(Exception):
 
 class Refused(Failed):
     """Nothing will change until a person does something: 401, 403, and what is no such server."""
+
+
+class Nonsense(Refused):
+    """What was sent is no answer to what was asked. ``status`` is 200."""
+
+    def __init__(self) -> None:
+        super().__init__(200)
 
 
 class Gone(Failed):
@@ -78,18 +98,20 @@ class Api:
     def __init__(self, silence: float) -> None:
         self._silence = silence
         self._session: Optional[aiohttp.ClientSession] = None
-        self._slots = asyncio.Semaphore(_AT_ONCE)
+        # Who did not answer the last time waits for others like it, and holds up nobody else.
+        self._silent: set[str] = set()
+        self._slots = {silent: asyncio.Semaphore(_AT_ONCE) for silent in (False, True)}
 
     async def read(self, access: Access, path: str) -> Any:
         """An object or a list as it is.
 
         :raises PullSecretError: naming the path, since it is not the Secret that is watched.
         """
-        async with self._slots:
+        async with self._slot(access):
             response = await self._get(access, path, {}, _CALL, "application/json")
             try:
                 if response.status == 200:
-                    return json.loads(await response.read())
+                    return await _content(response, _LARGEST)
             finally:
                 response.release()
         text = f"GET {path}: HTTP {response.status}"
@@ -99,7 +121,7 @@ class Api:
 
     async def find(self, access: Access, secret: Named) -> Found:
         """The Secret's state, and from where on a watch has to tell what came after it."""
-        async with self._slots:
+        async with self._slot(access):
             listed = await self._table(access, _path(secret), {"fieldSelector": _selector(secret)})
             if not listed["rows"]:
                 return Found("", listed["version"])
@@ -128,11 +150,9 @@ class Api:
             "timeoutSeconds": str(random.randint(*_WATCH)),  # noqa: S311 - not for a secret
         }
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=self._silence)
-        await self._slots.acquire()
-        try:
-            response = await self._get(access, _path(secret), parameters, timeout)
-        finally:
-            self._slots.release()
+        async with self._slot(access):
+            # A watch begins at once, with or without events.
+            response = await _within(_BEGUN, self._get(access, _path(secret), parameters, timeout))
         try:
             _check(response)
             _keep_alive(response)
@@ -145,11 +165,26 @@ class Api:
         if self._session:
             await self._session.close()
 
+    @asynccontextmanager
+    async def _slot(self, access: Access) -> AsyncIterator[None]:
+        """May ask; whether the server answered is remembered."""
+        async with self._slots[access.url in self._silent]:
+            try:
+                yield
+            except (aiohttp.ClientError, asyncio.TimeoutError, TimeoutError, OSError):
+                if len(self._silent) < _REMEMBERED:
+                    self._silent.add(access.url)
+                raise
+            except Failed:
+                self._silent.discard(access.url)
+                raise
+        self._silent.discard(access.url)
+
     async def _table(self, access: Access, path: str, parameters: dict[str, str]) -> dict[str, Any]:
         response = await self._get(access, path, parameters, _CALL)
         try:
             _check(response)
-            return _version(json.loads(await response.read()))
+            return _version(await _content(response, _LARGEST_TABLE))
         finally:
             response.release()
 
@@ -165,12 +200,16 @@ class Api:
             # No limit: a watch holds its connection. The environment's proxies count, as with kubectl.
             connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=30)
             self._session = aiohttp.ClientSession(
-                connector=connector, trust_env=True, cookie_jar=aiohttp.DummyCookieJar()
+                connector=connector,
+                trust_env=True,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                # What is small when it is sent may be large when it is unpacked.
+                auto_decompress=False,
             )
         return await self._session.get(
             access.url + path,
             params={**parameters, "includeObject": "None"} if accept == _TABLE else parameters,
-            headers={"Accept": accept, **access.headers()},
+            headers={"Accept": accept, "Accept-Encoding": "identity", **access.headers()},
             ssl=access.tls or True,
             server_hostname=access.server_name,
             proxy=access.proxy,
@@ -180,24 +219,75 @@ class Api:
         )
 
 
+async def _within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
+    """:raises TimeoutError: it was ended. (asyncio.wait_for of Python < 3.12 may lose a cancellation.)"""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+        if not task.done():
+            raise asyncio.TimeoutError
+        return task.result()
+    finally:
+        task.cancel()
+
+
+async def _content(response: aiohttp.ClientResponse, largest: int) -> Any:
+    """:raises Nonsense: it is larger than any such answer, or no JSON."""
+    content = b""
+    while part := await response.content.read(65536):
+        content += part
+        if len(content) > largest:
+            response.close()
+            raise Nonsense
+    return _parsed(content)
+
+
+def _parsed(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise Nonsense from None
+
+
+async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    lines = response.content.__aiter__()
+    while True:
+        try:
+            yield await lines.__anext__()
+        except StopAsyncIteration:
+            return
+        except (ValueError, LineTooLong):
+            # A line without an end.
+            raise Nonsense from None
+
+
 async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, str]]:
-    async for line in response.content:
-        event = json.loads(line)
-        kind, content = event.get("type"), event.get("object")
+    count = 0
+    async for line in _lines(response):
+        event = _parsed(line)
+        kind, content = (event.get("type"), event.get("object")) if isinstance(event, dict) else (None, None)
         if kind == "ERROR":
             code = content.get("code") if isinstance(content, dict) else None
             raise _failure(code if isinstance(code, int) else 500)
-        yield str(kind), _version(content)["version"]
+        if kind not in _KINDS:
+            raise Nonsense
+        yield kind, _version(content)["version"]
+        count += 1
+        if count % _BURST == 0:
+            # What is buffered already comes without a pause, and everybody else waits for this thread.
+            await asyncio.sleep(_REST)
 
 
 def _version(table: Any) -> dict[str, Any]:
     """A table's version and rows; :raises Refused: the server sends something else, which may hold values."""
     version = None
     if isinstance(table, dict) and table.get("kind") == "Table":
-        version = (table.get("metadata") or {}).get("resourceVersion")
-    if not isinstance(version, str) or not version:
+        metadata = table.get("metadata")
+        version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
+    # It will be in events and in addresses.
+    if not isinstance(version, str) or not (version.isascii() and version.isalnum() and len(version) <= 64):
         raise Refused(406)
-    return {"version": version, "rows": table.get("rows") or []}
+    return {"version": version, "rows": table.get("rows")}
 
 
 def _check(response: aiohttp.ClientResponse) -> None:

@@ -20,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api impo
     Failed,
     Gone,
     Named,
+    Nonsense,
     Refused,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.planes import original_secret
@@ -37,8 +38,10 @@ LOGGER = logging.getLogger("hyperfleet.pull_secret.kubernetes_secret")
 
 # Failures in a row after which it is reported, and listed anew: before, the next try most often helps.
 _REPORTED = 3
-# Seconds that a watch has to live to count as one that works.
+# Seconds that a watch has to live to count as one that works, and how many in a row may end earlier before
+# there are pauses that grow, whatever the server sent meanwhile.
 _LIVED = 10.0
+_SHORT = 5
 
 
 class Pauses:
@@ -85,6 +88,7 @@ class Watch:
         # From where to watch; None: list.
         self._at: Optional[str] = None
         self._failures = 0
+        self._short = 0
         self._mended: set[int] = set()
         self._reported: Optional[str] = None
         self._used: Optional[Access] = None
@@ -103,13 +107,15 @@ class Watch:
             lived = time.monotonic() - self._opened if self._opened else 0.0
             if lived >= _LIVED:
                 self._works()
-            if error is None and lived >= 1.0:
+            self._short = self._short + 1 if lived < _LIVED else 0
+            often = self._short - _SHORT
+            if error is None and lived >= 1.0 and often <= 0:
                 continue
-            if self._mends(error):
+            if self._mends(error) and often <= 0:
                 continue
             self._failures += 1
             self._note(error)
-            await asyncio.sleep(self._pauses.after(self._failures, error))
+            await asyncio.sleep(self._pauses.after(max(self._failures, often), error))
 
     async def _follow(self) -> None:
         """List if need be, and watch until the server ends it."""
@@ -201,6 +207,8 @@ def describe(error: Exception) -> str:
     """What to say of it: never the text of others' exceptions, which may quote what was sent."""
     if isinstance(error, PullSecretError):
         return str(error)
+    if isinstance(error, Nonsense):
+        return "the API server sends what is no answer of an API server"
     if isinstance(error, Failed):
         said = {
             401: "HTTP 401: the API server does not accept the credentials",

@@ -16,7 +16,7 @@ from typing import Callable
 __all__ = ["Again"]
 
 # Seconds after a change; each time twice as many, for as long as they are fewer than the time to resync.
-_FIRST = 30.0
+_FIRST = 15.0
 
 
 class Again:

@@ -29,16 +29,16 @@ def test_who_changed_is_looked_at_again_with_pauses_that_double_until_all_are_lo
     clock = Clock()
     again = Again(300, clock)
     again.changed(["cls-1"])
-    assert looks(again, clock, 2000) == [(30, "cls-1"), (90, "cls-1"), (210, "cls-1"), (450, "cls-1")]
+    assert looks(again, clock, 2000) == [(second, "cls-1") for second in (15, 45, 105, 225, 465)]
 
 
 def test_a_further_change_begins_anew() -> None:
     clock = Clock()
     again = Again(100, clock)
     again.changed(["cls-1", "cls-2"])
-    assert looks(again, clock, 29) == []
+    assert looks(again, clock, 14) == []
     again.changed(["cls-1"])
-    assert looks(again, clock, 200) == [(1, "cls-2"), (30, "cls-1"), (61, "cls-2"), (90, "cls-1")]
+    assert looks(again, clock, 50) == [(1, "cls-2"), (15, "cls-1"), (31, "cls-2"), (45, "cls-1")]
 
 
 def test_who_went_is_forgotten() -> None:
@@ -46,7 +46,7 @@ def test_who_went_is_forgotten() -> None:
     again = Again(100, clock)
     again.changed(["cls-1", "cls-2"])
     again.keep_only(["cls-2"])
-    assert looks(again, clock, 30) == [(30, "cls-2")]
+    assert looks(again, clock, 30) == [(15, "cls-2")]
 
 
 def test_nobody_is_looked_at_again_where_that_was_turned_off() -> None:

@@ -20,7 +20,6 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.exec_plu
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.kubeconfig import (
     Entry,
     Kubeconfigs,
-    embedded,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.planes import (
     field_of,
@@ -35,6 +34,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
     in_memory,
+    no_password,
+    parse,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown, shown_path
 
@@ -139,10 +140,14 @@ class Accesses:
         if not isinstance(text, str):
             raise ConfigurationError(f"{where} has no key {shown(key)}")
         try:
-            entry = embedded(base64.b64decode(text), where)
+            document = base64.b64decode(text)
         except (binascii.Error, ValueError):
             raise ConfigurationError(f"{where}: its key {shown(key)} is not base64") from None
-        return await self._of_entry(entry, Connection())
+        # Nothing of it leads to files or programs of this machine.
+        found = parse(document, where, where)
+        url = _address(found.server, f"{where}: the kubeconfig's server")
+        tls = None if url.startswith("http:") else await asyncio.to_thread(found.trust)
+        return Access(url, tls, server_name=found.server_name, proxy=found.proxy, token=found.token)
 
     async def _of_kubeconfig(self, connection: Connection) -> Access:
         entry = await asyncio.to_thread(self._kubeconfigs.entry, connection.kubeconfig, connection.context)
@@ -211,17 +216,12 @@ def _context(url: str, verify: bool, authority: Any, pair: Any) -> Optional[ssl.
         if pair:
             what = "the user's client certificate or its key"
             with in_memory(_pem(pair[0], what)) as certificate, in_memory(_pem(pair[1], what)) as key:
-                context.load_cert_chain(certificate, key, password=_no_password)
+                context.load_cert_chain(certificate, key, password=no_password)
     except (OSError, ValueError) as error:
         # An SSLError is an OSError. Its reason is OpenSSL's constant.
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or type(error).__name__
         raise ConfigurationError(f"{what} cannot be used: {reason}") from None
     return context
-
-
-def _no_password() -> str:
-    """OpenSSL would ask at the terminal."""
-    raise ValueError("the key is encrypted")
 
 
 def _pem(given: Any, what: str) -> bytes:

@@ -5,7 +5,8 @@
 """Kubeconfig files, as kubectl reads them: no package of Kubernetes is loaded into the rulebook's process.
 
 A fleet's kubeconfig may have a thousand contexts; it is parsed once, not once a context, and what is in it
-never goes through a temporary file.
+never goes through a temporary file. What is in a Secret is read by the modules' own reader, which trusts it
+with less.
 """
 
 from __future__ import annotations
@@ -18,25 +19,12 @@ from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
-    build,
-    entries,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown, shown_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_json_or_yaml
 
-__all__ = ["Entry", "Kubeconfigs", "embedded"]
+__all__ = ["Entry", "Kubeconfigs"]
 
 _SECTIONS = ("clusters", "users", "contexts")
-# All that is taken from a kubeconfig in a Secret: nothing else of it is ever looked at.
-_OF_CLUSTER = (
-    "server",
-    "certificate-authority-data",
-    "insecure-skip-tls-verify",
-    "tls-server-name",
-    "proxy-url",
-)
-_OF_USER = ("token", "client-certificate-data", "client-key-data")
 # Files that are kept parsed; one with many contexts is asked for again and again, one a cluster once.
 _KEPT = 4
 
@@ -47,22 +35,6 @@ class Entry:
 
     cluster: Mapping[str, Any] = field(repr=False)
     user: Mapping[str, Any] = field(repr=False)
-
-
-def embedded(text: bytes, where: str) -> Entry:
-    """The current context of a kubeconfig that was read from a Secret.
-
-    :raises ConfigurationError: also where it names files or programs. Whoever may write the Secret is not
-        to have them read, or run, on this machine.
-    """
-    # What is refused is the modules' rule.
-    cluster, user = entries(text, where)
-    build(cluster, user, where, where)
-    return Entry(_only(cluster, _OF_CLUSTER), _only(user, _OF_USER))
-
-
-def _only(part: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: part[name] for name in names if name in part}
 
 
 class Kubeconfigs:

@@ -13,18 +13,21 @@ from __future__ import annotations
 import base64
 import binascii
 import importlib
+import ipaddress
 import os
+import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import IMPORTING
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
 
-__all__ = ["Embedded", "build", "entries", "in_memory", "parse"]
+__all__ = ["Embedded", "build", "entries", "in_memory", "no_password", "parse"]
 
 # Lead to files of the machine that runs the task, or to programs that would run on it.
 _REFUSED = {
@@ -90,7 +93,7 @@ class Embedded:
                 context.load_default_certs()
             if self.certificate and self.key:
                 with in_memory(self.certificate) as certificate, in_memory(self.key) as key:
-                    context.load_cert_chain(certificate, key)
+                    context.load_cert_chain(certificate, key, password=no_password)
         except (OSError, ValueError) as error:
             # An SSLError is an OSError. Its reason is a word of OpenSSL's.
             reason = getattr(error, "reason", None) or type(error).__name__
@@ -145,6 +148,12 @@ def build(cluster: Mapping[str, Any], user: Mapping[str, Any], name: str, where:
     )
     if not found.server:
         _fail(where, "has no server")
+    for field, address in (("server", found.server), ("proxy-url", found.proxy)):
+        if address and _is_nobodys(address):
+            _fail(
+                where,
+                f"has a {field} that is a link-local address, where clouds keep credentials of machines",
+            )
     if not (found.token or (found.certificate and found.key)):
         _fail(where, "has neither a token nor a client certificate with its key")
     return found
@@ -191,6 +200,26 @@ def _bytes(entry: Mapping[str, Any], name: str, where: str) -> bytes | None:
         return base64.b64decode("".join(text.split()), validate=True) if text else None
     except (binascii.Error, ValueError):
         _fail(where, f"has a {name} that is not base64")
+
+
+def _is_nobodys(address: str) -> bool:
+    """Whether it leads to an address that no API server has; a name is not resolved."""
+    try:
+        host = (urlsplit(address if "//" in address else f"//{address}").hostname or "").partition("%")[0]
+        try:
+            ip = ipaddress.ip_address(host)
+        except ValueError:
+            # As the system reads them: 2852039166 and 0xa9fea9fe are addresses, too.
+            ip = ipaddress.ip_address(socket.inet_aton(host))
+    except (OSError, ValueError):
+        return False
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    return ip.is_link_local or ip.is_multicast or ip.is_unspecified
+
+
+def no_password() -> str:
+    """OpenSSL would ask for a key's password at the terminal."""
+    raise ValueError("the key is encrypted")
 
 
 @contextmanager

@@ -1,0 +1,90 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Kubeconfigs in Secrets, as the event source and the modules read them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import parse
+
+TOKEN = "example-token"
+
+
+def kubeconfig(cluster: dict[str, Any], **user: Any) -> bytes:
+    document = {
+        "current-context": "one",
+        "contexts": [{"name": "one", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": cluster}],
+        "users": [{"name": "u", "user": {"token": TOKEN, **user}}],
+    }
+    return json.dumps(document).encode()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://169.254.169.254",
+        "https://169.254.169.254:6443/latest",
+        "http://user@169.254.0.1",
+        "http://2852039166",
+        "http://0xa9fea9fe/",
+        "http://169.254.43518",
+        "http://[fe80::1]",
+        "http://[fe80::1%25eth0]:80",
+        "http://[::ffff:169.254.169.254]",
+        "http://0.0.0.0:8080",
+        "http://0",
+        "http://[::]",
+        "http://224.0.0.1",
+    ],
+)
+@pytest.mark.parametrize("field", ["server", "proxy-url"])
+def test_no_token_is_sent_to_where_clouds_keep_credentials_of_machines(address: str, field: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"secret a/b: the kubeconfig has a {field}") as caught:
+        parse(kubeconfig({"server": "https://api.example.com", field: address}), "c", "secret a/b")
+    assert "254" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://api.example.com:6443",
+        "https://127.0.0.1:6443",
+        "https://10.0.0.1",
+        "https://[2001:db8::1]:6443",
+        "https://169.254.example.com",
+    ],
+)
+def test_other_addresses_are_taken_as_they_are(address: str) -> None:
+    assert parse(kubeconfig({"server": address}), "c", "secret a/b").server == address
+
+
+@pytest.mark.parametrize(
+    ("part", "field"),
+    [
+        ("cluster", "certificate-authority"),
+        ("user", "client-certificate"),
+        ("user", "client-key"),
+        ("user", "tokenFile"),
+        ("user", "exec"),
+        ("user", "auth-provider"),
+    ],
+)
+def test_what_leads_to_files_or_programs_is_refused(part: str, field: str) -> None:
+    cluster: dict[str, Any] = {"server": "https://api.example.com"}
+    user: dict[str, Any] = {} if part == "cluster" else {field: {"command": "true"}}
+    if part == "cluster":
+        cluster[field] = "/etc/passwd"
+    if field == "tokenFile":
+        # Where there are both, the text counts here, and the file is not looked at.
+        user["token"] = ""
+    with pytest.raises(ConfigurationError, match=f"has {field}, which is not followed") as caught:
+        parse(kubeconfig(cluster, **user), "c", "secret a/b")
+    assert TOKEN not in str(caught.value)

@@ -50,11 +50,14 @@ options:
       - C(delay) is for how many seconds changes are collected before they are put as one event, 1 by
         default. C(max) is how many clusters there are in one event, 500 by default.
       - While an action of the rulebook runs, changes are collected for longer.
+      - Clusters that changed, clusters that are only looked at again, and clusters whose API server does not
+        answer (16 at most) are in events of their own, in this order; what changed is in every second event
+        at the latest.
     type: dict
   resync:
     description:
-      - Seconds after which all clusters are in an event again; C(0) is never. A playbook that failed is not
-        run again before that, or before the next change.
+      - Seconds after which all clusters are in an event again; C(0) is never. Until then, a cluster that
+        changed is in one again after 15 s, and after pauses that double.
     type: float
     default: 3600
   silence:

@@ -109,13 +109,13 @@ class Watch:
                 self._works()
             self._short = self._short + 1 if lived < _LIVED else 0
             often = self._short - _SHORT
-            if error is None and lived >= 1.0 and often <= 0:
+            mended = self._mends(error)
+            if often <= 0 and (mended or (error is None and lived >= 1.0)):
                 continue
-            if self._mends(error) and often <= 0:
-                continue
-            self._failures += 1
-            self._note(error)
-            await asyncio.sleep(self._pauses.after(max(self._failures, often), error))
+            if not mended:
+                self._failures += 1
+                self._note(error)
+            await asyncio.sleep(self._pauses.after(max(self._failures, often, 1), None if mended else error))
 
     async def _follow(self) -> None:
         """List if need be, and watch until the server ends it."""

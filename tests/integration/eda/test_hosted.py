@@ -127,6 +127,29 @@ def test_a_kubeconfig_that_was_rotated_is_read_again(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+def test_tokens_that_rotate_in_a_kubeconfig_file_are_read_again_without_a_report(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with ApiServer() as management, ApiServer() as hosted:
+            fleet = Fleet(management, tmp_path)
+            fleet.add("cls-1", hosted)
+            async with running(fleet.write(), **fleet.options) as source:
+                for number in range(4):
+                    await management.until(lambda: management.watches == 1)
+                    management.tokens = {f"example-token-{number}"}
+                    write_kubeconfig(
+                        fleet.kubeconfig, [Cluster("mgmt-1", management.url, f"example-token-{number}")]
+                    )
+                    management.drop()
+                    await management.until(lambda: management.watches == 0)
+                    version = str(management.change("clusters-cls-1", "pull-secret"))
+                    await source.until(
+                        lambda it, version=version: version in [change[2] for change in it.changes]  # type: ignore[misc]
+                    )
+                assert source.problems == []
+
+    asyncio.run(scenario())
+
+
 def test_who_is_not_ready_holds_up_nobody(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with ApiServer() as management, ApiServer() as hosted:

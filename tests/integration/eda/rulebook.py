@@ -10,10 +10,11 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from conftest import COLLECTIONS_PATH
 from tests.tools import env
@@ -46,6 +47,64 @@ class Rulebook:
         await self.until(lambda lines: sum("end" in line for line in lines) >= runs)
 
 
+class Started(NamedTuple):
+    """What starts it: ``output`` is where its output belongs."""
+
+    command: list[str]
+    environment: dict[str, str]
+    output: Path
+
+
+def prepare(directory: Path, clusters: Path, **variables: str) -> Started:
+    """Write down what ansible-rulebook needs for the collection's rulebook, as a user would.
+
+    :param clusters: the file of the clusters. :param variables: the rulebook's, beside that.
+    """
+    tools = env.make("rulebook", sys.executable).absolute() / "bin"
+    inventory, given = directory / "inventory", directory / "vars.json"
+    inventory.write_text(
+        "localhost ansible_connection=local ansible_python_interpreter='{{ ansible_playbook_python }}'\n"
+        f"[all:vars]\nlog={directory / 'log'}\n"
+    )
+    given.write_text(json.dumps({"hosted_clusters_file": str(clusters), **variables}))
+    command = [str(tools / "ansible-rulebook"), "--rulebook", "hyperfleet.pull_secret.hosted_cluster"]
+    command += ["-i", str(inventory), "--vars", str(given), "--print-events"]
+    environment = {
+        **{key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
+        "PATH": f"{tools}:{os.environ['PATH']}",
+        "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS_PATH),
+        "HOME": str(directory),
+        # A playbook's directory is left there when the process is ended.
+        "TMPDIR": str(directory),
+    }
+    return Started(command, environment, directory / "output")
+
+
+@contextlib.contextmanager
+def ended_with(pid: int) -> Iterator[None]:
+    """Kills what a process has begun, and what that has, if it is there when the block has ended the process.
+
+    A playbook that runs is in a session of its own, and may stay when its worker is gone.
+    """
+    begun = _descendants(pid)
+    yield
+    for one in begun:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
+
+
+def _descendants(pid: int) -> list[int]:
+    parents: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            number, rest = path.parent.name, path.read_text().rpartition(")")[2].split()
+            parents.setdefault(int(rest[1]), []).append(int(number))
+    found = [pid]
+    for one in found:
+        found += parents.get(one, [])
+    return found[1:]
+
+
 @contextlib.asynccontextmanager
 async def rulebook(
     directory: Path, clusters: list[dict[str, Any]], *, stub: str | None = None, **common: Any
@@ -54,42 +113,27 @@ async def rulebook(
 
     :param stub: a playbook in the place of the collection's own. :param common: what holds for all clusters.
     """
-    venv = env.make("rulebook", sys.executable)
-    (directory / "clusters.json").write_text(json.dumps({**common, "clusters": clusters}))
-    (directory / "inventory").write_text(
-        "localhost ansible_connection=local ansible_python_interpreter='{{ ansible_playbook_python }}'\n"
-        f"[all:vars]\nlog={directory / 'log'}\n"
-    )
-    variables = {"hosted_clusters_file": str(directory / "clusters.json")}
+    listed = directory / "clusters.json"
+    listed.write_text(json.dumps({**common, "clusters": clusters}))
+    variables = {}
     if stub:
         (directory / "stub.yml").write_text(stub)
         variables["hosted_cluster_playbook"] = str(directory / "stub.yml")
-    (directory / "vars.yml").write_text(json.dumps(variables))
-    command = [
-        str(venv.absolute() / "bin/ansible-rulebook"),
-        "--rulebook",
-        "hyperfleet.pull_secret.hosted_cluster",
-    ]
-    command += ["-i", str(directory / "inventory"), "--vars", str(directory / "vars.yml"), "--print-events"]
-    with (directory / "output").open("w") as output:
+    started = prepare(directory, listed, **variables)
+    with started.output.open("w") as output:
         process = await asyncio.create_subprocess_exec(
-            *command,
+            *started.command,
             cwd=directory,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=output,
             stderr=asyncio.subprocess.STDOUT,
-            env={
-                **{key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
-                "PATH": f"{venv.absolute() / 'bin'}:{os.environ['PATH']}",
-                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS_PATH),
-                # A playbook's directory is left there when the process is ended.
-                "TMPDIR": str(directory),
-            },
+            env=started.environment,
         )
         try:
             yield Rulebook(directory, process)
             assert process.returncode is None, "it has to go on for ever"
         finally:
-            if process.returncode is None:
-                process.terminate()
-            await process.wait()
+            with ended_with(process.pid):
+                if process.returncode is None:
+                    process.terminate()
+                await process.wait()

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,14 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
-from conftest import COLLECTIONS_PATH
+from tests.integration.eda.rulebook import ended_with, prepare
 from tests.integration.k8s.running import run_task
 from tests.lab.kubernetes.hypershift import BASE, serve_hosted_control_planes
 from tests.lab.nodes.api import ApiError, wait_until
 from tests.lab.nodes.cluster import ClusterLab
 from tests.lab.nodes.node import Node
 from tests.lab.supervisor import LabError
-from tests.tools import env
 
 CLUSTER, PLANE = "cls-1", "clusters-cls-1"
 CONFIG = "/var/lib/kubelet/config.json"
@@ -161,6 +158,23 @@ class Tenant:
         done = node.run(["cat", CONFIG])
         return json.loads(done.stdout) if done.returncode == 0 else None
 
+    def traces(self, word: str) -> list[str]:
+        """Files under /var/lib/kubelet of any node that have this password in them, plain or as an ``auth``.
+
+        What pods mount is not looked into: it is theirs, and on other file systems.
+        """
+        forms = [word, *(encoded(f"tenant:{word}"[cut:])[4:-4] for cut in range(3))]
+        patterns = [part for form in forms for part in ("-e", form)]
+        found = []
+        for node in self.cluster.nodes:
+            files = node.run(["find", "/var/lib/kubelet", "-xdev", "-type", "f", "-print0"]).stdout
+            assert CONFIG in files
+            names = [name for name in files.split("\0") if name]
+            done = node.run(["grep", "-lF", *patterns, *names])
+            assert done.returncode in (0, 1), done.stderr
+            found += [f"{node.name}:{name}" for name in done.stdout.splitlines()]
+        return found
+
     def everywhere(self, text: str) -> bool:
         """Whether each node has all entries of this docker config."""
         wanted = json.loads(text)["auths"]
@@ -212,29 +226,23 @@ def _request(api: Any, method: str, path: str, body: Any) -> int:
 @contextmanager
 def rulebook(directory: Path, clusters: Path) -> Iterator[Path]:
     """ansible-rulebook with the collection's rulebook, as a user starts it; its output's file."""
-    tools = env.make("rulebook", sys.executable).absolute() / "bin"
-    python = "ansible_python_interpreter='{{ ansible_playbook_python }}'"
-    (directory / "inventory").write_text(f"localhost ansible_connection=local {python}\n")
-    (directory / "vars.json").write_text(json.dumps({"hosted_clusters_file": str(clusters)}))
-    output = directory / "rulebook.log"
-    command = [str(tools / "ansible-rulebook"), "--rulebook", "hyperfleet.pull_secret.hosted_cluster"]
-    command += ["-i", str(directory / "inventory"), "--vars", str(directory / "vars.json")]
-    environment = {"ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS_PATH), "HOME": str(directory)}
-    with output.open("w") as stream:
+    started = prepare(directory, clusters)
+    with started.output.open("w") as stream:
         process = subprocess.Popen(
-            command,
+            started.command,
             cwd=directory,
-            env={"PATH": f"{tools}:{os.environ['PATH']}", **environment},
+            env=started.environment,
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,
         )
         try:
-            yield output
-            assert process.poll() is None, output.read_text()
+            yield started.output
+            assert process.poll() is None, started.output.read_text()
         except BaseException as error:
-            error.add_note(output.read_text()[-8000:])
+            error.add_note(started.output.read_text()[-8000:])
             raise
         finally:
-            process.terminate()
-            process.wait(30)
+            with ended_with(process.pid):
+                process.terminate()
+                process.wait(30)

@@ -15,6 +15,14 @@ from tests.lab.nodes.cluster import ClusterLab
 
 pytestmark = pytest.mark.real("nodes", "go", "java")
 
+# Seconds until the nodes have a change, on a machine that does much else; 3 where it does not.
+SOON = 30.0
+# Likewise with the start of ansible-rulebook and its JVM, and the pull of the syncers' image; 8 where not.
+FIRST = 120.0
+# The nodes get the original back and restart their kubelets, one after the other; then all goes. The run that
+# does not see the end of it is made good by a look 15 s after the change, or the next one.
+REMOVED = 180.0
+
 
 def test_from_the_tenants_secret_to_a_running_pod_and_back(
     cluster: ClusterLab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -28,7 +36,7 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
         tenant.additional("example-tenant-1")
         first = cluster.registry.docker_config("tenant", "example-tenant-1")
         seconds["the secret is new, on all nodes"] = tenant.until(
-            lambda: tenant.everywhere(first), "nodes have it"
+            lambda: tenant.everywhere(first), "nodes have it", FIRST
         )
         seconds["the pod runs"] = tenant.until(lambda: tenant.runs(pod), "the pod runs")
         tenant.until(lambda: in_sync(tenant), "all nodes report")
@@ -37,8 +45,9 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
         tenant.additional("example-tenant-2")
         second = cluster.registry.docker_config("tenant", "example-tenant-2")
         seconds["rotated, on all nodes"] = tenant.until(
-            lambda: tenant.everywhere(second), "nodes have the new one"
+            lambda: tenant.everywhere(second), "nodes have the new one", SOON
         )
+        assert tenant.traces("example-tenant-2")
         tenant.until(lambda: in_sync(tenant), "all nodes report")
         pods = [tenant.pod(node=node.name) for node in cluster.nodes]
         tenant.until(lambda: all(map(tenant.runs, pods)), "a new image is pulled on each node")
@@ -49,12 +58,15 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
         seconds["the original rotated, on all nodes"] = tenant.until(
             lambda: tenant.everywhere(rotated) and tenant.everywhere(second),
             "nodes have the original's new one",
+            SOON,
         )
 
         tenant.additional(None)
         seconds["deleted, everything removed"] = tenant.until(
-            lambda: not tenant.objects(), "all is removed", 240
+            lambda: not tenant.objects(), "all is removed", REMOVED
         )
+        for password in ("example-tenant-1", "example-tenant-2"):
+            assert tenant.traces(password) == []
         registries = [sorted((tenant.on_node(node) or {})["auths"]) for node in cluster.nodes]
         assert registries == [["cloud.openshift.com", "quay.io"]] * 3
         assert tenant.everywhere(rotated)
@@ -65,7 +77,7 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
     with capsys.disabled():
         print()
         for what, took in seconds.items():
-            print(f"{what}: {took:.1f} s")
+            print(f"{what}: {took:.2f} s")
 
 
 def in_sync(tenant: Tenant) -> bool:

@@ -15,6 +15,7 @@ import asyncio
 import json
 import random
 import socket
+from asyncio import sslproto
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, Optional, TypeVar
@@ -43,6 +44,7 @@ _AT_ONCE = 64
 # Bytes of an answer: a table of one Secret is some hundred, a Secret at most a MiB and a half.
 _LARGEST_TABLE = 256 * 1024
 _LARGEST = 8 * 1024 * 1024
+_READ = 16 * 1024
 _KINDS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
 # Events of one watch after which it rests for so many seconds: 200 a second are more than anybody needs.
 _BURST = 10
@@ -197,6 +199,7 @@ class Api:
         accept: str = _TABLE,
     ) -> aiohttp.ClientResponse:
         if self._session is None:
+            _save_memory()
             # No limit: a watch holds its connection. The environment's proxies count, as with kubectl.
             connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=30)
             self._session = aiohttp.ClientSession(
@@ -217,6 +220,12 @@ class Api:
             # A token is for the server that was named.
             allow_redirects=False,
         )
+
+
+def _save_memory() -> None:
+    """Let asyncio keep 16 KiB, as much as TLS sends at once, for what a connection reads, and not 256."""
+    if getattr(sslproto.SSLProtocol, "max_size", 0) > _READ:
+        sslproto.SSLProtocol.max_size = _READ
 
 
 async def _within(seconds: float, work: Coroutine[Any, Any, T]) -> T:

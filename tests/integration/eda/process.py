@@ -4,7 +4,8 @@
 
 """The event source in a process of its own, to see what it takes: ``python -m … ARGUMENTS`` (JSON).
 
-Each event is printed as a line of JSON, with the process's memory then and before it began, in KiB.
+Each event is printed as a line of JSON, with the process's memory then and before it began, in KiB, and its
+threads and open files then.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class Printed:
         self.before = memory()
 
     async def put(self, data: Any) -> None:
-        print(json.dumps({**data["kubernetes_secret"], "before": self.before, "now": memory()}), flush=True)
+        threads, files = (len(list(Path("/proc/self").glob(f"{kind}/*"))) for kind in ("task", "fd"))
+        taken = {"before": self.before, "now": memory(), "threads": threads, "files": files}
+        print(json.dumps({**data["kubernetes_secret"], **taken}), flush=True)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ _RECORD = ("holderIdentity", "renewTime", "acquireTime", "leaseTransitions")
 _AT_ONCE = 3
 # Of giving a slot back.
 _TRIES = 3
+_PATIENCE = 5.0
 _LARGEST_INT32 = 2**31 - 1
 
 
@@ -119,9 +120,11 @@ class Slots:
 
     def release(self) -> None:
         """Give the slot back; if that fails it is free when its time is over."""
+        end = self._clock() + _PATIENCE
         for dummy in range(_TRIES):
             held, self._held = self._held, None
-            if held is None:
+            # A server that is silent keeps each try waiting, and with it all that this node has to do.
+            if held is None or self._clock() >= end:
                 return
             try:
                 self._write(held, "")

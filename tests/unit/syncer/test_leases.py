@@ -301,6 +301,25 @@ def test_a_slot_that_was_taken_without_our_hearing_of_it(clock: Clock) -> None:
     assert leases.holders() == []
 
 
+def test_a_silent_server_is_not_waited_for_again_and_again(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leases = Leases("slot-0")
+    one = slots(leases, "node-1", clock)
+    assert one.take()
+    tries = []
+
+    def silent(*asked: Any) -> dict[str, Any]:
+        tries.append(asked)
+        clock.now += 10
+        raise WireError("the server is silent")
+
+    monkeypatch.setattr(leases, "call", silent)
+    one.release()
+    assert len(tries) == 1
+    assert not one.is_held
+
+
 def test_a_lease_that_is_missing_is_said(clock: Clock) -> None:
     leases = Leases("slot-0")
     one = Slots(leases, "kube-system", ("slot-9",), "node-1", clock=clock)  # type: ignore[arg-type]

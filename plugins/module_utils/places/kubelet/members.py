@@ -17,7 +17,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     DockerConfigError,
     load,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 
 __all__ = ["flat", "label", "nested", "rule_broken", "without"]
 
@@ -66,5 +65,8 @@ def rule_broken(name: str, value: Any) -> str:
 
 def label(name: str) -> str:
     """The member as a message may call it."""
+    # Needed for a warning only, which few nodes ever have: a syncer's memory is counted.
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
+
     outer, slash, inner = name.partition("/")
     return f"{shown(outer)}/{shown(inner)}" if slash else shown(name)

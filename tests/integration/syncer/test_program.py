@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import signal
@@ -132,6 +133,19 @@ def test_settings_that_make_no_sense_end_it(tree: Tree, environ: dict[str, str],
     process = Process(tree, tmp_path, **{**environ, "SYNCER_RESTART": "sometimes"})
     assert process.wait() == 2
     assert process.lines()[-1]["why"].startswith("SYNCER_RESTART")
+
+
+def test_whatever_the_image_may_ever_import_is_in_it(tree: Tree) -> None:
+    """Also what is imported inside a function, long after the start."""
+    root = tree.program.parent
+    missing = set()
+    for source in (root / "ansible_collections").rglob("*.py"):
+        for thing in ast.walk(ast.parse(source.read_text())):
+            if isinstance(thing, ast.ImportFrom) and (thing.module or "").startswith("ansible_collections."):
+                found = root.joinpath(*str(thing.module).split("."))
+                if not (found.is_dir() or found.with_suffix(".py").is_file()):
+                    missing.add((source.name, thing.module))
+    assert not missing
 
 
 def test_the_image_is_built_without_a_network() -> None:

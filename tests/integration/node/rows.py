@@ -27,6 +27,7 @@ ROWS = (
     "the sixth restart in 10 s",
     "the bus is restarted meanwhile",
     "D-Bus cannot be reached",
+    "the backup is gone when it is needed",
     "read-only or full file system",
     "`config.json` is a link, a directory, a pipe",
     "another run is at work",

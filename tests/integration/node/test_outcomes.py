@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.integration.node.rows import UNWELL, row
-from tests.integration.node.world import BAD, FILE, UNIT, World, document
+from tests.integration.node.world import BACKUP, BAD, FILE, UNIT, World, document
 from tests.integration.processes import Finished
 from tests.lab.nodes import Node
 
@@ -251,3 +251,15 @@ def test_a_bus_that_is_gone(pair: World) -> None:
     assert len(refused) == 1, done.output
     assert "D-Bus cannot be reached" in refused[0]["msg"]
     assert files(pair) == [False, True]
+
+
+@row("the backup is gone when it is needed")
+def test_a_backup_that_is_gone(pair: World) -> None:
+    pair.install("unready")
+    pair.put(document("ecr.example"))
+    removing = during_the_restart(pair, "rm", BACKUP)
+    for result in failed(pair):
+        assert "could not be rolled back: its backup is gone" in result["msg"]
+    for thread in removing:
+        thread.join()
+    assert [pair.auths(node) for node in pair.nodes] == [{"ecr.example", BAD}] * 2

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.node.rows import UNWELL, another_run, row
-from tests.integration.node.world import BAD, FILE, UNIT, World, document
+from tests.integration.node.world import BACKUP, BAD, FILE, UNIT, World, document
 from tests.integration.processes import Ansible
 from tests.integration.syncer.real_node import RealNode
 from tests.integration.syncer.world import Cluster, eventually
@@ -244,6 +244,17 @@ def test_a_bus_that_is_gone(at: Outcomes) -> None:
     at.run("systemctl", "start", "dbus.socket", "dbus.service")
     at.wait("in-sync", version)
     assert at.kubelet() != before
+
+
+@row("the backup is gone when it is needed")
+def test_a_backup_that_is_gone(at: Outcomes) -> None:
+    at.world.install("unready")
+    at.world.put(document("ecr.example"))
+    removing = during_the_restart(at, "rm", BACKUP)
+    at.wait("failed", at.start(BAD), "could not be rolled back: its backup is gone")
+    removing.join()
+    assert at.world.auths() == {"ecr.example", BAD}
+    at.slot_is_free()
 
 
 def refused(at: Outcomes, says: str, mend: Callable[[], object]) -> None:

@@ -169,7 +169,7 @@ class Slots:
             self._seen[name] = (record, now)
             return False
         duration = spec.get("leaseDurationSeconds")
-        lasts = duration if type(duration) is int and duration > 0 else self._duration
+        lasts = duration if _is_count(duration) and duration > 0 else self._duration
         return now >= seen[1] + min(lasts, max(LONGEST_LEASE, self._duration))
 
     def _write(self, lease: dict[str, Any], holder: str) -> None:
@@ -178,7 +178,7 @@ class Slots:
         spec = {"holderIdentity": holder, "renewTime": stamp, "leaseDurationSeconds": self._duration}
         # What else stands there (a strategy, a preferred holder) would hand the slot on to others.
         taken = before.get("leaseTransitions")
-        taken = taken if type(taken) is int and 0 <= taken <= _LARGEST_INT32 else 0
+        taken = taken if _is_count(taken) and taken <= _LARGEST_INT32 else 0
         if holder and before.get("holderIdentity") != holder:
             spec["acquireTime"] = stamp
             taken = min(taken + 1, _LARGEST_INT32)
@@ -199,6 +199,10 @@ def _checked(lease: dict[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(metadata, dict) or metadata.get("name") != name:
         raise WireError(f"Lease {name}: the answer is another object")
     return lease
+
+
+def _is_count(thing: Any) -> bool:
+    return isinstance(thing, int) and not isinstance(thing, bool) and thing >= 0
 
 
 def _spec(lease: dict[str, Any]) -> dict[str, Any]:

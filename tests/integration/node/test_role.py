@@ -63,7 +63,9 @@ def test_a_roll_out_and_its_repetition(fleet: World) -> None:
     # One node has drifted: that one is named in advance, and no other.
     fleet.nodes[1].write(FILE, json.dumps(document("ecr.example")), 0o600)
     foretold = play(fleet, "quay.io", check=True, node_serial=3).of("kubelet_auth_sync")
-    assert sorted(result["actions"] for result in foretold if result["actions"]) == [["written", "restarted"]]
+    assert sorted(result["actions"] for result in foretold if result.get("actions")) == [
+        ["written", "restarted"]
+    ]
     assert play(fleet, "quay.io", node_serial=3).code == 0
     assert fleet.auths(fleet.nodes[1]) == {"ecr.example", "quay.io"}
     assert [fleet.kubelet(node) != old for node, old in zip(fleet.nodes, now, strict=True)] == [
@@ -96,7 +98,7 @@ def test_what_a_killed_run_left_is_foretold(fleet: World) -> None:
     assert written.code == 0, written.output
     checked = play(fleet, "quay.io", check=True, node_serial=3)
     assert checked.code == 0, checked.output
-    assert [result["actions"] for result in checked.of("kubelet_auth_sync")][:3] == [["restarted"]] * 3
+    assert [result["actions"] for result in checked.of("kubelet_auth_sync")[:3]] == [["restarted"]] * 3
     before = fleet.kubelet()
     assert play(fleet, "quay.io", node_serial=3).code == 0
     assert fleet.kubelet() != before

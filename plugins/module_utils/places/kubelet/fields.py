@@ -50,12 +50,17 @@ def document(data: bytes, version: int) -> dict[str, Any]:
     if not isinstance(found, dict) or not is_plain(found):
         # json's own error would hold the document.
         raise ValueError("not ours") from None
-    there = found.get("version")
-    if type(there) is int and there > version:
+    there: Any = found.get("version")
+    if _is_whole(there) and there > version:
         raise NewerVersion
-    if type(there) is not int or there != version:
+    if not _is_whole(there) or there != version:
         raise ValueError("not ours")
     return found
+
+
+def _is_whole(value: Any) -> bool:
+    # To Python, true is a number.
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_plain(value: Any) -> bool:
@@ -117,8 +122,8 @@ def flag(found: dict[str, Any], name: str) -> bool:
 
 def number(found: dict[str, Any], name: str, most: int) -> int:
     """A member that is a whole number, from 0 to ``most``."""
-    value = found.get(name)
-    if type(value) is not int or not 0 <= value <= most:
+    value: Any = found.get(name)
+    if not (_is_whole(value) and 0 <= value <= most):
         raise ValueError("no such number")
     return value
 

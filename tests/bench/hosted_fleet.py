@@ -38,7 +38,9 @@ class Client:
         connection.request(method, path, json.dumps(body) if body is not None else None, headers)
         answer = connection.getresponse()
         data = answer.read()
-        return answer.status, json.loads(data) if data else None
+        # A kind that is not served yet is answered in plain text.
+        is_json = "json" in (answer.getheader("Content-Type") or "")
+        return answer.status, json.loads(data) if data and is_json else None
 
     def make(self, path: str, body: Any) -> None:
         status, answer = self.call("POST", path, body)

@@ -125,7 +125,7 @@ def number(found: dict[str, Any], name: str, most: int) -> int:
     value: Any = found.get(name)
     if not (_is_whole(value) and 0 <= value <= most):
         raise ValueError("no such number")
-    return value
+    return int(value)
 
 
 def seconds(found: dict[str, Any], name: str, most: float) -> float:

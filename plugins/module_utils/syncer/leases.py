@@ -168,8 +168,7 @@ class Slots:
         if seen is None or seen[0] != record:
             self._seen[name] = (record, now)
             return False
-        duration = spec.get("leaseDurationSeconds")
-        lasts = duration if _is_count(duration) and duration > 0 else self._duration
+        lasts = _count(spec.get("leaseDurationSeconds")) or self._duration
         return now >= seen[1] + min(lasts, max(LONGEST_LEASE, self._duration))
 
     def _write(self, lease: dict[str, Any], holder: str) -> None:
@@ -177,8 +176,7 @@ class Slots:
         before, stamp = _spec(lease), _now()
         spec = {"holderIdentity": holder, "renewTime": stamp, "leaseDurationSeconds": self._duration}
         # What else stands there (a strategy, a preferred holder) would hand the slot on to others.
-        taken = before.get("leaseTransitions")
-        taken = taken if _is_count(taken) and taken <= _LARGEST_INT32 else 0
+        taken = _count(before.get("leaseTransitions"))
         if holder and before.get("holderIdentity") != holder:
             spec["acquireTime"] = stamp
             taken = min(taken + 1, _LARGEST_INT32)
@@ -201,8 +199,10 @@ def _checked(lease: dict[str, Any], name: str) -> dict[str, Any]:
     return lease
 
 
-def _is_count(thing: Any) -> bool:
-    return isinstance(thing, int) and not isinstance(thing, bool) and thing >= 0
+def _count(thing: Any) -> int:
+    """A number that a record may have; 0 for what is none."""
+    is_one = isinstance(thing, int) and not isinstance(thing, bool)
+    return min(max(int(thing), 0), _LARGEST_INT32) if is_one else 0
 
 
 def _spec(lease: dict[str, Any]) -> dict[str, Any]:

@@ -75,7 +75,9 @@ def common(kubeconfig: Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def tenants(directory: Path) -> Iterator[tuple[Tenants, Path]]:
-    with kubernetes("real") as env, FaultProxy(env.url, env.ca_file) as proxy:
+    with contextlib.ExitStack() as stack:
+        env = stack.enter_context(kubernetes("real"))
+        proxy = stack.enter_context(FaultProxy(env.url, env.ca_file))
         kubeconfig = env.kubeconfig(directory / "kubeconfig")
         yield Tenants(Api(proxy, env.token, env.viewer_token, real=True), kubeconfig), kubeconfig
 

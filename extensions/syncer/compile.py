@@ -19,7 +19,7 @@ sys.path.insert(0, HERE)
 
 
 def load_all() -> None:
-    """What the program loads in its life, the first restart included."""
+    """What the program loads in its life, the first restart and the first warning included."""
     import queue
     import ssl
 
@@ -28,10 +28,11 @@ def load_all() -> None:
     import jeepney.io.blocking
     import jeepney.wrappers
 
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import secrecy
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import dbus
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import program
 
-    if not all((queue, ssl, jeepney, dbus, program)):
+    if not all((queue, ssl, jeepney, dbus, program, secrecy)):
         raise ImportError
 
 

@@ -35,7 +35,7 @@ class Fleet:
         secrets = self.directory / "secrets"
         secrets.mkdir(parents=True)
         for index in range(self.size):
-            self._path(index).write_text(_docker_config(index, "first"))
+            self._path(index).write_text(docker_config(index, "first"))
         self.variables.write_text(json.dumps({"clusters": [self.cluster(i) for i in range(self.size)]}))
 
     @property
@@ -70,13 +70,13 @@ class Fleet:
         """Give ``count`` clusters, spread over the fleet, another credential."""
         step = max(1, self.size // count)
         for index in range(0, step * count, step):
-            self._path(index).write_text(_docker_config(index, "second"))
+            self._path(index).write_text(docker_config(index, "second"))
 
     def bytes_of_one(self) -> int:
         return self._path(0).stat().st_size
 
 
-def _docker_config(index: int, generation: str) -> str:
+def docker_config(index: int, generation: str) -> str:
     auths = {}
     for registry, length in _REGISTRIES.items():
         password = f"example-password-{generation}-{index:05d}-".ljust(length, "x")

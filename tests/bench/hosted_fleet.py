@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.bench.fleet import Fleet, _docker_config
+from tests.bench.fleet import Fleet, docker_config
 from tests.bench.lab import BenchLab, connect
 from tests.lab.kubernetes.hypershift import BASE
 
@@ -95,7 +95,7 @@ class HostedFleet(Fleet):
         """Another original for about ``count`` of them, spread over the fleet; for how many."""
         indices = range(0, self.size, max(1, self.size // count))
         for index in indices:
-            data = {".dockerconfigjson": _encoded(_docker_config(index, "second"))}
+            data = {".dockerconfigjson": _encoded(docker_config(index, "second"))}
             path = f"/api/v1/namespaces/{self.namespace(index)}/secrets/pull-secret"
             self._client.call("PATCH", path, {"data": data}, "application/merge-patch+json")
         return len(indices)
@@ -105,7 +105,7 @@ class HostedFleet(Fleet):
         plane = self.namespace(index)
         for namespace in (plane, f"hosted-{name}"):
             self._client.make("/api/v1/namespaces", {"metadata": {"name": namespace}})
-        self._secret(plane, "pull-secret", ".dockerconfigjson", _docker_config(index, "first"))
+        self._secret(plane, "pull-secret", ".dockerconfigjson", docker_config(index, "first"))
         self._secret(plane, "admin-kubeconfig", "kubeconfig", self._client.kubeconfig())
         if self._additional:
             self._secret(

@@ -43,6 +43,11 @@ def document(**auths: str) -> str:
     return json.dumps({"auths": entries})
 
 
+def forms_of(word: str) -> list[str]:
+    """A tenant's password as it stands in documents: plain, or somewhere in an ``auth``."""
+    return [word, *(encoded(f"tenant:{word}"[cut:])[4:-4] for cut in range(3))]
+
+
 class Tenant:
     """What the two of them do, and what they see."""
 
@@ -163,8 +168,7 @@ class Tenant:
 
         What pods mount is not looked into: it is theirs, and on other file systems.
         """
-        forms = [word, *(encoded(f"tenant:{word}"[cut:])[4:-4] for cut in range(3))]
-        patterns = [part for form in forms for part in ("-e", form)]
+        patterns = [part for form in forms_of(word) for part in ("-e", form)]
         found = []
         for node in self.cluster.nodes:
             files = node.run(["find", "/var/lib/kubelet", "-xdev", "-type", "f", "-print0"]).stdout

@@ -75,6 +75,7 @@ def test_it_holds_the_syncer_and_no_more_of_the_collection(image: Image) -> None
         "dockerconfig",
         "errors.py",
         "places",
+        "secrecy.py",
         "syncer",
     }
     assert {path.split("/")[1] for path in held if path.startswith("places/")} == {"kubelet"}

@@ -21,6 +21,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.cluster import Cluster
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.compare import plain
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.desired import (
+    KINDS,
+    account_objects,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.names import SYNCER, slot
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
     MERGE_PATCH,
     METADATA_ONLY,
@@ -37,28 +44,7 @@ from tests.lab.session import REAL, KubernetesEnv, kubernetes
 
 pytestmark = pytest.mark.real("go")
 
-ACCOUNT = "global-pull-secret-syncer"
-RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces"
-RULES = [
-    {
-        "apiGroups": [""],
-        "resources": ["secrets"],
-        "resourceNames": ["global-pull-secret"],
-        "verbs": ["get", "list", "watch"],
-    },
-    {
-        "apiGroups": [""],
-        "resources": ["configmaps"],
-        "resourceNames": ["global-pull-secret-status"],
-        "verbs": ["get", "patch"],
-    },
-    {
-        "apiGroups": ["coordination.k8s.io"],
-        "resources": ["leases"],
-        "resourceNames": ["restart-0"],
-        "verbs": ["get", "update"],
-    },
-]
+SLOT = slot(0)
 
 
 class Server:
@@ -73,20 +59,18 @@ class Server:
         self.namespace = f"syncer-{uuid.uuid4().hex[:8]}"
         core = f"/api/v1/namespaces/{self.namespace}"
         self.core = core
-        role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": ACCOUNT}
-        subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": self.namespace}
-        self.call("POST", "/api/v1/namespaces", named(self.namespace))
-        self.call("POST", f"{core}/serviceaccounts", named(ACCOUNT))
-        self.call("POST", f"{core}/configmaps", named("global-pull-secret-status"))
-        self.call(
-            "POST", f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases", named("restart-0")
-        )
-        self.call("POST", f"{RBAC}/{self.namespace}/roles", {**named(ACCOUNT), "rules": RULES})
-        self.call(
-            "POST",
-            f"{RBAC}/{self.namespace}/rolebindings",
-            {**named(ACCOUNT), "roleRef": role, "subjects": [subject]},
-        )
+        self.call("POST", "/api/v1/namespaces", {"metadata": {"name": self.namespace}})
+        # As the module makes them, rights and all.
+        for wanted in account_objects(Cluster("cls-1", namespace=self.namespace), 1):
+            version, kind = KINDS[wanted.kind]
+            group = f"/apis/{version}" if "/" in version else f"/api/{version}"
+            body = {
+                "apiVersion": version,
+                "kind": kind,
+                **(plain(wanted.body) or {}),
+                **(wanted.initial or {}),
+            }
+            self.call("POST", f"{group}/namespaces/{self.namespace}/{wanted.kind}", body)
 
     def call(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
         trust = ssl.create_default_context(cadata=self.ca.decode())
@@ -101,7 +85,7 @@ class Server:
         return found
 
     def token(self) -> str:
-        answer = self.call("POST", f"{self.core}/serviceaccounts/{ACCOUNT}/token", {"spec": {}})
+        answer = self.call("POST", f"{self.core}/serviceaccounts/{SYNCER}/token", {"spec": {}})
         return str(answer["status"]["token"])
 
     def put(self, content: bytes) -> str:
@@ -125,7 +109,7 @@ class Server:
         eventually(said, f"{state} at {version}, but {self.status()}")
 
     def lease(self) -> dict[str, Any]:
-        path = f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases/restart-0"
+        path = f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases/{SLOT}"
         found: dict[str, Any] = self.call("GET", path)["spec"]
         return found
 
@@ -166,7 +150,7 @@ def test_with_its_own_rights_only(server: Server, tmp_path: Path) -> None:
             "KUBERNETES_SERVICE_HOST": server.host,
             "KUBERNETES_SERVICE_PORT": str(server.port),
             "SYNCER_NAMESPACE": server.namespace,
-            "SYNCER_LEASES": "restart-0",
+            "SYNCER_LEASES": SLOT,
             "SYNCER_KUBELET_DIR": str(directory),
             "SYNCER_ACCOUNT_DIR": str(account),
             "SYNCER_HEALTHZ": "",

@@ -103,3 +103,26 @@ def test_the_owner_is_kept_and_restored(place: Place, monkeypatch: pytest.Monkey
     auth_file.write(str(place.path), b"{}", auth_file.Snapshot(b"old", 0o600, 12, 34))
     auth_file.restore(str(place.path), auth_file.Snapshot(b"old", 0o600, 56, 78))
     assert given == [(12, 34), (56, 78)]
+
+
+def test_a_file_that_would_change_its_owner_is_left_alone(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by root without capabilities: nothing is left beside it either."""
+    place.put({"auths": {}})
+    before = place.path.read_bytes()
+    monkeypatch.setattr(auth_file, "_may_chown", lambda: False)
+    monkeypatch.setattr(os, "getegid", lambda: place.path.stat().st_gid + 1)
+    with pytest.raises(PermissionDenied, match=r"belongs to \d+:\d+ and was left alone"):
+        place.sync().apply(config(quay_io="new"))
+    assert place.path.read_bytes() == before
+    assert [path.name for path in place.path.parent.iterdir()] == [place.path.name]
+
+
+def test_whether_owners_may_be_changed_is_what_the_kernel_says() -> None:
+    effective = next(
+        line.split()[1]
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith("CapEff:")
+    )
+    assert auth_file._may_chown() is (int(effective, 16) & 1 == 1)

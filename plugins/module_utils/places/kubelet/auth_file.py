@@ -27,7 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PullSecretError,
 )
 
-__all__ = ["ABSENT", "Snapshot", "TooLarge", "read", "restore", "tidy", "write"]
+__all__ = ["ABSENT", "Snapshot", "TooLarge", "check_owner", "read", "restore", "tidy", "write"]
 
 _NEW_MODE = 0o600
 
@@ -107,6 +107,30 @@ def write(path: str, data: bytes, like: Snapshot) -> None:
         )
     except OSError as error:
         raise PermissionDenied(f"file:{path} cannot be written: {error.strerror}") from None
+
+
+def check_owner(path: str, found: Snapshot) -> None:
+    """Before anything is written: whether a file of somebody else's can be made again as theirs.
+
+    :raises PermissionDenied: it belongs to another user, and this process may not give files away.
+    """
+    ours = (os.geteuid(), os.getegid())
+    if found.data is not None and (found.uid, found.gid) != ours and not _may_chown():
+        raise PermissionDenied(
+            f"file:{path} belongs to {found.uid}:{found.gid} and was left alone: its owner would change, since "
+            "this process has no capability CAP_CHOWN",
+            f"chown {ours[0]}:{ours[1]}, as kubelet makes it",
+        )
+
+
+def _may_chown() -> bool:
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as status:
+            effective = next(line.split()[1] for line in status if line.startswith("CapEff:"))
+        return bool(int(effective, 16) & 1)
+    except (OSError, StopIteration, IndexError, ValueError):
+        # Not Linux: the write itself says so.
+        return True
 
 
 def restore(path: str, snapshot: Snapshot) -> None:

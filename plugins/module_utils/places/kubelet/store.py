@@ -166,6 +166,10 @@ class Store:
             raise Conflict(f"file:{self.path} was changed while it was being merged")
         self.put(found._replace(data=data))
 
+    def check_owner(self, found: Snapshot) -> None:
+        """:raises PermissionDenied: what is there could not be replaced as its owner's."""
+        auth_file.check_owner(self.path, found)
+
     def put(self, snapshot: Snapshot) -> None:
         """Make the file that, whatever it is."""
         auth_file.restore(self.path, snapshot)

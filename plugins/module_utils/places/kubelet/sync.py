@@ -232,6 +232,8 @@ class Synchroniser:
             _tell(result, composed)
             result.needed = composed.differs or _is_untried(ledger, found, has_failed)
             if composed.differs:
+                if composed.data is not None:
+                    store.check_owner(found)
                 begin(store, ledger, backup, found, composed, wanted)
                 store.replace(found, composed.data)
             elif not result.needed:

@@ -25,6 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     inspect,
     pairs_of,
     parse,
+    size_of,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import ERROR
 
@@ -70,13 +71,19 @@ def examine(data: Any, *, max_bytes: int = SECRET_MAX_BYTES, allow_empty: bool =
     """
     if allow_empty and _is_blank(data):
         return Examined((), {}, {})
+    # Reading something huge is no use to anybody.
+    if isinstance(data, (bytes, str)) and size_of(data) > max_bytes:
+        return _too_large(size_of(data), max_bytes)
     tree = parse(data)
     if tree.size > max_bytes:
-        # Linting something huge is no use to anybody.
-        return Examined((finding("too-large", None, f"{tree.size} of {max_bytes} bytes"),), {}, {})
+        return _too_large(tree.size, max_bytes)
     if tree.broken:
         return Examined(tree.findings, {}, {})
     return _examine_tree(tree, max_bytes, allow_empty)
+
+
+def _too_large(size: int, max_bytes: int) -> Examined:
+    return Examined((finding("too-large", None, f"{size} of {max_bytes} bytes"),), {}, {})
 
 
 def lint(data: Any) -> list[Finding]:

@@ -24,7 +24,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 MIN_LENGTH = 6
 """Shorter forms are left out: masking them would destroy unrelated text."""
 
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(?!\s*:)', re.DOTALL)
+# What stands between two quotes, inside of a string or outside: of a broken document nobody knows which.
+_BETWEEN = re.compile(r'(?:[^"\\]|\\.)+', re.DOTALL)
+_COLON = re.compile(r'"\s*:')
+_STRUCTURE = " \t\r\n:,{}[]"
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
 # Not secret in itself, and masking it would hide names that reports need.
 _PUBLIC = frozenset({"email", "username", "serveraddress", "credsstore", "credhelpers"})
@@ -56,6 +59,9 @@ def _document(data: Any, forms: set[str], nesting: int) -> None:
         _scan(text, forms, nesting)
     tree = parse(data)
     if tree.broken or not isinstance(tree.root, (dict, list)):
+        if isinstance(data, (bytes, str)):
+            for value in _quoted(text):
+                _leaf(value, forms, 0)
         if isinstance(data, Mapping):
             _leaves(_tolerant(data, 0), forms, nesting)
         return
@@ -194,13 +200,21 @@ def _decoded(text: str) -> Optional[bytes]:
 
 
 def _scan(text: str, forms: set[str], nesting: int) -> None:
-    """Text that may be no document: every quoted value, and every run that decodes to something telling."""
-    for match in _STRING.finditer(text):
-        _leaf(match.group(1), forms, 0)
+    """Text that may be no document: every run that decodes to something telling."""
     for match in _BASE64.finditer(text):
         decoded = _decoded(match.group())
         if decoded is not None and (b":" in decoded or decoded.lstrip().startswith(b"{")):
             _leaf(match.group(), forms, nesting)
+
+
+def _quoted(text: str) -> Iterator[str]:
+    """The values of a document that is none, as far as quotes tell them; in one pass, however many."""
+    name = ""
+    for match in _BETWEEN.finditer(text):
+        if _COLON.match(text, match.end()):
+            name = match.group().lower()
+        elif name not in _PUBLIC and match.group().strip(_STRUCTURE):
+            yield match.group()
 
 
 __all__ = ["MIN_LENGTH", "sensitive_forms"]

@@ -29,7 +29,8 @@ MAX_DIGITS: Final = 100
 # Of UTF-8, and of UTF-16 as :func:`text_of` leaves it.
 _MARKS = ("\ufeff", "\udcff\udcfe", "\udcfe\udcff")
 
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+# A string that is not closed goes to the end: looking for its end from each quote would take for ever.
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 # Names that may be printed; any other may be a value in the wrong place.
 _KNOWN_NAMES = frozenset(
     [
@@ -125,9 +126,14 @@ def text_of(data: Union[bytes, str]) -> tuple[str, bool]:
         return data.decode("utf-8", "surrogateescape"), True
 
 
+def size_of(data: Union[bytes, str]) -> int:
+    """Bytes, as UTF-8."""
+    return len(data) if isinstance(data, bytes) else len(data.encode("utf-8", "surrogatepass"))
+
+
 def _parse_text(data: Union[bytes, str]) -> Tree:
     text, not_utf8 = text_of(data)
-    size = len(data) if isinstance(data, bytes) else len(text.encode("utf-8", "surrogatepass"))
+    size = size_of(data)
     found = [finding("not-utf8")] if not_utf8 else []
 
     def broken(rule: str, detail: str = "") -> Tree:

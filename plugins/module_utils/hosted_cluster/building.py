@@ -30,13 +30,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.limi
     LONGEST_SECONDS,
     MOST_SLOTS,
     is_healthz,
+    is_unit,
 )
 
 __all__ = ["build_cluster"]
 
 _SHARE = re.compile(r"(100|[1-9]?[0-9])%\Z|[1-9][0-9]{0,3}\Z")
-_IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]{0,510}\Z")
-_UNIT = re.compile(r"[\w.:@-]{1,200}\.service\Z")
+_IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]{0,510}\Z", re.ASCII)
 # What a reference means that names no key.
 _KEYS = {"original": ".dockerconfigjson", "hosted_kubeconfig_secret": "kubeconfig"}
 _LAYERS = ("original", "additional")
@@ -105,7 +105,7 @@ def _syncer(wanted: Mapping[str, Any]) -> Syncer:
     if not share.endswith("%") and int(share) > MOST_SLOTS:
         raise ConfigurationError(f"max_restarting is {MOST_SLOTS} nodes at most")
     unit = wanted.get("kubelet_unit") or "kubelet.service"
-    if not _UNIT.match(unit):
+    if not is_unit(unit):
         raise ConfigurationError("kubelet_unit is not the name of a service, such as kubelet.service")
     healthz = "http://127.0.0.1:10248/healthz" if wanted.get("healthz") is None else wanted["healthz"]
     if healthz == "none":

@@ -15,6 +15,7 @@ __all__ = [
     "is_healthz",
     "is_port",
     "is_seconds",
+    "is_unit",
 ]
 
 LONGEST_SECONDS = 86400
@@ -26,6 +27,7 @@ LONGEST_LEASE = 600
 MOST_SLOTS = 1024
 """Their names go into one variable of the environment, which the kernel takes up to 128 KiB."""
 
+_UNIT = re.compile(r"[\w.:@-]{1,200}\.service", re.ASCII)
 _HEALTHZ = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\]):([0-9]{1,5})/[\w/.-]*", re.ASCII)
 
 
@@ -43,3 +45,8 @@ def is_healthz(url: str) -> bool:
     """Whether it is an address on the node's own loopback, ``http://127.0.0.1:PORT/PATH``."""
     found = _HEALTHZ.fullmatch(url)
     return found is not None and is_port(found.group(1))
+
+
+def is_unit(name: str) -> bool:
+    """Whether it can be the name of a service."""
+    return _UNIT.fullmatch(name) is not None

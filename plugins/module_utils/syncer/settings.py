@@ -17,6 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.limi
     is_healthz,
     is_port,
     is_seconds,
+    is_unit,
 )
 
 __all__ = ["ON_CHANGE", "Settings", "SettingsError", "from_environment"]
@@ -30,7 +31,6 @@ _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 # What TLS takes for a server's name begins with no dot.
 _HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:-]{0,252}", re.ASCII)
-_UNIT = re.compile(r"[\w.:@-]{1,200}\.service", re.ASCII)
 
 
 class SettingsError(Exception):
@@ -141,7 +141,7 @@ def _directory(environ: Mapping[str, str], name: str, default: str) -> str:
 
 def _unit(environ: Mapping[str, str], name: str, default: str) -> str:
     value = _text(environ, name, default)
-    if not _UNIT.fullmatch(value):
+    if not is_unit(value):
         raise SettingsError(f"{name} is the name of a service, such as {default}")
     return value
 

@@ -52,6 +52,8 @@ _LIBRARIES = ("kubernetes.client.configuration", "kubernetes.client.rest", "kube
 _JSON = "application/json"
 _METADATA = f"{_JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_JSON}"
 _MERGE_PATCH = "application/merge-patch+json"
+# Of one object, or of what is said instead: the largest that the API server stores has 1.5 MiB.
+_LARGEST = 16 << 20
 # Where the kinds of other groups than the core are.
 _GROUPS = {
     "daemonsets": "apps/v1",
@@ -200,7 +202,7 @@ class KubernetesClient:
         body: Mapping[str, Any] | None = None,
         content: str = _JSON,
         accept: str = _JSON,
-        largest: int | None = None,
+        largest: int | None = _LARGEST,
     ) -> dict[str, Any]:
         url = self._host + path + ("?" + urlencode(query) if query else "")
         sent = json.dumps(body).encode() if body is not None else None
@@ -265,12 +267,11 @@ class KubernetesClient:
             # One retry policy for all: urllib3 would otherwise repeat calls by itself.
             retries=False,
             redirect=False,
-            preload_content=largest is None,
+            preload_content=False,
         )
-        if largest is None:
-            return response, response.data
-        data = response.read(largest + 1)
-        if len(data) > largest:
+        # Nothing is unpacked: no compression was asked for, and little of it may become very much.
+        data = response.read(None if largest is None else largest + 1, decode_content=False)
+        if largest is not None and len(data) > largest:
             response.close()
         response.release_conn()
         return response, data

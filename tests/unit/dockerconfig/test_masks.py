@@ -1,0 +1,46 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is masked of documents that are none, and that it takes one pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import lint, sensitive_forms
+
+
+@pytest.mark.parametrize(
+    ("secret", "document"),
+    [
+        ("example-password", '{"auths": {"quay.io": {"password": "example-password"'),
+        ("example-password", '{"auths: {"quay.io": {"password": "example-password"}}}'),
+        ("example-password", '{"auths": {"quay.io": {"password": "example-password}}}'),
+        ("example-token", '{\'auths\': 1, "identitytoken" : "example-token",}'),
+    ],
+)
+def test_values_of_what_is_no_document(secret: str, document: str) -> None:
+    forms = sensitive_forms(document)
+    assert any(secret in form and len(form) < len(secret) + 12 for form in forms), forms
+
+
+def test_names_in_what_is_no_document_stay_readable() -> None:
+    forms = sensitive_forms('{"auths": {"registry.example.com": {"email": "user@example.com", "auth": }}}')
+    assert not [form for form in forms if form in ("registry.example.com", "user@example.com")]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        '{"' * 65 + '"\\' * 300_000,
+        '{"auths": {}, "' + '\\"' * 300_000 + '": 1}',
+        '"' * 600_000,
+        "[" * 600_000,
+    ],
+    ids=["quotes that are never closed", "a name of quotes", "quotes", "brackets"],
+)
+def test_no_document_takes_more_than_one_pass(document: str) -> None:
+    """A pattern that looks for the end of a string from each quote would take an hour for one of these."""
+    assert sensitive_forms(document)
+    assert lint(document)

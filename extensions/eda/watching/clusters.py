@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Optional
@@ -112,8 +113,7 @@ def parse_clusters(
     An entry with ``watches`` says itself what they are; any other is a hosted cluster as the module
     ``hosted_cluster_pull_secret`` takes it, whose other options are none of our business.
     """
-    found: dict[Watched, set[str]] = {}
-    targets: dict[str, dict[str, Any]] = {}
+    read: list[_Entry] = []
     complaints = []
     for number, entry in enumerate(entries, 1):
         where = f"entry {number} of clusters"
@@ -122,27 +122,48 @@ def parse_clusters(
                 raise ConfigurationError(f"{where} is not a mapping")
             cluster = parse_name(entry.get("cluster_id"), f"{where}: cluster_id")
             where = f"cluster {cluster}"
-            if "watches" in entry:
-                watches = _explicit(entry, where, default)
-            else:
-                target = {
-                    **(common or {}),
-                    **{key: value for key, value in entry.items() if _is_given(value)},
-                }
-                # Targets will be in events, which are logged.
-                if misplaced(target):
-                    raise ConfigurationError(f"{where}: {MISPLACED}")
-                watches = _hosted(target, where, default)
-                targets[cluster] = {
-                    name: value for name, value in target.items() if not _is_waiting(name, value)
-                }
-            for watched in watches:
-                found.setdefault(watched, set()).add(cluster)
+            read.append(_read(cluster, entry, where, default, common or {}))
         except ConfigurationError as error:
             complaints.append(error.message)
         except RecursionError:
             complaints.append(f"{where}: it is nested too deeply")
+    # As for the role: nobody knows which of them is meant.
+    often = {cluster: count for cluster, count in Counter(one.cluster for one in read).items() if count > 1}
+    complaints += [
+        f"cluster {cluster}: {count} entries have this cluster_id, and none of them counts"
+        for cluster, count in often.items()
+    ]
+    found: dict[Watched, set[str]] = {}
+    targets: dict[str, dict[str, Any]] = {}
+    for one in read:
+        if one.cluster in often:
+            continue
+        for watched in one.watches:
+            found.setdefault(watched, set()).add(one.cluster)
+        if one.target is not None:
+            targets[one.cluster] = one.target
     return Listed({watched: frozenset(ids) for watched, ids in found.items()}, targets, complaints)
+
+
+class _Entry(NamedTuple):
+    """One entry as it is understood; ``target`` is None for one with ``watches``."""
+
+    cluster: str
+    watches: list[Watched]
+    target: Optional[dict[str, Any]]
+
+
+def _read(
+    cluster: str, entry: Mapping[str, Any], where: str, default: Connection, common: Mapping[str, Any]
+) -> _Entry:
+    if "watches" in entry:
+        return _Entry(cluster, _explicit(entry, where, default), None)
+    given = {**common, **{key: value for key, value in entry.items() if _is_given(value)}}
+    # Targets will be in events, which are logged.
+    if misplaced(given):
+        raise ConfigurationError(f"{where}: {MISPLACED}")
+    target = {name: value for name, value in given.items() if not _is_waiting(name, value)}
+    return _Entry(cluster, _hosted(given, where, default), target)
 
 
 def _is_given(value: Any) -> bool:
@@ -184,7 +205,9 @@ def _hosted(entry: Mapping[str, Any], where: str, default: Connection) -> list[W
     management = _other(entry, "management", where, default) or default
     original, kubeconfig = (_mapping(entry, name, where) for name in ("original", "hosted_kubeconfig_secret"))
     hosted = _other(entry, "hosted", where, default)
-    if control_plane is None and not (original and (hosted or kubeconfig)):
+    # Without the control plane nothing says where the original is, which what is to be absent does not need.
+    absent = entry.get("state") == "absent"
+    if control_plane is None and not ((original or absent) and (hosted or kubeconfig)):
         raise ConfigurationError(f"{where}: control_plane_namespace is missing")
     if hosted is None:
         secret = KubeconfigSecret(
@@ -195,16 +218,12 @@ def _hosted(entry: Mapping[str, Any], where: str, default: Connection) -> list[W
             plane,
         )
         hosted = Connection(secret=secret)
-    original_name = _optional(original, "name", where)
-    return [
-        Watched(
-            management,
-            _namespace(original, control_plane, where),
-            original_name,
-            None if original_name else plane,
-        ),
-        Watched(hosted, _optional(entry, "hosted_namespace", where) or "kube-system", _ADDITIONAL),
-    ]
+    watches = [Watched(hosted, _optional(entry, "hosted_namespace", where) or "kube-system", _ADDITIONAL)]
+    if original or control_plane:
+        name = _optional(original, "name", where)
+        within = _namespace(original, control_plane, where)
+        watches.append(Watched(management, within, name, None if name else plane))
+    return watches
 
 
 def _connection(options: Mapping[str, Any], where: str) -> Optional[Connection]:
@@ -235,4 +254,4 @@ def _namespace(reference: Mapping[str, Any], control_plane: Optional[str], where
 
 
 def _optional(entry: Mapping[str, Any], name: str, where: str) -> Optional[str]:
-    return parse_name(entry[name], f"{where}: {name}") if entry.get(name) else None
+    return parse_name(entry[name], f"{where}: {name}") if _is_given(entry.get(name)) else None

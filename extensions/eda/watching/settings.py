@@ -137,7 +137,9 @@ def parse_connection(options: Mapping[str, Any], where: str) -> Connection:
 
 
 def parse_name(value: Any, where: str) -> str:
-    """A name, which will be in paths, events and messages."""
+    """A name, which will be in paths, events and messages; a number is its text, as to the modules."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        value = str(value)
     if not isinstance(value, str) or not is_name(value) or "/" in value or " " in value:
         raise ConfigurationError(f"{where} is missing, or is no name")
     return value

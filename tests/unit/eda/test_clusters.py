@@ -22,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
     parse_settings,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.hosted import hosted_targets
 
 DEFAULT = Connection(kubeconfig="/etc/management")
 ADDITIONAL = ("kube-system", "additional-pull-secret")
@@ -100,6 +101,58 @@ def test_an_entry_that_cannot_be_used_is_left_out_alone(entry: Any, complaint: s
     assert complaint in complaints[0]
     with pytest.raises(ConfigurationError, match=r"of clusters|cluster cls-2"):
         check_clusters([good, entry])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"control_plane_namespace": "clusters-2"},
+        {"control_plane_namespace": "clusters-1"},
+        {"watches": [{"namespace": "two", "name": "s"}]},
+    ],
+)
+def test_an_id_of_two_entries_is_nobodys_as_for_the_role(other: dict[str, Any]) -> None:
+    """A change of the first would otherwise have merged the second's pull secret."""
+    entries = [
+        {"cluster_id": "cls-1", "control_plane_namespace": "clusters-1"},
+        {"cluster_id": "cls-2", "control_plane_namespace": "clusters-3"},
+        {"cluster_id": "cls-1", **other},
+    ]
+    found, targets, complaints = parse_clusters(entries, DEFAULT)
+    assert complaints == ["cluster cls-1: 2 entries have this cluster_id, and none of them counts"]
+    assert set(targets) == {"cls-2"}
+    assert set(found.values()) == {frozenset({"cls-2"})}
+    with pytest.raises(ConfigurationError, match="cluster cls-1: 2 entries"):
+        check_clusters(entries)
+
+
+def test_an_entry_that_cannot_be_used_takes_nothing_from_another_of_its_id() -> None:
+    good = {"cluster_id": "cls-1", "control_plane_namespace": "clusters-1"}
+    found, targets, complaints = parse_clusters([good, {"cluster_id": "cls-1"}], DEFAULT)
+    assert (len(found), targets) == (2, {"cls-1": good})
+    assert complaints[0].startswith("cluster cls-1: control_plane_namespace is missing")
+
+
+def test_numbers_are_names_as_for_the_role() -> None:
+    entry = {"cluster_id": 5, "control_plane_namespace": 0, "original": {"name": 7}, "syncer_image": "a"}
+    assert [target["cluster_id"] for target in hosted_targets([entry])] == ["5"]
+    found, targets, complaints = parse_clusters([entry], DEFAULT)
+    assert complaints == []
+    assert targets == {"5": entry}
+    assert Watched(DEFAULT, "0", "7") in found
+    _found, _targets, (complaint,) = parse_clusters([{**entry, "cluster_id": True}], DEFAULT)
+    assert complaint == "entry 1 of clusters: cluster_id is missing, or is no name"
+
+
+def test_what_is_to_be_absent_needs_no_original_as_for_the_role() -> None:
+    entry = {"cluster_id": "cls-1", "hosted_context": "admin", "state": "absent"}
+    assert len(hosted_targets([entry])) == 1
+    assert hosted_targets([{**entry, "state": "present"}]) == []
+    found, targets, complaints = parse_clusters([entry], DEFAULT)
+    assert complaints == []
+    assert targets == {"cls-1": entry}
+    assert set(found) == {Watched(Connection(kubeconfig="/etc/management", context="admin"), *ADDITIONAL)}
+    assert parse_clusters([{**entry, "state": "present"}], DEFAULT).complaints
 
 
 @pytest.mark.parametrize("text", [b"[]", b"clusters: []", b'{"clusters": []}', b"---\n[]\n"])

@@ -36,9 +36,10 @@ HIDDEN = "********"
 # What to say of the options that ``misplaced`` finds.
 MISPLACED = "a docker config or a credential stands where none belongs"
 
-# A key of a docker config with its colon, in JSON, YAML or Python's way of writing.
+# A key of a docker config with its colon, in JSON, YAML or Python's way of writing. What is before it on its
+# line, and not on the lines before: each of many empty lines would be begun at, and gone through to the end.
 _TELLTALE = re.compile(
-    r"""(?:["'](?:auths?|password|identitytoken|registrytoken)\\?["']|^\s*auths?|^\s*password)\s*:""",
+    r"""(?:["'](?:auths?|password|identitytoken|registrytoken)\\?["']|^[^\S\n]*(?:auths?|password))\s*:""",
     re.IGNORECASE | re.MULTILINE,
 )
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}\Z")

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -51,3 +54,22 @@ def test_tokens_are_not_shown(text: str) -> None:
 
 def test_a_token_is_where_it_belongs() -> None:
     assert misplaced({"kubernetes": {"api_key": "eyJhbGciOiJub25lIn0.eyJ4Ijoxf.x"}}) == []
+
+
+@pytest.mark.parametrize("before", ["", "\n", "a\n\n", "\n \n\t", "a:\r\n  ", "\n\u2028 ", "\n\x0b\r"])
+@pytest.mark.parametrize("key", ["auths", "auth", "password", "Auths"])
+def test_a_key_at_the_beginning_of_a_line(before: str, key: str) -> None:
+    assert misplaced({"context": f"{before}{key} : a"}) == ["context"]
+    assert misplaced({"context": f"{before}x{key}: a"}) == []
+
+
+def test_empty_lines_are_gone_through_once() -> None:
+    """In a process with a bound on its processor time, which squared steps would pass a thousandfold."""
+    code = (
+        f"import resource; from {misplaced.__module__} import misplaced;"
+        "resource.setrlimit(resource.RLIMIT_CPU, (20, 20));"
+        "print(misplaced({'context': ':' + chr(10) * 1_000_000}))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, check=True)
+    assert done.stdout == b"[]\n"

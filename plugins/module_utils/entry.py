@@ -43,6 +43,9 @@ __all__ = [
     "without_stderr",
 ]
 
+# What Ansible's validation ends with: at a number that should be a mapping, at numbers as keys of a mapping,
+# and at an infinite number that should be a whole one.
+_BREAKS = (TypeError, ValueError, OverflowError)
 _TargetOptions = Callable[[], dict[str, Any]]
 
 
@@ -58,6 +61,13 @@ class _Module(AnsibleModule):
     """An AnsibleModule that does not repeat what it was given, in a result, an error or the system's log."""
 
     _validated = False
+
+    def __init__(self, argument_spec: dict[str, Any], **kwargs: Any) -> None:
+        try:
+            super().__init__(argument_spec=argument_spec, **kwargs)
+        except _BREAKS:
+            self._validated = True
+            self.fail_json(msg=_broken(argument_spec, self.params))
 
     def _log_invocation(self) -> None:
         """Not to syslog: the controller overrides a module's no_log, and masking misses escaped values."""
@@ -157,12 +167,36 @@ def validated(target_options: _TargetOptions, arguments: Mapping[str, Any]) -> d
 
 def fitting(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Likewise, a module whose whole argument spec is given."""
-    checked = ArgumentSpecValidator(spec, mutually_exclusive=exclusive(spec)).validate(arguments)
+    try:
+        checked = ArgumentSpecValidator(spec, mutually_exclusive=exclusive(spec)).validate(arguments)
+    except _BREAKS:
+        raise ConfigurationError(_broken(spec, arguments)) from None
     if checked.error_messages:
         kind = "Unsupported parameters: " if isinstance(checked.errors[0], UnsupportedError) else ""
         raise ConfigurationError(_argument_error(kind + checked.errors.msg, arguments, spec))
     params: dict[str, Any] = checked.validated_parameters
     return params
+
+
+def _broken(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
+    return f"{_breaking(spec, arguments) or 'an option'} is not of the type that the option takes"
+
+
+def _breaking(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
+    """The option, as ``targets[2].source``, at which Ansible's validation ends with an exception."""
+    for name, value in arguments.items():
+        if name not in spec:
+            continue
+        try:
+            ArgumentSpecValidator({name: spec[name]}).validate({name: value})
+        except _BREAKS:
+            options = spec[name].get("options") or {}
+            for index, part in enumerate(value if isinstance(value, list) else [value]):
+                below = _breaking(options, part) if isinstance(part, Mapping) else None
+                if below:
+                    return f"{name}[{index}].{below}" if isinstance(value, list) else f"{name}.{below}"
+            return str(name)
+    return None
 
 
 def safely(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     DockerConfig,
     sensitive_forms,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import check_limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Journal, Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
@@ -182,13 +183,21 @@ class Run:
 
 
 def key_of_digests(text: str | None) -> bytes:
-    """The option ``digest_key`` as bytes; without one a random key."""
+    """The option ``digest_key`` as bytes; without one a random key.
+
+    :raises ConfigurationError: it cannot be encoded.
+    """
     if not text:
         return os.urandom(32)
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
+        pass
+    try:
         return text.encode("utf-8")
+    except UnicodeEncodeError:
+        # The exception would have the key in it.
+        raise ConfigurationError("digest_key is not a text that can be encoded as UTF-8") from None
 
 
 def _sentence(failure: Failure) -> str:

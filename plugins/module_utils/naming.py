@@ -32,6 +32,7 @@ __all__ = [
     "kubernetes_labels",
     "kubernetes_secret_name",
     "owner_problem",
+    "registries",
     "texts",
 ]
 
@@ -129,6 +130,21 @@ def texts(kind: str, given: Mapping[Any, Any] | None) -> dict[str, str]:
         if value is None:
             raise ConfigurationError(f"{kind} {quoted(str(key))} has no value")
         made[str(key)] = str(value).lower() if isinstance(value, bool) else str(value)
+    return made
+
+
+def registries(given: Mapping[Any, Any] | None) -> dict[str, Any]:
+    """The option ``policy`` by registries' names; YAML's numbers as text, as JSON would make of them.
+
+    :raises ConfigurationError: a key is no name, or two are one.
+    """
+    made: dict[str, Any] = {}
+    for registry, layer in (given or {}).items():
+        if isinstance(registry, bool) or not isinstance(registry, (str, int, float)) or registry == "":
+            raise ConfigurationError("policy has a key that is not the name of a registry")
+        if str(registry) in made:
+            raise ConfigurationError(f"policy has {quoted(str(registry))} twice")
+        made[str(registry)] = layer
     return made
 
 

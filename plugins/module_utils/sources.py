@@ -24,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     InvalidDocument,
     NotFound,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import registries
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import HyperFleetSource
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
@@ -133,7 +134,7 @@ class DocumentReader:
         layers = target.get("layers")
         if not layers:
             return self._read_source(target, deadline, seen)
-        policy = target.get("policy") or {}
+        policy = registries(target.get("policy"))
         _check_layers(layers, policy)
         readings: list[tuple[str, _Reading]] = []
         skipped: list[str] = []

@@ -184,6 +184,14 @@ def test_two_layers_of_one_name_are_an_error() -> None:
     assert "same" in str(caught.value)
 
 
+def test_a_policys_registry_may_look_like_a_number() -> None:
+    config = {"auths": {"5000": {"auth": AUTH}}}
+    other = {"auths": {"5000": {"auth": "b3RoZXI6ZXhhbXBsZS1wYXNzd29yZA=="}}}
+    layers = [layer("one", config), layer("two", other)]
+    assert read({"layers": layers}).provenance == {"5000": "two"}
+    assert read({"layers": layers, "policy": {5000: "one"}}).provenance == {"5000": "one"}
+
+
 def test_a_policy_may_name_a_layer_that_is_left_out() -> None:
     missing = {"name": "two", "source": {"env": "EXAMPLE_NOT_SET"}, "optional": True}
     document = read({"layers": [layer("one", CONFIG), missing], "policy": {"quay.io": "two"}})
@@ -193,6 +201,8 @@ def test_a_policy_may_name_a_layer_that_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
+        ({"policy": {None: "one"}}, "policy has a key that is not the name of a registry"),
+        ({"policy": {5000: "one", "5000": "two"}}, "policy has '5000' twice"),
         ({"policy": {"quay.io": "twoo"}}, "policy names the layer 'twoo', and there is none but one, two"),
         ({"layers": [layer("one", CONFIG), layer("one", CONFIG)]}, "two layers are named one"),
     ],

@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     KUBERNETES_NAME,
     KUBERNETES_NAMESPACE,
     check_cluster_id,
+    registries,
     texts,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, quoted
@@ -64,9 +65,10 @@ def build_cluster(wanted: Mapping[str, Any]) -> Cluster:
             "control_plane_namespace is missing: it says where the hosted control plane is, and with it "
             "the original pull secret and the hosted cluster's kubeconfig"
         )
-    for registry, layer in (wanted.get("policy") or {}).items():
+    policy = registries(wanted.get("policy"))
+    for registry, layer in policy.items():
         if layer not in _LAYERS:
-            raise ConfigurationError(f"policy of {quoted(str(registry))} is neither original nor additional")
+            raise ConfigurationError(f"policy of {quoted(registry)} is neither original nor additional")
     timeout = _seconds(wanted, "rollout_timeout", 60.0)
     return Cluster(
         id=cluster_id,
@@ -81,7 +83,7 @@ def build_cluster(wanted: Mapping[str, Any]) -> Cluster:
         namespace=_name(wanted, "hosted_namespace", KUBERNETES_NAMESPACE) or KUBE_SYSTEM,
         present=present,
         precedence=wanted["precedence"],
-        policy=dict(wanted.get("policy") or {}),
+        policy=policy,
         drop=tuple(wanted.get("drop") or ()),
         remove=not present or (wanted.get("when_additional_is_gone") or "remove") == "remove",
         adopt=bool(wanted.get("adopt")),

@@ -76,6 +76,9 @@ WRONG: dict[str, tuple[str, Any]] = {
     "too many slots": ("max_restarting", "1025"),
     "endless": ("rollout_timeout", float("inf")),
     "policy": ("policy", {"quay.io": "tenant"}),
+    "policy of nothing": ("policy", {None: "original"}),
+    "policy of no text": ("policy", {True: "original"}),
+    "policy of an empty text": ("policy", {"": "original"}),
     "resources": ("syncer_resources", {"requests": {"memory": "much"}}),
     "other resources": ("syncer_resources", {"memory": "35Mi"}),
     "pull secret": ("syncer_image_pull_secrets", ["A"]),
@@ -88,6 +91,11 @@ def test_a_wrong_option_is_named(option: str, value: Any) -> None:
     with pytest.raises(ConfigurationError) as caught:
         build_cluster({**BASE, option: value})
     assert option in str(caught.value)
+
+
+def test_a_registry_may_look_like_a_number() -> None:
+    """YAML makes a number of it, and JSON a text: here and in a process of its own they are the same."""
+    assert build_cluster({**BASE, "policy": {5000: "original"}}).policy == {"5000": "original"}
 
 
 def test_two_ways_to_the_hosted_cluster_are_one_too_many() -> None:

@@ -158,18 +158,18 @@ options:
         description: Key of the taint.
         type: str
       operator:
-        description: Whether the value counts. Kubernetes' own default is V(Equal).
+        description: Whether the value counts. Kubernetes' own default is V(Equal), which needs a key.
         type: str
         choices: [Exists, Equal]
       value:
-        description: Value of the taint.
+        description: Value of the taint. V(Exists) has none.
         type: str
       effect:
         description: Effect of the taint. Without it, every effect.
         type: str
         choices: [NoSchedule, PreferNoSchedule, NoExecute]
       toleration_seconds:
-        description: Seconds for which V(NoExecute) is tolerated.
+        description: Seconds for which V(NoExecute) is tolerated, with that effect only.
         type: int
   syncer_priority_class: &syncer_priority_class
     description: Priority class of the syncer's pods, such as V(system-node-critical).
@@ -187,7 +187,7 @@ options:
   syncer_resources: &syncer_resources
     description:
       - Requests and limits of the syncer's container. The default is requests of 5m CPU and 24Mi memory, and
-        no limit.
+        no limit. A request is not above its limit.
     type: dict
   max_restarting: &max_restarting
     description:
@@ -214,7 +214,8 @@ options:
     description: The kubelet's systemd unit. The default is V(kubelet.service).
     type: str
   kubelet_dir: &kubelet_dir
-    description: The kubelet's directory on the nodes. The default is V(/var/lib/kubelet).
+    description:
+      - The kubelet's directory on the nodes, without V(..) and colons in it. The default is V(/var/lib/kubelet).
     type: path
   wait: &wait
     description:

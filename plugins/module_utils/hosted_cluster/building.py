@@ -17,16 +17,20 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_clus
     Reference,
     Syncer,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.compare import quantity
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.names import KUBE_SYSTEM
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.pod_rules import (
+    directory,
+    node_selector,
+    resources,
+    tolerations,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_NAME,
     KUBERNETES_NAMESPACE,
     check_cluster_id,
     registries,
-    texts,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, quoted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.limits import (
     LONGEST_SECONDS,
     MOST_SLOTS,
@@ -117,26 +121,23 @@ def _syncer(wanted: Mapping[str, Any]) -> Syncer:
         raise ConfigurationError(
             "healthz is not an address on the node's own loopback, http://127.0.0.1:PORT/PATH"
         )
-    directory = wanted.get("kubelet_dir") or "/var/lib/kubelet"
-    if not directory.startswith("/") or directory.rstrip("/") == "" or not is_name(directory):
-        raise ConfigurationError("kubelet_dir is not an absolute path below /")
     network = wanted.get("syncer_host_network")
     priority = _name(wanted, "syncer_priority_class", KUBERNETES_NAME)
     return Syncer(
         image=image,
         image_pull_secrets=_names("syncer_image_pull_secrets", wanted.get("syncer_image_pull_secrets")),
-        node_selector=texts("label", wanted.get("syncer_node_selector")),
-        tolerations=_tolerations(wanted.get("syncer_tolerations")),
+        node_selector=node_selector(wanted.get("syncer_node_selector")),
+        tolerations=tolerations(wanted.get("syncer_tolerations")),
         priority_class=priority,
         host_network=True if network is None else bool(network),
         selinux_type=_name(wanted, "syncer_selinux_type", re.compile(r"[a-z][a-z0-9_.]{0,63}\Z")),
-        resources=_resources(wanted.get("syncer_resources")),
+        resources=resources(wanted.get("syncer_resources")),
         max_restarting=share,
         restart=wanted.get("restart") or "on_change",
         health_window=_seconds(wanted, "health_window", 12.0, LONGEST_SECONDS),
         healthz=healthz,
         unit=unit,
-        kubelet_dir=directory.rstrip("/"),
+        kubelet_dir=directory(wanted.get("kubelet_dir") or "/var/lib/kubelet"),
     )
 
 
@@ -182,27 +183,3 @@ def _seconds(wanted: Mapping[str, Any], option: str, default: float, most: float
     if value > most:
         raise ConfigurationError(f"{option} is a number of seconds, {most:g} at most")
     return float(value)
-
-
-def _tolerations(given: Sequence[Mapping[str, Any]] | None) -> tuple[Mapping[str, Any], ...]:
-    if given is None:
-        return ({"operator": "Exists"},)
-    names = {"toleration_seconds": "tolerationSeconds"}
-    return tuple(
-        {names.get(name, name): value for name, value in one.items() if value is not None} for one in given
-    )
-
-
-def _resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
-    made: dict[str, dict[str, str]] = {}
-    for kind, amounts in (given or {}).items():
-        if kind not in ("requests", "limits") or not isinstance(amounts, Mapping):
-            raise ConfigurationError("syncer_resources has requests and limits, each a mapping")
-        for name, amount in amounts.items():
-            try:
-                quantity(str(amount))
-            except ValueError:
-                where = f"syncer_resources.{kind}.{name if is_name(str(name)) else '?'}"
-                raise ConfigurationError(f"{where} is not a quantity such as 35Mi") from None
-            made.setdefault(kind, {})[str(name)] = str(amount)
-    return made

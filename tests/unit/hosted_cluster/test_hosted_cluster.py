@@ -69,6 +69,9 @@ WRONG: dict[str, tuple[str, Any]] = {
     "file": ("healthz", "file:///etc/shadow"),
     "root": ("kubelet_dir", "/"),
     "relative": ("kubelet_dir", "var"),
+    "upwards": ("kubelet_dir", "/var/lib/../etc"),
+    "colon": ("kubelet_dir", "/a:b"),
+    "other volume": ("kubelet_dir", "/run/dbus/"),
     "window": ("health_window", -1.0),
     "too long a window": ("health_window", 86401.0),
     "no port": ("healthz", "http://127.0.0.1:65536/healthz"),
@@ -81,6 +84,21 @@ WRONG: dict[str, tuple[str, Any]] = {
     "policy of an empty text": ("policy", {"": "original"}),
     "resources": ("syncer_resources", {"requests": {"memory": "much"}}),
     "other resources": ("syncer_resources", {"memory": "35Mi"}),
+    "limit below request": ("syncer_resources", {"requests": {"cpu": "1"}, "limits": {"cpu": "999m"}}),
+    "negative": ("syncer_resources", {"limits": {"memory": "-1"}}),
+    "unknown resource": ("syncer_resources", {"limits": {"memry": "1Gi"}}),
+    "no limit": ("syncer_resources", {"requests": {"example.com/device": "1"}}),
+    "label": ("syncer_node_selector", {"bad key!": "a"}),
+    "label's prefix": ("syncer_node_selector", {"Example.com/a": "a"}),
+    "label without a name": ("syncer_node_selector", {"example.com/": "a"}),
+    "label's value": ("syncer_node_selector", {"a": "-"}),
+    "long value": ("syncer_node_selector", {"a": "a" * 64}),
+    "label of null": ("syncer_node_selector", {"a": None}),
+    "value of what exists": ("syncer_tolerations", [{"key": "a", "operator": "Exists", "value": "b"}]),
+    "taint": ("syncer_tolerations", [{"key": "bad key!"}]),
+    "taint's value": ("syncer_tolerations", [{"key": "a", "value": "b c"}]),
+    "no key": ("syncer_tolerations", [{"operator": "Equal"}]),
+    "seconds": ("syncer_tolerations", [{"key": "a", "effect": "NoSchedule", "toleration_seconds": 5}]),
     "pull secret": ("syncer_image_pull_secrets", ["A"]),
     "key": ("original", {"name": "a", "key": "a/b"}),
 }
@@ -91,6 +109,33 @@ def test_a_wrong_option_is_named(option: str, value: Any) -> None:
     with pytest.raises(ConfigurationError) as caught:
         build_cluster({**BASE, option: value})
     assert option in str(caught.value)
+
+
+def test_what_the_api_server_takes_is_taken() -> None:
+    selector = {"kubernetes.io/os": "linux", "a_B.c": "", "pool": 7, "x": True}
+    tolerations = [
+        {"operator": "Exists", "key": None, "value": None, "effect": None, "toleration_seconds": None},
+        {"key": "example.com/a", "value": "b", "effect": "NoExecute", "toleration_seconds": 0},
+    ]
+    resources = {
+        "requests": {"cpu": "1000m", "memory": "24Mi", "example.com/device": 1},
+        "limits": {"cpu": 1, "hugepages-2Mi": "4Mi", "example.com/device": "1"},
+    }
+    options = {
+        "syncer_node_selector": selector,
+        "syncer_tolerations": tolerations,
+        "syncer_resources": resources,
+        "kubelet_dir": "/var/lib/..kubelet..d/",
+    }
+    syncer = build_cluster({**BASE, **options}).syncer
+    assert syncer is not None
+    assert syncer.node_selector == {"kubernetes.io/os": "linux", "a_B.c": "", "pool": "7", "x": "true"}
+    assert syncer.tolerations == (
+        {"operator": "Exists"},
+        {"key": "example.com/a", "value": "b", "effect": "NoExecute", "tolerationSeconds": 0},
+    )
+    assert syncer.resources["limits"] == {"cpu": "1", "hugepages-2Mi": "4Mi", "example.com/device": "1"}
+    assert syncer.kubelet_dir == "/var/lib/..kubelet..d"
 
 
 def test_a_registry_may_look_like_a_number() -> None:

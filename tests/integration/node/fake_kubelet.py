@@ -5,7 +5,8 @@
 """Runs on a node in kubelet's place: it is well, unless its file has the registry ``bad.example``.
 
 Then it does what its argument says: ``exit``, ``crash`` (after two seconds), ``unready`` (no READY=1),
-``unhealthy`` (healthz answers 500).  ``slow`` takes three seconds to start in any case.
+``unhealthy`` (healthz answers 500).  ``slow`` takes three seconds to start in any case; ``missing`` is its
+unit's (``World.install``).
 """
 
 from __future__ import annotations

@@ -13,11 +13,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, TypeVar
 
+from tests.integration.node.world import FILE
+
 ROWS = (
     "all is well",
     "no such unit, masked, a bad setting",
-    "Type=simple that exits at once, a crash after 2 s",
-    "Type=exec or notify that exits",
+    "Type=simple or exec that exits at once, a crash after 2 s",
+    "notify that exits, exec whose binary is bad",
     "never says READY=1",
     "healthz never answers 200",
     "a dependency fails",
@@ -35,22 +37,40 @@ ROWS = (
 
 
 class Unwell(NamedTuple):
-    """A kubelet that does not come up: its way (``fake_kubelet.py``), Type, job's result, and the words."""
+    """A kubelet that does not come up: its way (``World.install``), Type, and what is to come of it.
 
+    ``job``: its result; ``says``: words of the result; ``{ready}``: seconds within which it had to be well.
+    """
+
+    row: str
     mode: str
     kind: str
     job: str
     says: str
 
+    def __str__(self) -> str:
+        return f"{self.mode}-{self.kind}"
 
-# ``{ready}`` is the time within which it had to be well.
+
+_ENDS, _FAILS = ROWS[2:4]
+_EXIT_CODE = "the restart ended with failed, result exit-code"
 UNWELL = (
-    Unwell("exit", "simple", "done", "kubelet ended"),
-    Unwell("exit", "notify", "failed", "the restart ended with failed, result"),
-    Unwell("crash", "notify", "done", "kubelet ended"),
-    Unwell("crash", "simple", "done", "kubelet ended"),
-    Unwell("unready", "notify", "failed", "result timeout"),
-    Unwell("unhealthy", "notify", "done", "healthz answers 500 after {ready} s"),
+    Unwell(_ENDS, "exit", "simple", "done", "kubelet ended: the unit is activating/auto-restart"),
+    Unwell(_ENDS, "exit", "exec", "done", "kubelet ended: the unit is activating/auto-restart"),
+    Unwell(_ENDS, "missing", "simple", "done", "kubelet ended: the unit is activating/auto-restart"),
+    Unwell(_ENDS, "crash", "notify", "done", "kubelet ended: the unit is activating/auto-restart"),
+    Unwell(_ENDS, "crash", "simple", "done", "kubelet ended: the unit is activating/auto-restart"),
+    Unwell(_FAILS, "exit", "notify", "failed", _EXIT_CODE),
+    Unwell(_FAILS, "missing", "exec", "failed", _EXIT_CODE),
+    Unwell("never says READY=1", "unready", "notify", "failed", "result timeout"),
+    Unwell("healthz never answers 200", "unhealthy", "notify", "done", "healthz answers 500 after {ready} s"),
+)
+
+# How something else comes to be in the file's place, and what is said of it.
+NO_FILE = (
+    (f"ln -s /etc/hostname {FILE}", "is a symbolic link and was left alone"),
+    (f"mkdir {FILE}", "is a directory and was left alone"),
+    (f"mkfifo {FILE}", "is not a regular file and was left alone"),
 )
 
 Test = TypeVar("Test", bound=Callable[..., None])

@@ -11,17 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.integration.node.rows import another_run, row
-from tests.integration.node.world import FILE, World, document
+from tests.integration.node.rows import NO_FILE, another_run, row
+from tests.integration.node.world import DIRECTORY, FILE, World, document
 
 pytestmark = pytest.mark.real("nodes")
-
-DIRECTORY = "/var/lib/kubelet"
-
-
-def mounted(world: World, size: str) -> None:
-    """A small file system of its own for kubelet's directory."""
-    world.node.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", DIRECTORY], check=True)
 
 
 def refused(world: World, *registries: str) -> dict[str, Any]:
@@ -36,7 +29,7 @@ def refused(world: World, *registries: str) -> dict[str, Any]:
 @row("read-only or full file system")
 def test_a_read_only_file_system(world: World) -> None:
     world.install()
-    mounted(world, "1m")
+    world.mount("1m")
     world.put(document("ecr.example"))
     world.node.run(["mount", "-o", "remount,ro", DIRECTORY], check=True)
     assert "Read-only file system" in refused(world, "quay.io")["msg"]
@@ -46,7 +39,7 @@ def test_a_read_only_file_system(world: World) -> None:
 @row("read-only or full file system")
 def test_a_full_disk(world: World) -> None:
     world.install()
-    mounted(world, "64k")
+    world.mount("64k")
     world.put(document("ecr.example"))
     before = world.node.read(FILE)
     world.node.run(["sh", "-c", f"dd if=/dev/zero of={DIRECTORY}/full bs=1k"])
@@ -71,14 +64,7 @@ def test_a_full_disk(world: World) -> None:
 
 
 @row("`config.json` is a link, a directory, a pipe")
-@pytest.mark.parametrize(
-    ("command", "says"),
-    [
-        (f"ln -s /etc/hostname {FILE}", "is a symbolic link and was left alone"),
-        (f"mkdir {FILE}", "is a directory and was left alone"),
-        (f"mkfifo {FILE}", "is not a regular file and was left alone"),
-    ],
-)
+@pytest.mark.parametrize(("command", "says"), NO_FILE)
 def test_what_is_no_file(world: World, command: str, says: str) -> None:
     world.install()
     world.node.run(command.split(), check=True)

@@ -6,16 +6,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from typing import Any
 
 import pytest
 
-from tests.integration.node.rows import UNWELL, row
+from tests.integration.node.rows import UNWELL, Unwell, row
 from tests.integration.node.world import BACKUP, BAD, FILE, UNIT, World, document
 from tests.integration.processes import Finished
-from tests.lab.nodes import Node
 
 pytestmark = pytest.mark.real("nodes")
 
@@ -51,11 +48,6 @@ def states(pair: World) -> set[str]:
     return {state for state, _invocation in kubelets(pair)}
 
 
-def everywhere(pair: World, *command: str) -> None:
-    for node in pair.nodes:
-        node.run(command, check=True)
-
-
 def files(pair: World) -> list[bool]:
     return ["config.json" in pair.beside(node) for node in pair.nodes]
 
@@ -83,8 +75,8 @@ def test_a_unit_that_cannot_be_restarted(pair: World, case: str) -> None:
     pair.install()
     before = kubelets(pair)
     if case == "UnitMasked":
-        everywhere(pair, "sh", "-ec", f"rm /etc/systemd/system/{UNIT}; systemctl mask {UNIT}")
-        everywhere(pair, "systemctl", "daemon-reload")
+        pair.everywhere("sh", "-ec", f"rm /etc/systemd/system/{UNIT}; systemctl mask {UNIT}")
+        pair.everywhere("systemctl", "daemon-reload")
     elif case == "BadUnitSetting":
         for node in pair.nodes:
             node.install_unit(UNIT, "[Service]\nType=simple\n")
@@ -94,22 +86,17 @@ def test_a_unit_that_cannot_be_restarted(pair: World, case: str) -> None:
     assert [pair.beside(node) for node in pair.nodes] == [[], []]
 
 
-@row(
-    "Type=simple that exits at once, a crash after 2 s",
-    "Type=exec or notify that exits",
-    "never says READY=1",
-    "healthz never answers 200",
-)
-@pytest.mark.parametrize(("mode", "kind", "job", "says"), UNWELL)
-def test_a_kubelet_that_does_not_come_up(pair: World, mode: str, kind: str, job: str, says: str) -> None:
-    pair.install(mode, kind=kind)
+@row(*{case.row for case in UNWELL})
+@pytest.mark.parametrize("case", UNWELL, ids=str)
+def test_a_kubelet_that_does_not_come_up(pair: World, case: Unwell) -> None:
+    pair.install(case.mode, kind=case.kind)
     pair.put(document("ecr.example"), mode=0o640)
     before = pair.node.read(FILE)
     for result in failed(pair):
-        assert says.format(ready=5) in result["msg"]
+        assert case.says.format(ready=5) in result["msg"]
         assert "(2 attempts); the file was rolled back" in result["msg"]
         assert "either" not in result["msg"]
-        assert result["restart"]["jobs"] == [job, job, "done"]
+        assert result["restart"]["jobs"] == [case.job, case.job, "done"]
         assert result["restart"]["healthy"] is True
         assert result["rolled_back"] is True
     for node in pair.nodes:
@@ -133,19 +120,15 @@ def test_absence_is_restored_as_absence(pair: World) -> None:
 
 @row("a dependency fails")
 def test_a_dependency_that_fails(pair: World) -> None:
-    needed = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nExecStart=/bin/test -e /run/ok\n"
-    for node in pair.nodes:
-        node.install_unit("needed.service", needed)
-    everywhere(pair, "touch", "/run/ok")
-    pair.install(unit="Requires=needed.service\nAfter=needed.service")
-    everywhere(pair, "rm", "/run/ok")
+    pair.install_needing("/run/ok")
+    pair.everywhere("rm", "/run/ok")
     for result in failed(pair, "quay.io"):
         assert "the restart ended with dependency" in result["msg"]
         assert "not well with the file of before either" in result["msg"]
         assert result["restart"]["jobs"] == ["dependency"] * 4
     assert files(pair) == [False] * 2
     # Once it is mended, the next run brings kubelet up with the file of before.
-    everywhere(pair, "touch", "/run/ok")
+    pair.everywhere("touch", "/run/ok")
     assert [held["kind"] for held in failed(pair, "quay.io")] == ["held"] * 2
     assert states(pair) == {"active"}
     assert [pair.ledger(node)["pending"] for node in pair.nodes] == [None] * 2
@@ -153,9 +136,9 @@ def test_a_dependency_that_fails(pair: World) -> None:
 
 @row("a condition of the unit is not met")
 def test_a_condition_that_is_not_met(pair: World) -> None:
-    everywhere(pair, "touch", "/run/allowed")
+    pair.everywhere("touch", "/run/allowed")
     pair.install(unit="ConditionPathExists=/run/allowed")
-    everywhere(pair, "rm", "/run/allowed")
+    pair.everywhere("rm", "/run/allowed")
     for result in failed(pair, "quay.io"):
         assert result["restart"]["jobs"][0] == "done"
         assert "a condition of the unit is not met" in result["msg"]
@@ -163,7 +146,7 @@ def test_a_condition_that_is_not_met(pair: World) -> None:
     assert files(pair) == [False] * 2
     assert states(pair) == {"inactive"}
     # It was this that stopped it, so the next run brings it back.
-    everywhere(pair, "touch", "/run/allowed")
+    pair.everywhere("touch", "/run/allowed")
     failed(pair, "quay.io")
     assert states(pair) == {"active"}
 
@@ -171,7 +154,7 @@ def test_a_condition_that_is_not_met(pair: World) -> None:
 @row("kubelet is not running")
 def test_a_kubelet_that_is_not_running(pair: World) -> None:
     pair.install()
-    everywhere(pair, "systemctl", "stop", UNIT)
+    pair.everywhere("systemctl", "stop", UNIT)
     for result in well(pair, "quay.io", window=0.5):
         assert result["restart"]["jobs"] == []
         assert "it reads the file when it starts" in str(result["warnings"])
@@ -184,41 +167,20 @@ def test_the_start_limit(pair: World) -> None:
     """Without ResetFailedUnit the sixth start would leave kubelet down."""
     pair.install(unit="StartLimitIntervalSec=600\nStartLimitBurst=5")
     for _restart in range(4):
-        everywhere(pair, "systemctl", "restart", UNIT)
+        pair.everywhere("systemctl", "restart", UNIT)
     for result in well(pair, "quay.io", window=0.5):
         assert result["restart"]["jobs"] == ["done"]
     assert states(pair) == {"active"}
     for _restart in range(4):
-        everywhere(pair, "systemctl", "restart", UNIT)
+        pair.everywhere("systemctl", "restart", UNIT)
     assert pair.node.run(["systemctl", "restart", UNIT]).returncode != 0
-
-
-def during_the_restart(pair: World, *command: str) -> list[threading.Thread]:
-    """Run the command on each node once its kubelet is in the middle of its restart."""
-
-    def work(node: Node, before: tuple[str, str]) -> None:
-        for _look in range(2000):
-            now = pair.kubelet(node)
-            if now != before and now[0] == "activating":
-                node.run(command, check=True)
-                return
-            time.sleep(0.02)
-
-    threads = [
-        threading.Thread(target=work, args=(node, pair.kubelet(node)), daemon=True) for node in pair.nodes
-    ]
-    for thread in threads:
-        thread.start()
-    return threads
 
 
 @row("somebody stops it meanwhile")
 def test_a_concurrent_stop(pair: World) -> None:
     pair.install("slow", extra="TimeoutStartSec=30")
-    stopping = during_the_restart(pair, "systemctl", "stop", UNIT)
-    done = pair.sync("quay.io")
-    for thread in stopping:
-        thread.join()
+    with pair.during_the_restart("systemctl", "stop", UNIT):
+        done = pair.sync("quay.io")
     assert done.code == 0, done.output
     assert [result["restart"]["jobs"] for result in both(done)] == [["canceled"]] * 2
     assert all("canceled by a stop" in str(result["warnings"]) for result in both(done))
@@ -233,10 +195,8 @@ def test_a_concurrent_stop(pair: World) -> None:
 @row("the bus is restarted meanwhile")
 def test_the_bus_is_restarted_in_the_middle(pair: World) -> None:
     pair.install("slow", extra="TimeoutStartSec=30")
-    restarting = during_the_restart(pair, "systemctl", "restart", "dbus.service")
-    results = well(pair, "quay.io", window=1.0)
-    for thread in restarting:
-        thread.join()
+    with pair.during_the_restart("systemctl", "restart", "dbus.service"):
+        results = well(pair, "quay.io", window=1.0)
     assert [result["restart"]["jobs"] for result in results] == [["done"]] * 2
     assert states(pair) == {"active"}
 
@@ -244,7 +204,7 @@ def test_the_bus_is_restarted_in_the_middle(pair: World) -> None:
 @row("D-Bus cannot be reached")
 def test_a_bus_that_is_gone(pair: World) -> None:
     pair.install()
-    everywhere(pair, "sh", "-c", "systemctl stop dbus.socket dbus.service; rm -f /run/dbus/system_bus_socket")
+    pair.everywhere("sh", "-c", "systemctl stop dbus.socket dbus.service; rm -f /run/dbus/system_bus_socket")
     done = pair.sync("quay.io", window=0.5)
     # systemctl has a door of its own.
     refused = [task.result for task in done.tasks if task.status == "failed"]
@@ -255,11 +215,17 @@ def test_a_bus_that_is_gone(pair: World) -> None:
 
 @row("the backup is gone when it is needed")
 def test_a_backup_that_is_gone(pair: World) -> None:
-    pair.install("unready")
+    # systemd leaves it alone, too.
+    pair.install("unready", extra="Restart=no")
     pair.put(document("ecr.example"))
-    removing = during_the_restart(pair, "rm", BACKUP)
-    for result in failed(pair):
+    with pair.during_the_restart("rm", BACKUP):
+        results = failed(pair)
+    for result in results:
         assert "could not be rolled back: its backup is gone" in result["msg"]
-    for thread in removing:
-        thread.join()
+    assert [pair.auths(node) for node in pair.nodes] == [{"ecr.example", BAD}] * 2
+    # Kubelet stays as it is, and it is not tried again.
+    before = kubelets(pair)
+    for held in failed(pair):
+        assert (held["kind"], held["changed"]) == ("held", False)
+    assert kubelets(pair) == before
     assert [pair.auths(node) for node in pair.nodes] == [{"ecr.example", BAD}] * 2

@@ -9,6 +9,10 @@ from __future__ import annotations
 import base64
 import json
 import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +22,22 @@ from tests.integration.processes import Ansible, Finished
 from tests.lab.nodes import Node, ansible_environment, write_inventory
 
 UNIT = "kubelet.service"
-FILE = "/var/lib/kubelet/config.json"
+DIRECTORY = "/var/lib/kubelet"
+FILE = f"{DIRECTORY}/config.json"
 LEDGER, BACKUP = f"{FILE}.hyperfleet", f"{FILE}.hyperfleet-backup"
 BAD = "bad.example"
 # Long enough for a crash after two seconds; the default of 12 s is for kubeadm's RestartSec.
 WINDOW = 3.0
 FAST = {"window": WINDOW, "ready_timeout": 5.0, "backoff": 0.1, "restart_timeout": 20.0, "attempts": 2}
+
+
+# Takes away what runs the stand-in while its file is bad: execve itself then fails.
+_MISSING = (
+    "ExecStartPre=/bin/ln -sf /usr/bin/python3 {binary}\n"
+    "ExecStartPre=/bin/sh -c 'if grep -qs {bad} {file}; then rm {binary}; fi'"
+)
+# What kubelet can be made to need.
+_NEEDED = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nExecStart=/bin/test -e {flag}\n"
 
 
 def auth(text: str) -> dict[str, str]:
@@ -49,17 +63,61 @@ class World:
         return self.nodes[0]
 
     def install(self, mode: str = "well", *, kind: str = "notify", extra: str = "", unit: str = "") -> None:
-        """A kubelet on every node, started with no file of ours."""
+        """A kubelet on every node, started with no file of ours.
+
+        :param mode: of ``fake_kubelet.py``; or ``missing``: there is no such program while its file is bad.
+        """
+        binary = "/usr/bin/python3"
+        if mode == "missing":
+            binary = "/usr/local/bin/kubelet"
+            extra = _MISSING.format(bad=BAD, file=FILE, binary=binary) + f"\n{extra}"
         program = (Path(__file__).parent / "fake_kubelet.py").read_text()
         for node in self.nodes:
             node.write("/usr/local/bin/fake-kubelet", program)
-            node.run(["mkdir", "-p", "-m", "0700", "/var/lib/kubelet"], check=True)
+            node.run(["mkdir", "-p", "-m", "0700", DIRECTORY], check=True)
             node.install_unit(
                 UNIT,
                 f"[Unit]\n{unit}\n[Service]\nType={kind}\nRestart=always\nRestartSec=10\nTimeoutStartSec=3\n"
-                f"ExecStart=/usr/bin/python3 /usr/local/bin/fake-kubelet {mode}\n{extra}\n",
+                f"ExecStart={binary} /usr/local/bin/fake-kubelet {mode}\n{extra}\n",
             )
             node.run(["systemctl", "start", UNIT], check=True)
+
+    def install_needing(self, flag: str) -> None:
+        """A kubelet that needs another unit, which fails without the file ``flag``; the file is there."""
+        for node in self.nodes:
+            node.install_unit("needed.service", _NEEDED.format(flag=flag))
+        self.everywhere("touch", flag)
+        self.install(unit="Requires=needed.service\nAfter=needed.service")
+
+    def everywhere(self, *command: str) -> None:
+        """Run the command on each node; it has to succeed."""
+        for node in self.nodes:
+            node.run(command, check=True)
+
+    def mount(self, size: str) -> None:
+        """A small file system of its own for kubelet's directory."""
+        self.everywhere("mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", DIRECTORY)
+
+    @contextmanager
+    def during_the_restart(self, *command: str) -> Iterator[None]:
+        """Run the command on each node once its kubelet is in the middle of the restart that is within."""
+
+        def work(node: Node, before: tuple[str, str]) -> None:
+            for _look in range(2000):
+                now = self.kubelet(node)
+                if now != before and now[0] == "activating":
+                    node.run(command, check=True)
+                    return
+                time.sleep(0.02)
+
+        threads = [
+            threading.Thread(target=work, args=(node, self.kubelet(node)), daemon=True) for node in self.nodes
+        ]
+        for thread in threads:
+            thread.start()
+        yield
+        for thread in threads:
+            thread.join()
 
     def give_jeepney(self) -> None:
         """Put jeepney on the first node, which then speaks D-Bus: pure Python, nothing to install."""
@@ -96,7 +154,7 @@ class World:
         return set(json.loads((node or self.node).read(FILE))["auths"])
 
     def beside(self, node: Node | None = None) -> list[str]:
-        told = (node or self.node).run(["ls", "-A", "/var/lib/kubelet"], check=True).stdout
+        told = (node or self.node).run(["ls", "-A", DIRECTORY], check=True).stdout
         return sorted(told.split())
 
     def ledger(self, node: Node | None = None) -> dict[str, Any]:

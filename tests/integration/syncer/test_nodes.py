@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.integration.gcp.login import TlsFront
+from tests.integration.node.rows import NO_FILE, row
+from tests.integration.node.world import FILE
 from tests.integration.syncer.tree import Tree, build_tree
 from tests.integration.syncer.world import Cluster, document, eventually
 
@@ -28,13 +30,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.real("nodes")
 
 UNIT = "kubelet.service"
-# Fails to start if its file has the registry that is named in it.
-KUBELET = """[Service]
+# Exits before it is ready if its file has the registry that is named in it.
+KUBELET = f"""[Service]
 Type=notify
 NotifyAccess=all
 TimeoutStartSec=5
-ExecStartPre=/bin/sh -c '! grep -qs bad.example /var/lib/kubelet/config.json'
-ExecStart=/bin/sh -c 'systemd-notify --ready; exec sleep inf'
+ExecStart=/bin/sh -c 'test -f {FILE} && grep -q bad.example {FILE} && exit 1; \\
+  systemd-notify --ready; exec sleep inf'
 """
 WINDOW = 1.0
 LONG = 90
@@ -127,6 +129,7 @@ def wait(cluster: Cluster, condition: Callable[[], Any], syncers: list[Syncer]) 
         time.sleep(0.05)
 
 
+@row("all is well", "notify that exits, exec whose binary is bad")
 def test_three_nodes_one_at_a_time_and_what_kubelet_does_not_come_up_with(
     cluster: Cluster, nodes: list[Node], start: Start
 ) -> None:
@@ -167,6 +170,25 @@ def test_three_nodes_one_at_a_time_and_what_kubelet_does_not_come_up_with(
         status = syncer.status()
         assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == int(status["CapBnd"], 16) == 0
         assert int(status["VmRSS"].split()[0]) < 24 * 1024, status["VmRSS"]
+
+
+@row("`config.json` is a link, a directory, a pipe")
+@pytest.mark.parametrize(("command", "says"), NO_FILE)
+def test_what_is_no_file(cluster: Cluster, node: Node, start: Start, command: str, says: str) -> None:
+    node.run(["mkdir", "-p", "-m", "0700", "/var/lib/kubelet"], check=True)
+    node.run(command.split(), check=True)
+    syncers = start([node])
+    before = syncers[0].kubelet()["InvocationID"]
+    version = cluster.put(document("example-one"))
+    wait(cluster, lambda: says in cluster.status(node.name).get("message", ""), syncers)
+    status = cluster.status(node.name)
+    assert (status["state"], status["by"], status["resourceVersion"]) == ("failed", "node", version)
+    assert syncers[0].kubelet()["InvocationID"] == before
+    node.run(["rm", "-r", FILE], check=True)
+    wait(cluster, lambda: cluster.status(node.name)["state"] == "in-sync", syncers)
+    assert syncers[0].auths() == {"quay.io"}
+    assert syncers[0].kubelet()["InvocationID"] != before
+    assert int(syncers[0].status()["CapEff"], 16) == 0
 
 
 def test_the_bus_is_restarted_between_two_changes(cluster: Cluster, node: Node, start: Start) -> None:

@@ -10,14 +10,13 @@ The rows are those of the module (``tests/integration/node/test_outcomes.py``), 
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.integration.node.rows import UNWELL, another_run, row
+from tests.integration.node.rows import NO_FILE, UNWELL, Unwell, another_run, row
 from tests.integration.node.world import BACKUP, BAD, FILE, UNIT, World, document
 from tests.integration.processes import Ansible
 from tests.integration.syncer.real_node import RealNode
@@ -75,7 +74,7 @@ class Outcomes:
         return self.world.kubelet()
 
     def run(self, *command: str) -> None:
-        self.world.node.run(command, check=True)
+        self.world.everywhere(*command)
 
     def slot_is_free(self) -> None:
         eventually(lambda: self.cluster.holder() == "", "the slot is given back")
@@ -117,19 +116,14 @@ def test_a_unit_that_cannot_be_restarted(at: Outcomes, case: str) -> None:
     at.slot_is_free()
 
 
-@row(
-    "Type=simple that exits at once, a crash after 2 s",
-    "Type=exec or notify that exits",
-    "never says READY=1",
-    "healthz never answers 200",
-)
-@pytest.mark.parametrize(("mode", "kind", "job", "says"), UNWELL)
-def test_a_kubelet_that_does_not_come_up(at: Outcomes, mode: str, kind: str, job: str, says: str) -> None:
-    at.world.install(mode, kind=kind)
+@row(*{case.row for case in UNWELL})
+@pytest.mark.parametrize("case", UNWELL, ids=str)
+def test_a_kubelet_that_does_not_come_up(at: Outcomes, case: Unwell) -> None:
+    at.world.install(case.mode, kind=case.kind)
     at.world.put(document("ecr.example"), mode=0o640)
     kept = at.world.node.read(FILE)
     version = at.start(BAD)
-    message = at.wait("failed", version, says.format(ready=60), "(3 attempts); the file was rolled back")
+    message = at.wait("failed", version, case.says.format(ready=60), "(3 attempts); the file was rolled back")
     assert "either" not in message
     assert at.world.node.read(FILE) == kept
     assert at.world.node.run(["stat", "-c", "%a %U", FILE]).stdout == "640 root\n"
@@ -159,10 +153,7 @@ def sick(at: Outcomes, flag: str, *words: str) -> None:
 
 @row("a dependency fails")
 def test_a_dependency_that_fails(at: Outcomes) -> None:
-    needed = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nExecStart=/bin/test -e /run/ok\n"
-    at.world.node.install_unit("needed.service", needed)
-    at.run("touch", "/run/ok")
-    at.world.install(unit="Requires=needed.service\nAfter=needed.service")
+    at.world.install_needing("/run/ok")
     sick(at, "/run/ok", "the restart ended with dependency")
 
 
@@ -173,29 +164,11 @@ def test_a_condition_that_is_not_met(at: Outcomes) -> None:
     sick(at, "/run/ok", "a condition of the unit is not met")
 
 
-def during_the_restart(at: Outcomes, *command: str) -> threading.Thread:
-    """Run the command once kubelet is in the middle of its restart."""
-    before = at.kubelet()
-
-    def work() -> None:
-        for _look in range(2000):
-            now = at.kubelet()
-            if now != before and now[0] == "activating":
-                at.run(*command)
-                return
-            time.sleep(0.02)
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    return thread
-
-
 @row("somebody stops it meanwhile")
 def test_a_concurrent_stop(at: Outcomes) -> None:
     at.world.install("slow", extra="TimeoutStartSec=30")
-    stopping = during_the_restart(at, "systemctl", "stop", UNIT)
-    at.wait("in-sync", at.start("quay.io"), "canceled by a stop")
-    stopping.join()
+    with at.world.during_the_restart("systemctl", "stop", UNIT):
+        at.wait("in-sync", at.start("quay.io"), "canceled by a stop")
     assert at.kubelet()[0] == "inactive"
     assert at.world.auths() == {"quay.io"}
     at.slot_is_free()
@@ -225,9 +198,8 @@ def test_the_start_limit(at: Outcomes) -> None:
 @row("the bus is restarted meanwhile")
 def test_the_bus_is_restarted_in_the_middle(at: Outcomes) -> None:
     at.world.install("slow", extra="TimeoutStartSec=30")
-    restarting = during_the_restart(at, "systemctl", "restart", "dbus.service")
-    at.wait("in-sync", at.start("quay.io"))
-    restarting.join()
+    with at.world.during_the_restart("systemctl", "restart", "dbus.service"):
+        at.wait("in-sync", at.start("quay.io"))
     assert at.kubelet()[0] == "active"
     assert at.world.auths() == {"quay.io"}
 
@@ -248,13 +220,19 @@ def test_a_bus_that_is_gone(at: Outcomes) -> None:
 
 @row("the backup is gone when it is needed")
 def test_a_backup_that_is_gone(at: Outcomes) -> None:
-    at.world.install("unready")
+    # systemd leaves it alone, too.
+    at.world.install("unready", extra="Restart=no")
     at.world.put(document("ecr.example"))
-    removing = during_the_restart(at, "rm", BACKUP)
-    at.wait("failed", at.start(BAD), "could not be rolled back: its backup is gone")
-    removing.join()
+    with at.world.during_the_restart("rm", BACKUP):
+        at.wait("failed", at.start(BAD), "could not be rolled back: its backup is gone")
     assert at.world.auths() == {"ecr.example", BAD}
     at.slot_is_free()
+    # Kubelet stays as it is, and it is not tried again.
+    before = at.kubelet()
+    again = at.cluster.put(json.dumps(document(BAD), indent=1).encode())
+    at.wait("failed", again, "not tried again until it changes")
+    assert at.kubelet() == before
+    assert at.world.auths() == {"ecr.example", BAD}
 
 
 def refused(at: Outcomes, says: str, mend: Callable[[], object]) -> None:
@@ -268,16 +246,11 @@ def refused(at: Outcomes, says: str, mend: Callable[[], object]) -> None:
     assert "quay.io" in at.world.auths()
 
 
-def mounted(at: Outcomes, size: str) -> None:
-    options = f"size={size},mode=700"
-    at.run("mount", "-t", "tmpfs", "-o", options, "tmpfs", "/var/lib/kubelet")
-    at.world.put(document("ecr.example"))
-
-
 @row("read-only or full file system")
 def test_a_read_only_file_system(at: Outcomes) -> None:
     at.world.install()
-    mounted(at, "1m")
+    at.world.mount("1m")
+    at.world.put(document("ecr.example"))
     at.run("mount", "-o", "remount,ro", "/var/lib/kubelet")
     refused(at, "Read-only file system", lambda: at.run("mount", "-o", "remount,rw", "/var/lib/kubelet"))
     assert at.world.auths() == {"ecr.example", "quay.io"}
@@ -286,21 +259,15 @@ def test_a_read_only_file_system(at: Outcomes) -> None:
 @row("read-only or full file system")
 def test_a_full_disk(at: Outcomes) -> None:
     at.world.install()
-    mounted(at, "64k")
+    at.world.mount("64k")
+    at.world.put(document("ecr.example"))
     at.world.node.run(["sh", "-c", "dd if=/dev/zero of=/var/lib/kubelet/full bs=1k"])
     refused(at, "No space left on device", lambda: at.run("rm", "/var/lib/kubelet/full"))
     assert at.world.auths() == {"ecr.example", "quay.io"}
 
 
 @row("`config.json` is a link, a directory, a pipe")
-@pytest.mark.parametrize(
-    ("command", "says"),
-    [
-        (f"ln -s /etc/hostname {FILE}", "is a symbolic link and was left alone"),
-        (f"mkdir {FILE}", "is a directory and was left alone"),
-        (f"mkfifo {FILE}", "is not a regular file and was left alone"),
-    ],
-)
+@pytest.mark.parametrize(("command", "says"), NO_FILE)
 def test_what_is_no_file(at: Outcomes, command: str, says: str) -> None:
     at.world.install()
     at.run(*command.split())

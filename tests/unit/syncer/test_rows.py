@@ -10,16 +10,27 @@ from pathlib import Path
 
 import tests.integration.node.test_files as module_files
 import tests.integration.node.test_outcomes as module_outcomes
+import tests.integration.syncer.test_nodes as syncer_program
 import tests.integration.syncer.test_outcomes as syncer_outcomes
-from tests.integration.node.rows import ROWS, shown
+from tests.integration.node.rows import ROWS, UNWELL, shown
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/nodes.md"
 
 
+def table() -> dict[str, str]:
+    """Of each row of the page its job's result."""
+    text = PAGE.read_text().partition("## What is said, what is left behind")[2]
+    lines = [line.removeprefix("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+    return {cells[0]: cells[1] for cells in lines}
+
+
 def test_the_page_has_these_rows_and_no_other() -> None:
-    table = PAGE.read_text().partition("## What is said, what is left behind")[2]
-    lines = [line for line in table.splitlines() if line.startswith("| ")][2:]
-    assert tuple(line.split(" | ")[0].removeprefix("| ") for line in lines) == ROWS
+    assert tuple(table()) == ROWS
+
+
+def test_the_page_has_the_jobs_results_that_were_seen() -> None:
+    jobs = table()
+    assert [(case.row, case.job) for case in UNWELL] == [(case.row, jobs[case.row]) for case in UNWELL]
 
 
 def test_the_module_shows_each() -> None:
@@ -28,3 +39,7 @@ def test_the_module_shows_each() -> None:
 
 def test_the_syncer_shows_each() -> None:
     assert shown([syncer_outcomes]) == set(ROWS)
+
+
+def test_the_program_shows_what_the_page_says() -> None:
+    assert shown([syncer_program]) == {"all is well", ROWS[3], "`config.json` is a link, a directory, a pipe"}

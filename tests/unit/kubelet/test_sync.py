@@ -367,6 +367,75 @@ def test_others_entries_written_meanwhile_survive_the_rollback(place: Place) -> 
     assert place.auths() == document(quay_io="old", ecr_example="fresh")["auths"]
 
 
+def refresh(place: Place) -> None:
+    place.put({"auths": {**place.auths(), "ecr.example": auth("fresh"), "new.example": auth("n")}})
+
+
+FRESH = document(quay_io="old", ecr_example="fresh", new_example="n")["auths"]
+
+
+@pytest.mark.parametrize("backup", [False, True])
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_others_wrote_before_a_second_write_survives_its_roll_back(
+    place: Place, backup: bool, times: int
+) -> None:
+    place.put(document(quay_io="old", ecr_example="stale"))
+    place.path.chmod(0o640)
+    place.sync(backup=backup).write(config(quay_io="first"))
+    for number in range(times):
+        refresh(place)
+        place.sync(backup=backup).write(config(quay_io=f"second{number}"))
+    place.systemd.script = ["failed"]
+    result = place.sync(backup=backup, attempts=1).settle()
+    assert (result.state, result.rolled_back) == ("failed", True)
+    assert place.auths() == FRESH
+    assert stat.S_IMODE(place.path.stat().st_mode) == 0o640
+
+
+def test_what_others_wrote_into_a_file_of_ours_alone_survives_the_roll_back(place: Place) -> None:
+    sync = place.sync(attempts=1)
+    sync.write(config(quay_io="first"))
+    refresh(place)
+    sync.write(WANTED)
+    place.systemd.script = ["failed"]
+    sync.settle()
+    assert place.auths() == document(ecr_example="fresh", new_example="n")["auths"]
+
+
+def test_a_second_write_that_fails_leaves_no_file_where_there_was_none(place: Place) -> None:
+    sync = place.sync(attempts=1)
+    sync.write(config(quay_io="first"))
+    place.path.write_text(json.dumps(json.loads(place.path.read_text()), indent=4))
+    sync.write(WANTED)
+    place.systemd.script = ["failed"]
+    assert sync.settle().rolled_back
+    assert not place.path.exists()
+
+
+@pytest.mark.parametrize("when", ["unseen", "seen", "while kubelet restarts"])
+def test_what_others_wrote_survives_a_roll_back_on_request(place: Place, when: str) -> None:
+    place.put(document(quay_io="old", ecr_example="stale"))
+    if when == "while kubelet restarts":
+        place.systemd.on_restart = lambda: refresh(place)
+    place.sync().apply(WANTED)
+    place.systemd.on_restart = lambda: None
+    refresh(place)
+    if when == "seen":
+        assert place.sync().apply(WANTED).actions == []
+    result = place.sync().roll_back()
+    assert (result.state, result.rolled_back) == ("in-sync", True)
+    assert place.auths() == FRESH
+
+
+def test_a_roll_back_on_request_restores_the_very_bytes(place: Place) -> None:
+    old = b'{ "auths": {"ecr.example": {"auth": "cm9ib3Q6dGhlaXJz"} } }\n'
+    place.put(old)
+    for _time in range(2):
+        place.sync().apply(WANTED)
+    place.sync().roll_back()
+    assert place.path.read_bytes() == old
+
+
 def test_a_stop_leaves_the_restart_to_the_next_run(place: Place) -> None:
     result = place.sync().apply(WANTED, stop=lambda: place.systemd.restarts == 1)
     assert result.state == "pending"

@@ -202,10 +202,12 @@ def held(data: Optional[bytes], ledger: Ledger) -> Held:
     return Held(ours, mine, set(entries) - set(ours), set(beside) - set(mine))
 
 
-def revert(data: Optional[bytes], previous: Optional[bytes], ledger: Ledger) -> bytes:
+def revert(data: Optional[bytes], previous: Optional[bytes], ledger: Ledger) -> Optional[bytes]:
     """The file that somebody else has changed meanwhile, with ours in it as they were in ``previous``."""
-    found, before = look(data), look(previous)
     theirs = held(data, ledger)
+    if data == previous or not (theirs.foreign or theirs.foreign_members):
+        return previous
+    found, before = look(data), look(previous)
     auths = {key: entry for key, entry in found.auths.items() if key in theirs.foreign}
     for key, entry in before.auths.items():
         if not any(_same(key, other) for other in theirs.foreign):

@@ -45,6 +45,8 @@ def begin(
     if ledger.pending is None or backup.previous is None or here == ledger.verified:
         backup.previous = found
         ledger.verified = here
+    else:
+        _bring_on(ledger, backup, found)
     claim(ledger, backup, found, composed)
     store.save_backup(backup)
     _intend(ledger, wanted, ledger.digest(composed.data))
@@ -60,6 +62,18 @@ def again(store: Store, ledger: Ledger, wanted: str) -> None:
 def _intend(ledger: Ledger, wanted: str, content: str) -> None:
     touched = ledger.pending is not None and ledger.pending.has_restarted
     ledger.pending = Pending(os.urandom(8).hex(), wanted, content, touched=touched)
+
+
+def _bring_on(ledger: Ledger, backup: Backup, found: Snapshot) -> None:
+    """What others have written since we did belongs into the file to go back to, too."""
+    known = ledger.pending.content if ledger.pending is not None else ledger.verified
+    if backup.previous is not None and ledger.digest(found.data) != known:
+        backup.previous = _reverted(found, backup.previous, ledger)
+
+
+def _reverted(found: Snapshot, previous: Snapshot, ledger: Ledger) -> Snapshot:
+    data = revert(found.data, previous.data, ledger)
+    return previous if data == previous.data else found._replace(data=data)
 
 
 def claim(ledger: Ledger, backup: Backup, found: Snapshot, composed: Composed) -> None:
@@ -94,6 +108,7 @@ def done(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -> None:
     :param keep: whether the file of before stays in the backup.
     """
     found = store.file()
+    _bring_on(ledger, backup, found)
     pending, ledger.pending = ledger.pending, None
     if pending is None or pending.phase != ROLLBACK:
         ledger.failed = None
@@ -163,9 +178,9 @@ def restore(store: Store, ledger: Ledger, backup: Backup) -> bool:
         store.put(backup.previous)
     else:
         # Somebody else has written since: theirs stays, ours goes back.
-        data = revert(found.data, backup.previous.data, ledger)
-        store.put(found._replace(data=data))
-        ledger.pending = pending._replace(content=ledger.digest(data))
+        before = _reverted(found, backup.previous, ledger)
+        store.put(before)
+        ledger.pending = pending._replace(content=ledger.digest(before.data))
         store.save_ledger(ledger)
     return True
 

@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    InvalidDocument,
+    PullSecretError,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
     Backup,
     Ledger,
@@ -268,3 +271,72 @@ def test_a_roll_back_that_was_killed_and_then_lost_its_backup(place: Place) -> N
     assert "could not be rolled back" in settled.message
     assert place.sync().apply(config(quay_io="new")).state == "held"
     assert place.sync().apply(config(quay_io="newer")).state == "in-sync"
+
+
+NONE: dict[str, bytes] = {
+    "a comma too many": b'{"auths": {"cloud.example": {"auth": "dTpw"}},}',
+    "a byte order mark": b'\xef\xbb\xbf{"auths": {"cloud.example": {"auth": "dTpw"}}}',
+    "something else": b"[Unit]\n",
+    "an array": b"[]",
+    "auths of a wrong kind": b'{"auths": 7}',
+}
+ODD: dict[str, bytes] = {
+    "empty": b"",
+    "out of range": b'{"odd": 1e999, "auths": {"cloud.example": {"auth": "dTpw"}}}\n',
+    "of a wrong kind": b'{"HttpHeaders": 7,   "auths": {}}',
+    "twice": b'{"auths": {}, "auths": {"cloud.example": {"auth": "dTpw"}}}',
+}
+
+
+@pytest.mark.parametrize("data", [*NONE.values(), *ODD.values()], ids=[*NONE, *ODD])
+def test_a_node_that_was_never_ours_is_left_as_it_is(place: Place, data: bytes) -> None:
+    place.put(data)
+    for work in (place.sync().plan, place.sync().apply, place.sync(backup=False).apply):
+        result = work(None)
+        assert (result.state, result.changed) == ("in-sync", False)
+        assert all("left as it is" in warning for warning in result.warnings)
+        if data in NONE.values():
+            assert "was no docker config" in result.warnings[0]
+    assert place.path.read_bytes() == data
+    assert place.beside() == ["config.json"]
+
+
+@pytest.mark.parametrize("backup", [False, True])
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("data", NONE.values(), ids=NONE)
+def test_what_could_not_be_understood_comes_back(place: Place, data: bytes, times: int, backup: bool) -> None:
+    place.put(data)
+    sync = place.sync(backup=backup)
+    (warning,) = sync.apply(config(quay_io="0")).warnings
+    assert "replaced, and kept in the backup" in warning
+    for number in range(1, times):
+        assert sync.apply(config(quay_io=str(number))).warnings == []
+    assert sync.plan(None).actions == ["written", "restarted"]
+    assert sync.apply(None).warnings == []
+    assert place.path.read_bytes() == data
+    assert place.beside() == ["config.json"]
+    assert not sync.apply(None).changed
+
+
+def test_what_could_not_be_understood_comes_back_by_a_roll_back_and_stays(place: Place) -> None:
+    data = NONE["a comma too many"]
+    place.put(data)
+    place.systemd.script = ["failed"]
+    place.sync(attempts=1).apply(config(quay_io="new"))
+    assert place.path.read_bytes() == data
+    assert not place.sync().apply(None).changed
+    assert place.path.read_bytes() == data
+    assert place.beside() == ["config.json"]
+
+
+def test_whether_ours_is_in_what_cannot_be_understood_is_not_guessed(place: Place) -> None:
+    place.sync().apply(config(quay_io="new"))
+    data = place.path.read_bytes()[:-1] + b",}"
+    place.put(data)
+    for work in (place.sync().plan, place.sync().apply):
+        with pytest.raises(InvalidDocument, match="what of it is ours cannot be told"):
+            work(None)
+    assert place.path.read_bytes() == data
+    place.put(data[:-2] + b"}")
+    assert place.sync().apply(None).actions == ["removed", "restarted"]
+    assert place.beside() == []

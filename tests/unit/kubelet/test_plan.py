@@ -44,6 +44,20 @@ def _others(place: Place) -> None:
     place.put({"HttpHeaders": 7, **document(ecr_example="x", quay_io="theirs")})
 
 
+def _no_docker_config(place: Place) -> None:
+    place.put(b'{"auths": {},}')
+
+
+def _in_its_place(place: Place) -> None:
+    _no_docker_config(place)
+    place.sync().apply(A)
+
+
+def _spoilt(place: Place) -> None:
+    place.sync().apply(A)
+    _no_docker_config(place)
+
+
 def _in_sync(place: Place) -> None:
     _others(place)
     place.sync().apply(A)
@@ -158,6 +172,9 @@ def _without(name: str, state: Callable[[Place], None]) -> Callable[[Place], Non
 STATES = [
     _none,
     _others,
+    _no_docker_config,
+    _in_its_place,
+    _spoilt,
     _in_sync,
     _edited,
     _taken_over,

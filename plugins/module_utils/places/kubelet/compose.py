@@ -49,7 +49,8 @@ class Composed(NamedTuple):
 
     ``before``, ``after``: as far as they are docker configs; ``entries``, ``members``: key or name -> digest
     of ours; ``foreign``, ``foreign_members``: likewise, of others'; ``displaced``, ``displaced_members``:
-    what of others is not in the file; ``differs``: in meaning.
+    what of others is not in the file; ``displaced_file``: what is there, where nothing of it can be
+    understood and ours takes its place; ``differs``: in meaning.
     """
 
     data: Optional[bytes]
@@ -62,6 +63,7 @@ class Composed(NamedTuple):
     foreign_members: dict[str, str]
     displaced: dict[str, Any]
     displaced_members: dict[str, Any]
+    displaced_file: Optional[bytes]
     differs: bool
     warnings: list[str]
 
@@ -86,6 +88,12 @@ def compose(
             "the docker config has no registry", "state absent takes our entries from the node"
         )
     found = look(current)
+    has_ours = bool(ledger.entries or ledger.members) and current != backup.displaced_file
+    if desired is None and found.rule and has_ours:
+        raise InvalidDocument(
+            f"the node's file is no docker config [{found.rule}]: what of it is ours cannot be told",
+            "mend or remove it",
+        )
     entries = _entries(found, desired, ledger, backup)
     beside = _members(found, desired, ledger, backup)
     # What is no docker config stays as it is.
@@ -105,8 +113,16 @@ def compose(
         raise InvalidDocument(f"merge into the node's file: {error}") from None
     after = members.flat(merged._extra)
     mine = members.flat(desired._extra) if desired is not None else {}
-    if not entries.there and not beside.there and desired is None and (ledger.was_absent or current is None):
-        data = None
+    is_left = desired is None and (entries.there, beside.there) == (found.auths, found.beside)
+    is_bare = desired is None and not entries.there and not beside.there
+    result: Optional[DockerConfig] = merged
+    if is_left and found.config is None:
+        # Nothing of ours is there, and nothing comes back.
+        data, result = current, None if found.rule or current is None else merged
+    elif is_bare and not is_left and backup.displaced_file is not None:
+        data, result = backup.displaced_file, None
+    elif is_bare and (ledger.was_absent or current is None):
+        data, result = None, None
     elif rest or odd:
         data = to_bytes({**rest, **merged._auths}, members.nested({**after, **odd}))
     else:
@@ -118,7 +134,7 @@ def compose(
     return Composed(
         data=data,
         before=found.config,
-        after=merged if data is not None else None,
+        after=result,
         provenance={
             key: OURS if desired is not None and key in desired._auths else FOREIGN
             for key in merged.registries
@@ -135,8 +151,9 @@ def compose(
         },
         displaced=entries.away,
         displaced_members={**beside.away, **lost},
-        differs=_differs(found, current, merged, bool(rest or odd), data),
-        warnings=[*found.lost, *entries.warnings, *beside.warnings],
+        displaced_file=current if desired is not None and found.rule else None,
+        differs=_differs(found, current, result, bool(rest or odd), data),
+        warnings=[*_lost(found, is_left=data == current), *entries.warnings, *beside.warnings],
     )
 
 
@@ -217,13 +234,24 @@ def revert(data: Optional[bytes], previous: Optional[bytes], ledger: Ledger) -> 
 
 
 def _differs(
-    found: Found, current: Optional[bytes], merged: DockerConfig, is_odd: bool, data: Optional[bytes]
+    found: Found,
+    current: Optional[bytes],
+    result: Optional[DockerConfig],
+    is_odd: bool,
+    data: Optional[bytes],
 ) -> bool:
-    if data is None or current is None:
-        return data is not current
+    if result is None or data is None or current is None or data == current:
+        return data != current
     if found.config is not None:
-        return is_odd or not found.config.same_meaning(merged)
-    return bool(found.lost) or to_bytes(found.auths, members.nested(found.beside)) != data
+        return is_odd or not found.config.same_meaning(result)
+    return bool(found.rule or found.unfit) or to_bytes(found.auths, members.nested(found.beside)) != data
+
+
+def _lost(found: Found, *, is_left: bool) -> list[str]:
+    if found.rule:
+        fate = "left as it is" if is_left else "replaced, and kept in the backup"
+        return [f"the node's file was no docker config [{found.rule}]: {fate}"]
+    return [f"{what}: {'left as it is' if is_left else 'dropped'}" for what in found.unfit]
 
 
 def _digest(ledger: Ledger, key: str, entry: Any) -> str:

@@ -29,14 +29,15 @@ _REJECTS = "rejects the whole file"
 class Found(NamedTuple):
     """``auths``: key -> entry; ``beside``: member -> value, see ``members``; both are secret.
 
-    ``config``: the whole, where it is a docker config; ``lost``: a warning for each thing of others that
-    cannot be kept.
+    ``config``: the whole, where it is a docker config; ``rule``: for which nothing of it can be understood;
+    ``unfit``: what of others cannot be written again.
     """
 
     auths: dict[str, Any]
     beside: dict[str, Any]
     config: Optional[DockerConfig] = None
-    lost: tuple[str, ...] = ()
+    rule: str = ""
+    unfit: tuple[str, ...] = ()
 
 
 def look(data: Optional[bytes]) -> Found:
@@ -50,33 +51,29 @@ def look(data: Optional[bytes]) -> Found:
         rule = error.rule
     document = _parsed(data)
     if not isinstance(document, dict):
-        return _none(rule)
+        return Found({}, {}, rule=rule)
     parts = [value for name, value in document.items() if fold(name) == "auths" and value is not None]
     if not all(isinstance(part, dict) for part in parts):
-        return _none(rule)
+        return Found({}, {}, rule=rule)
     # As Go reads them: names without case, and all of one name into one map.
     auths = {key: entry for part in parts for key, entry in part.items()}
     beside = members.flat({name: value for name, value in document.items() if fold(name) != "auths"})
-    unfit = "cannot be written again (a number out of range, or nested without end): dropped"
-    lost = [
-        f"{display(key, position)}: an entry of others that {unfit}"
+    why = "cannot be written again (a number out of range, or nested without end)"
+    unfit = [
+        f"{display(key, position)}: an entry of others that {why}"
         for position, (key, entry) in enumerate(sorted(auths.items()))
         if not is_plain(entry)
     ]
-    lost += [
-        f"{members.label(name)}: a member of others that {unfit}"
+    unfit += [
+        f"{members.label(name)}: a member of others that {why}"
         for name, value in beside.items()
         if not is_plain(value)
     ]
     return Found(
         {key: entry for key, entry in auths.items() if is_plain(entry)},
         {name: value for name, value in beside.items() if is_plain(value)},
-        lost=tuple(lost),
+        unfit=tuple(unfit),
     )
-
-
-def _none(rule: str) -> Found:
-    return Found({}, {}, lost=(f"the node's file was no docker config [{rule}]: replaced",))
 
 
 def _no_json(_word: str) -> Any:

@@ -169,16 +169,19 @@ def _failed(value: Any) -> Optional[Failed]:
 class Backup:
     """``previous``: the file before the last write, None: nothing to go back to.
 
-    ``displaced``, ``displaced_members``: entries of others, and what else, that are not in the file.
+    ``displaced``, ``displaced_members``: entries of others, and what else, that are not in the file;
+    ``displaced_file``: a file of others of which nothing could be understood.
     """
 
     def __init__(self) -> None:
         self.previous: Optional[Snapshot] = None
         self.displaced: dict[str, Any] = {}
         self.displaced_members: dict[str, Any] = {}
+        self.displaced_file: Optional[bytes] = None
 
     def __bool__(self) -> bool:
-        return self.previous is not None or bool(self.displaced or self.displaced_members)
+        files = (self.previous, self.displaced_file)
+        return files != (None, None) or bool(self.displaced or self.displaced_members)
 
     def to_bytes(self) -> bytes:
         """JSON.  Secret."""
@@ -197,6 +200,7 @@ class Backup:
                 "previous": previous,
                 "displaced": self.displaced,
                 "displaced_members": self.displaced_members,
+                "displaced_file": _encoded(self.displaced_file),
             }
         )
 
@@ -217,6 +221,7 @@ class Backup:
             )
         backup.displaced = fields.mapping(found, "displaced")
         backup.displaced_members = fields.mapping(found, "displaced_members")
+        backup.displaced_file = fields.encoded(found, "displaced_file")
         return backup
 
 

@@ -83,6 +83,8 @@ def claim(ledger: Ledger, backup: Backup, found: Snapshot, composed: Composed) -
     # What comes back into the file stays in the backup until it is there.
     backup.displaced = {**backup.displaced, **composed.displaced}
     backup.displaced_members = {**backup.displaced_members, **composed.displaced_members}
+    if composed.displaced_file is not None:
+        backup.displaced_file = composed.displaced_file
     _add(ledger.entries, composed.entries)
     _add(ledger.members, composed.members)
     # Of others, and the same as ours was: it stays when ours goes.
@@ -131,6 +133,8 @@ def _settled(ledger: Ledger, backup: Backup, found: Snapshot) -> None:
     ledger.verified = ledger.digest(found.data)
     backup.displaced = without(backup.displaced, there.foreign)
     backup.displaced_members = without(backup.displaced_members, there.foreign_members)
+    if backup.displaced_file == found.data:
+        backup.displaced_file = None
 
 
 def roll_back(

@@ -162,3 +162,23 @@ def test_a_large_file_of_others_is_refused_or_left(place: Place) -> None:
     place.put(data)
     assert place.sync().apply(None).actions == []
     assert place.path.read_bytes() == data
+
+
+def test_what_is_there_twice_is_read_as_go_reads_it(place: Place) -> None:
+    a, b, stale = (json.dumps(auth(text)) for text in ("a", "b", "stale"))
+    place.put(
+        f"""{{"auths": {{"a.example": {a}, "b.example": {{"email": "x", "auth": "x"}}}},
+        "credHelpers": {{"c.example": "c"}}, "credHelpers": {{"d.example": "d"}}, "credsStore": "x",
+        "credsStore": "y", "auths": {{"b.example": {stale}, "b.example": {b}}}}}""".encode()
+    )
+    result = place.sync().apply(config(quay_io="new"))
+    # Of an entry, the last one counts.
+    assert read(place) == {
+        **document(a_example="a", b_example="b", quay_io="new"),
+        "credHelpers": {"c.example": "c", "d.example": "d"},
+        "credsStore": "y",
+    }
+    assert [warning.split(":")[0] for warning in result.warnings] == ["auths", "credHelpers", "credsStore"]
+    assert place.sync().apply(config(quay_io="new")).warnings == []
+    place.sync().apply(None)
+    assert set(place.auths()) == {"a.example", "b.example"}

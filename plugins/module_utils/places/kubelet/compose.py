@@ -153,7 +153,7 @@ def compose(
         displaced_members={**beside.away, **lost},
         displaced_file=current if desired is not None and found.rule else None,
         differs=_differs(found, current, result, bool(rest or odd), data),
-        warnings=[*_lost(found, is_left=data == current), *entries.warnings, *beside.warnings],
+        warnings=[*found.notes, *_lost(found, is_left=data == current), *entries.warnings, *beside.warnings],
     )
 
 

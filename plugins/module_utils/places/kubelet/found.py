@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Optional
 
@@ -30,7 +31,7 @@ class Found(NamedTuple):
     """``auths``: key -> entry; ``beside``: member -> value, see ``members``; both are secret.
 
     ``config``: the whole, where it is a docker config; ``rule``: for which nothing of it can be understood;
-    ``unfit``: what of others cannot be written again.
+    ``unfit``: what of others cannot be written again; ``notes``: what else is to be told.
     """
 
     auths: dict[str, Any]
@@ -38,6 +39,7 @@ class Found(NamedTuple):
     config: Optional[DockerConfig] = None
     rule: str = ""
     unfit: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def look(data: Optional[bytes]) -> Found:
@@ -52,12 +54,13 @@ def look(data: Optional[bytes]) -> Found:
     document = _parsed(data)
     if not isinstance(document, dict):
         return Found({}, {}, rule=rule)
-    parts = [value for name, value in document.items() if fold(name) == "auths" and value is not None]
+    pairs = document.pairs if isinstance(document, _Repeating) else list(document.items())
+    parts = [value for name, value in pairs if fold(name) == "auths" and value is not None]
     if not all(isinstance(part, dict) for part in parts):
         return Found({}, {}, rule=rule)
     # As Go reads them: names without case, and all of one name into one map.
     auths = {key: entry for part in parts for key, entry in part.items()}
-    beside = members.flat({name: value for name, value in document.items() if fold(name) != "auths"})
+    beside = members.flat(members.joined((name, value) for name, value in pairs if fold(name) != "auths"))
     why = "cannot be written again (a number out of range, or nested without end)"
     unfit = [
         f"{display(key, position)}: an entry of others that {why}"
@@ -73,7 +76,29 @@ def look(data: Optional[bytes]) -> Found:
         {key: entry for key, entry in auths.items() if is_plain(entry)},
         {name: value for name, value in beside.items() if is_plain(value)},
         unfit=tuple(unfit),
+        notes=tuple(_twice(pairs)),
     )
+
+
+class _Repeating(dict[str, Any]):
+    """An object in which a name is there more than once, with all that it says."""
+
+    pairs: list[tuple[str, Any]]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = _Repeating(pairs)
+    found.pairs = pairs
+    return dict(found) if len(found) == len(pairs) else found
+
+
+def _twice(pairs: list[tuple[str, Any]]) -> list[str]:
+    times = Counter(name for name, _value in pairs)
+    return [
+        f"{members.label(name)}: in the node's file more than once: read as Go reads it"
+        for name in sorted(times)
+        if times[name] > 1
+    ]
 
 
 def _no_json(_word: str) -> Any:
@@ -83,7 +108,7 @@ def _no_json(_word: str) -> Any:
 def _parsed(data: bytes) -> Any:
     """As Go would: UTF-8, in which it replaces what is none, and neither NaN nor Infinity."""
     try:
-        return json.loads(data.decode("utf-8", "replace"), parse_constant=_no_json)
+        return json.loads(data.decode("utf-8", "replace"), parse_constant=_no_json, object_pairs_hook=_object)
     except (ValueError, RecursionError):
         return None
 

@@ -18,9 +18,19 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     load,
 )
 
-__all__ = ["flat", "label", "nested", "rule_broken", "without"]
+__all__ = ["flat", "joined", "label", "nested", "rule_broken", "without"]
 
 _MAPS = ("credHelpers", "HttpHeaders")
+
+
+def joined(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Name -> value, of names that may be repeated: a map is then all of them, as Go reads it."""
+    extra: dict[str, Any] = {}
+    for name, value in pairs:
+        there = extra.get(name)
+        is_map = name in _MAPS and isinstance(there, dict) and isinstance(value, dict)
+        extra[name] = {**there, **value} if is_map and there else value
+    return extra
 
 
 def flat(extra: Mapping[str, Any]) -> dict[str, Any]:

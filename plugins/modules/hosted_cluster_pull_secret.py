@@ -215,7 +215,8 @@ options:
     type: str
   kubelet_dir: &kubelet_dir
     description:
-      - The kubelet's directory on the nodes, without V(..) and colons in it. The default is V(/var/lib/kubelet).
+      - The kubelet's directory on the nodes, without V(..) and colons in it.
+      - The default is V(/var/lib/kubelet).
     type: path
   wait: &wait
     description:

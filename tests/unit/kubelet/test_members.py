@@ -182,3 +182,27 @@ def test_what_is_there_twice_is_read_as_go_reads_it(place: Place) -> None:
     assert place.sync().apply(config(quay_io="new")).warnings == []
     place.sync().apply(None)
     assert set(place.auths()) == {"a.example", "b.example"}
+
+
+@pytest.mark.parametrize(
+    "name", ["credHelpers/q.example", "HttpHeaders/", "/credHelpers/x", "/", "//x", "a/b"]
+)
+def test_a_name_with_a_slash_is_a_name(place: Place, name: str) -> None:
+    found = {name: "x", "credHelpers": {"c.example": "c"}, "auths": THEIRS}
+    place.put(found)
+    place.sync().apply(config(quay_io="new"))
+    assert read(place) == {**found, "auths": {**THEIRS, "quay.io": auth("new")}}
+    place.put({**read(place), name: 7, "credHelpers": 7})
+    (warning,) = place.sync().apply(config(quay_io="newer")).warnings
+    assert "credHelpers: a member of others" in warning
+    place.sync().apply(None)
+    assert read(place) == {**found, name: 7, "credHelpers": 7}
+
+
+@pytest.mark.parametrize("name", ["credHelpers/quay.io", "/credHelpers/quay.io"])
+def test_a_name_of_ours_with_a_slash_is_a_name(place: Place, name: str) -> None:
+    place.put({"auths": THEIRS})
+    place.sync().apply(load({name: "x", **document(quay_io="new")}))
+    assert read(place) == {name: "x", "auths": {**THEIRS, "quay.io": auth("new")}}
+    place.sync().apply(None)
+    assert read(place) == {"auths": THEIRS}

@@ -5,7 +5,8 @@
 """What stands beside ``auths`` in a node's file, one by one.  No I/O.
 
 A member is called by its name, and one of a map such as ``credHelpers`` by ``name/member``: so each has an
-owner of its own, and one that is wrong takes no other with it.
+owner of its own, and one that is wrong takes no other with it.  A name that itself looks like that has a
+``/`` before it.
 """
 
 from __future__ import annotations
@@ -40,8 +41,12 @@ def flat(extra: Mapping[str, Any]) -> dict[str, Any]:
         if name in _MAPS and isinstance(value, dict) and value:
             found.update({f"{name}/{member}": item for member, item in value.items()})
         else:
-            found[name] = value
+            found[_named(name)] = value
     return found
+
+
+def _named(name: str) -> str:
+    return f"/{name}" if name.partition("/")[0] in ("", *_MAPS) and "/" in name else name
 
 
 def nested(members: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,7 +59,7 @@ def nested(members: Mapping[str, Any]) -> dict[str, Any]:
             there = extra.get(outer)
             extra[outer] = {**(there if isinstance(there, dict) else {}), inner: value}
         else:
-            extra[name] = value
+            extra[name[1:] if name.startswith("/") else name] = value
     return extra
 
 
@@ -78,5 +83,7 @@ def label(name: str) -> str:
     # Needed for a warning only, which few nodes ever have: a syncer's memory is counted.
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 
+    if name.startswith("/"):
+        return shown(name[1:])
     outer, slash, inner = name.partition("/")
     return f"{shown(outer)}/{shown(inner)}" if slash else shown(name)

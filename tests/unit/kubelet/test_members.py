@@ -125,7 +125,9 @@ def test_a_member_of_ours_that_somebody_changed_is_theirs(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["1e999", "[" * 300 + "]" * 300, '{"a": -1e999}'], ids=["infinite", "deep", "inside"]
+    "value",
+    ["1e999", "[" * 300 + "]" * 300, '{"a": -1e999}', "1" * 5000, "-" + "1" * 4301],
+    ids=["infinite", "deep", "inside", "long", "negative"],
 )
 def test_what_cannot_be_written_again_is_dropped_alone(place: Place, value: str) -> None:
     entry = json.dumps(auth("theirs"))[:-1]
@@ -201,8 +203,10 @@ def test_a_name_with_a_slash_is_a_name(place: Place, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["credHelpers/quay.io", "/credHelpers/quay.io"])
 def test_a_name_of_ours_with_a_slash_is_a_name(place: Place, name: str) -> None:
-    place.put({"auths": THEIRS})
+    # One that is no registry is merged by itself.
+    found = {"auths": {**THEIRS, "Odd.Example": auth("odd")}}
+    place.put(found)
     place.sync().apply(load({name: "x", **document(quay_io="new")}))
-    assert read(place) == {name: "x", "auths": {**THEIRS, "quay.io": auth("new")}}
+    assert read(place) == {name: "x", "auths": {**found["auths"], "quay.io": auth("new")}}
     place.sync().apply(None)
-    assert read(place) == {"auths": THEIRS}
+    assert read(place) == found

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Optional
@@ -24,6 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 
 __all__ = ["Found", "alone", "is_fatal", "look", "to_bytes"]
 
+_LONGEST = 4300
 _REJECTS = "rejects the whole file"
 
 
@@ -101,6 +103,11 @@ def _twice(pairs: list[tuple[str, Any]]) -> list[str]:
     ]
 
 
+def _whole(digits: str) -> float:
+    # Python refuses to read a longer one, or needs minutes: it is dropped alone, as one out of range is.
+    return int(digits) if len(digits.lstrip("-")) <= _LONGEST else math.inf
+
+
 def _no_json(_word: str) -> Any:
     raise ValueError
 
@@ -108,7 +115,12 @@ def _no_json(_word: str) -> Any:
 def _parsed(data: bytes) -> Any:
     """As Go would: UTF-8, in which it replaces what is none, and neither NaN nor Infinity."""
     try:
-        return json.loads(data.decode("utf-8", "replace"), parse_constant=_no_json, object_pairs_hook=_object)
+        return json.loads(
+            data.decode("utf-8", "replace"),
+            parse_int=_whole,
+            parse_constant=_no_json,
+            object_pairs_hook=_object,
+        )
     except (ValueError, RecursionError):
         return None
 

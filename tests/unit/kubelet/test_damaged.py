@@ -330,6 +330,16 @@ def test_what_could_not_be_understood_comes_back_by_a_roll_back_and_stays(place:
     assert place.beside() == ["config.json"]
 
 
+def test_what_others_wrote_since_stays_in_place_of_what_could_not_be_understood(place: Place) -> None:
+    place.put(NONE["a comma too many"])
+    place.sync().apply(config(quay_io="new"))
+    place.put(document(quay_io="new", cloud_example="new"))
+    (warning,) = place.sync().apply(None).warnings
+    assert "is not put back: others have written since" in warning
+    assert place.auths() == {"cloud.example": auth("new")}
+    assert place.beside() == ["config.json"]
+
+
 def test_whether_ours_is_in_what_cannot_be_understood_is_not_guessed(place: Place) -> None:
     place.sync().apply(config(quay_io="new"))
     data = place.path.read_bytes()[:-1] + b",}"

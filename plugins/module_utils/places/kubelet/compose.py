@@ -127,6 +127,9 @@ def compose(
         data = to_bytes({**rest, **merged._auths}, members.nested({**after, **odd}))
     else:
         data = merged.canonical()
+    warnings = [*found.notes, *_lost(found, is_left=data == current), *entries.warnings, *beside.warnings]
+    if desired is None and not is_bare and not is_left and backup.displaced_file is not None:
+        warnings.append("the file that was no docker config is not put back: others have written since")
     # Ours took their place, or is not to be led past by them (a credHelper).
     lost = {
         name: value for name, value in beside.there.items() if name not in odd and after.get(name) != value
@@ -153,7 +156,7 @@ def compose(
         displaced_members={**beside.away, **lost},
         displaced_file=current if desired is not None and found.rule else None,
         differs=_differs(found, current, result, bool(rest or odd), data),
-        warnings=[*found.notes, *_lost(found, is_left=data == current), *entries.warnings, *beside.warnings],
+        warnings=warnings,
     )
 
 

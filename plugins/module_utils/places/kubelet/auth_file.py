@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from typing import NamedTuple, Optional
 
@@ -125,12 +126,15 @@ def check_owner(path: str, found: Snapshot) -> None:
 
 def _may_chown() -> bool:
     try:
-        with open("/proc/self/status", encoding="ascii", errors="replace") as status:
-            effective = next(line.split()[1] for line in status if line.startswith("CapEff:"))
-        return bool(int(effective, 16) & 1)
-    except (OSError, StopIteration, IndexError, ValueError):
+        handle = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
         # Not Linux: the write itself says so.
         return True
+    try:
+        found = re.search(rb"^CapEff:\s*([0-9a-f]+)$", os.read(handle, 1 << 16), re.MULTILINE)
+    finally:
+        os.close(handle)
+    return found is None or bool(int(found.group(1), 16) & 1)
 
 
 def restore(path: str, snapshot: Snapshot) -> None:

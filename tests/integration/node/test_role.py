@@ -118,6 +118,29 @@ def test_a_time_that_is_none_is_found_before_the_write(fleet: World, variable: s
     assert fleet.kubelet() == before
 
 
+def test_a_play_with_handlers_of_the_same_names(fleet: World) -> None:
+    """They are not what the role means."""
+    fleet.install()
+    before = [fleet.kubelet(node) for node in fleet.nodes]
+    source = fleet.directory / "source.json"
+    source.write_text(json.dumps(document("quay.io")))
+    theirs = {"ansible.builtin.debug": {"msg": "the play's own"}}
+    written: dict[str, Any] = {
+        "hosts": "all",
+        "gather_facts": False,
+        "roles": ["hyperfleet.pull_secret.node"],
+        "handlers": [{"name": name, **theirs} for name in ("Restart kubelet", "Check kubelet's health")],
+    }
+    done = fleet.ansible.playbook(
+        [written], {**FAST, "node_source": {"file": str(source)}}, flags=["-i", str(fleet.inventory)]
+    )
+    assert done.code == 0, done.output
+    assert "the play's own" not in done.output
+    for node, old in zip(fleet.nodes, before, strict=True):
+        assert fleet.kubelet(node) != old
+        assert fleet.kubelet(node)[0] == "active"
+
+
 @pytest.mark.parametrize("mode", ["crash", "unready"])
 def test_a_failing_node_stops_the_roll_out(fleet: World, mode: str) -> None:
     fleet.install(mode)

@@ -93,6 +93,8 @@ def test_while_it_rolls_back(new_node: NewNode, cluster: Cluster) -> None:
 def test_while_the_api_server_is_silent(new_node: NewNode, cluster: Cluster) -> None:
     node = new_node().start()
     cluster.wait("in-sync", cluster.put(document()))
+    # Else the call that gives it back is waited for.
+    eventually(lambda: cluster.holder() == "", "the slot is given back")
     node.wire.silence()
     assert end(node) < PROMPT
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.integration.eda.listener import Listener
 from tests.integration.eda.rulebook import Rulebook, rulebook
 from tests.integration.k8s.proxy import FaultProxy
 from tests.integration.k8s.world import KEY, TYPE, Api, auth, docker_config, encoded, held
@@ -152,7 +153,7 @@ def test_an_api_server_that_never_answers_holds_up_nobody_for_long(
     report(capsys, "behind a cluster that does not answer", seconds)
 
 
-class Silent:
+class Silent(Listener):
     """An API server that takes every request and answers none; ``text`` is what it was sent."""
 
     def __init__(self) -> None:
@@ -161,14 +162,6 @@ class Silent:
     @property
     def asked(self) -> int:
         return len(self.text)
-
-    async def __aenter__(self) -> Silent:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
-
-    async def __aexit__(self, *unused: object) -> None:
-        self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 from pathlib import Path
 
 import pytest
@@ -16,20 +15,14 @@ import pytest
 from tests.integration.eda.api_server import CANARY, TOKEN, ApiServer
 from tests.integration.eda.source import entry, running, token_file
 
+pytestmark = pytest.mark.usefixtures("no_secret_anywhere")
+
 NAMESPACE, NAME = "kube-system", "additional-pull-secret"
 
 
 @pytest.fixture
 def token(tmp_path: Path) -> str:
     return token_file(tmp_path)
-
-
-@pytest.fixture(autouse=True)
-def no_secret_anywhere(caplog: pytest.LogCaptureFixture):  # type: ignore[no-untyped-def]
-    caplog.set_level(logging.DEBUG)
-    yield
-    assert CANARY not in caplog.text
-    assert TOKEN not in caplog.text
 
 
 def test_every_cluster_is_named_once_when_it_starts(token: str) -> None:

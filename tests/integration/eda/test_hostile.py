@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -20,21 +19,16 @@ import aiohttp
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import api as api_module
-from tests.integration.eda.api_server import CANARY, TOKEN, ApiServer
+from tests.integration.eda.api_server import CANARY, ApiServer
+from tests.integration.eda.listener import Listener
 from tests.integration.eda.process import memory
 from tests.integration.eda.source import entry, running, token_file
+
+pytestmark = pytest.mark.usefixtures("no_secret_anywhere")
 
 NAME = ("kube-system", "additional-pull-secret")
 MIB = 1024 * 1024
 Answer = Callable[[str, asyncio.StreamWriter], Coroutine[Any, Any, None]]
-
-
-@pytest.fixture(autouse=True)
-def no_secret_anywhere(caplog: pytest.LogCaptureFixture):  # type: ignore[no-untyped-def]
-    caplog.set_level(logging.DEBUG)
-    yield
-    assert CANARY not in caplog.text
-    assert TOKEN not in caplog.text
 
 
 def table(version: str = "5", rows: str = "[]") -> bytes:
@@ -45,20 +39,12 @@ def event(kind: str, version: str) -> bytes:
     return b'{"type": "%s", "object": %s}\n' % (kind.encode(), table(version))
 
 
-class Hostile:
+class Hostile(Listener):
     """Answers each request with what it was made with, and counts them by their verbs."""
 
     def __init__(self, answer: Answer) -> None:
         self.requests = {"list": 0, "watch": 0}
         self._answer = answer
-
-    async def __aenter__(self) -> Hostile:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
-
-    async def __aexit__(self, *unused: object) -> None:
-        self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -1,0 +1,23 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What each test of the event source may ask for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.eda.api_server import CANARY, TOKEN
+
+
+@pytest.fixture
+def no_secret_anywhere(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Nothing that was logged, however verbosely, has a secret in it."""
+    caplog.set_level(logging.DEBUG)
+    yield
+    assert CANARY not in caplog.text
+    assert TOKEN not in caplog.text

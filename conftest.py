@@ -42,6 +42,8 @@ COLLECTIONS_PATH = _collections_path()
 sys.path[:0] = [str(COLLECTIONS_PATH), str(ROOT)]
 # Set on some machines, and not on a user's: what is written too late would not be noticed.
 os.environ.pop("PYTHONUNBUFFERED", None)
+# The stand-in of Secret Manager has gRPC in the tests' own process, which would write into what commands say.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
 # For the ansible-playbook processes that tests start.
 os.environ.setdefault("ANSIBLE_COLLECTIONS_PATH", str(COLLECTIONS_PATH))
 

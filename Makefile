@@ -28,7 +28,9 @@ LAB ?=
 # `make nodes-up KUBELET=3` gives the nodes kubelets, control planes and a registry.
 KUBELET ?=
 
-PART = @bash tests/tools/part.sh
+# What runs before each part; `make test` has the checks give way to the tests beside them.
+NICE ?=
+PART = @$(NICE) bash tests/tools/part.sh
 MODULE = $(BIN)/python -m
 
 .PHONY: help
@@ -77,8 +79,10 @@ nodes-down: runtime ## end them, and what killed tests left of theirs
 ##@ Tests
 
 .PHONY: test fast unit contract integration
-test: lint fast install-test ## lint and test all that needs neither root nor Go
+test: venv lint-env ## lint and test all that needs neither root nor Go
+	@$(MAKE) -j2 NICE="nice -n 10" fast lint install-test
 
+fast: override NICE :=
 fast: venv ## the tests that need neither root nor Go
 	$(PART) "tests" $(PYTEST) -n $(WORKERS) -m "not real" tests
 
@@ -92,7 +96,9 @@ integration: venv ## the workflows against the stand-ins
 	$(PART) integration $(PYTEST) -n $(WORKERS) -m "not real" tests/integration
 
 .PHONY: test-real real go nodes-build matrix sanity-matrix sanity-python3.9
-test-real: real matrix sanity-matrix ## all other tests: the real control plane, the oracle, both ends of the ansible-core range
+test-real: venv go ## all other tests: the real control plane, the oracle, both ends of the ansible-core range
+	@$(MAKE) -j2 NICE="nice -n 19" real sanity-matrix
+	@$(MAKE) matrix
 
 go: venv
 	@$(MODULE) tests.tools.go > /dev/null
@@ -100,6 +106,7 @@ go: venv
 nodes-build: venv go
 	$(PART) "nodes' parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(MODULE) tests.lab.nodes build
 
+real: override NICE :=
 real: venv go nodes-build ## the tests of real parts (needs root for some; Go is installed if it is missing)
 	$(PART) "real parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(PYTEST) -n $(REAL_WORKERS) -m real tests
 

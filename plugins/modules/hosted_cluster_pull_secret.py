@@ -135,6 +135,7 @@ options:
       - Take over objects of these names that are there and are not labelled as this cluster's. Without it
         they are refused, and nothing is written. They are never deleted.
       - HyperShift's own controller keeps objects of the same names. Where it does, this module is not needed.
+      - What its syncer wrote to the nodes counts as the nodes' own, and is back where ours is taken out.
       - The default is V(false).
     type: bool
   syncer_image: &syncer_image
@@ -177,7 +178,7 @@ options:
   syncer_host_network: &syncer_host_network
     description:
       - Whether the pods are in the node's network, where the kubelet's health can be asked for. The
-        default is V(true).
+        default is V(true). Without it O(healthz) has to be V(none).
     type: bool
   syncer_selinux_type: &syncer_selinux_type
     description:

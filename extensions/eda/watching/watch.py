@@ -121,6 +121,8 @@ class Watch:
         """List if need be, and watch until the server ends it."""
         self._used = None
         access = self._used = await self._accesses.get(self.watched.connection)
+        if self._at is not None and not await self._still_named(access):
+            self._at = None
         if self._at is None:
             self.secret = await self._named(access)
             found = await self._api.find(access, self.secret)
@@ -143,6 +145,13 @@ class Watch:
         watched = self.watched
         name = watched.name or await original_secret(read, watched.namespace, watched.plane)
         return Named(watched.namespace, name)
+
+    async def _still_named(self, access: Access) -> bool:
+        try:
+            return await self._named(access) == self.secret
+        except (PullSecretError, aiohttp.ClientError, OSError, asyncio.TimeoutError):
+            # The watch tells what is wrong, if it is.
+            return True
 
     def _listed(self, version: str) -> None:
         seen, self._seen = self._seen, version

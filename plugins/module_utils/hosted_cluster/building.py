@@ -122,6 +122,11 @@ def _syncer(wanted: Mapping[str, Any]) -> Syncer:
             "healthz is not an address on the node's own loopback, http://127.0.0.1:PORT/PATH"
         )
     network = wanted.get("syncer_host_network")
+    if healthz and network is False:
+        raise ConfigurationError(
+            "healthz is on the node's own loopback, which pods without syncer_host_network do not reach; "
+            "say healthz: none as well"
+        )
     priority = _name(wanted, "syncer_priority_class", KUBERNETES_NAME)
     return Syncer(
         image=image,

@@ -52,9 +52,9 @@ class Fleet:
             self.plane(namespace)
         self.kubeconfig_secret(namespace, hosted.url, TOKEN)
 
-    def plane(self, namespace: str) -> None:
+    def plane(self, namespace: str, original: str = "pull-secret") -> None:
         content = {
-            "spec": {"pullSecret": {"name": "pull-secret"}},
+            "spec": {"pullSecret": {"name": original}},
             "status": {"kubeConfig": {"name": "admin-kubeconfig", "key": "kubeconfig"}},
         }
         path = f"/apis/hypershift.openshift.io/v1beta1/namespaces/{namespace}/hostedcontrolplanes"
@@ -145,6 +145,27 @@ def test_tokens_that_rotate_in_a_kubeconfig_file_are_read_again_without_a_report
                     await source.until(
                         lambda it, version=version: version in [change[2] for change in it.changes]  # type: ignore[misc]
                     )
+                assert source.problems == []
+
+    asyncio.run(scenario())
+
+
+def test_another_original_is_watched_once_the_control_plane_names_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with ApiServer() as management, ApiServer() as hosted:
+            fleet = Fleet(management, tmp_path)
+            fleet.add("cls-1", hosted)
+            async with running(fleet.write(), **fleet.options) as source:
+                await management.until(lambda: management.watches == 1)
+                version = str(management.change("clusters-cls-1", "pull-secret-2"))
+                fleet.plane("clusters-cls-1", "pull-secret-2")
+                # A server ends a watch after some minutes, which is no failure.
+                management.drop()
+                await source.until(lambda it: it.changes == [("cls-1", "ADDED", version)])
+                assert names(source) == {("cls-1", "clusters-cls-1", "pull-secret-2")}
+                management.change("clusters-cls-1", "pull-secret")
+                version = str(management.change("clusters-cls-1", "pull-secret-2"))
+                await source.until(lambda it: it.changes[1:] == [("cls-1", "MODIFIED", version)])
                 assert source.problems == []
 
     asyncio.run(scenario())

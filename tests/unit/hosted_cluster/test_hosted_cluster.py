@@ -67,6 +67,7 @@ WRONG: dict[str, tuple[str, Any]] = {
     "unit": ("kubelet_unit", "kubelet"),
     "address": ("healthz", "http://example.com:10248/healthz"),
     "file": ("healthz", "file:///etc/shadow"),
+    "health that cannot be asked for": ("syncer_host_network", False),
     "root": ("kubelet_dir", "/"),
     "relative": ("kubelet_dir", "var"),
     "upwards": ("kubelet_dir", "/var/lib/../etc"),
@@ -109,6 +110,11 @@ def test_a_wrong_option_is_named(option: str, value: Any) -> None:
     with pytest.raises(ConfigurationError) as caught:
         build_cluster({**BASE, option: value})
     assert option in str(caught.value)
+
+
+def test_pods_outside_of_the_nodes_network_ask_for_no_health() -> None:
+    syncer = build_cluster({**BASE, "syncer_host_network": False, "healthz": "none"}).syncer
+    assert (syncer.host_network, syncer.healthz) == (False, "")
 
 
 def test_what_the_api_server_takes_is_taken() -> None:

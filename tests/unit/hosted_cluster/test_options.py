@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import clusters
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster import building
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.cluster import Cluster
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import run_options
@@ -83,6 +84,11 @@ def test_the_playbook_takes_every_option_of_a_cluster_once() -> None:
     assert sorted([*one, *common]) == sorted(name for name in target_options() if name != "id")
     for name, value in {**one, **common}.items():
         assert value == f"{{{{ {name} | default('') }}}}"
+
+
+def test_a_file_of_clusters_says_the_same_to_the_rulebook_as_to_the_playbook() -> None:
+    (play,) = _yaml(ROOT / "playbooks" / "hosted_cluster.yml")
+    assert sorted(clusters._COMMON) == sorted(set(play["vars"]["hosted_cluster_common"]) - {"wait"})
 
 
 _SAMPLES: dict[str, Any] = {

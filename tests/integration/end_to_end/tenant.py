@@ -163,6 +163,10 @@ class Tenant:
         done = node.run(["cat", CONFIG])
         return json.loads(done.stdout) if done.returncode == 0 else None
 
+    def begins_with(self, node: Node, text: str) -> None:
+        """The node's config.json before any of ours."""
+        (node.root / CONFIG.lstrip("/")).write_text(text)
+
     def traces(self, word: str) -> list[str]:
         """Files under /var/lib/kubelet of any node that have this password in them, plain or as an ``auth``.
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,10 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
 ) -> None:
     tenant = Tenant(cluster, tmp_path)
     seconds: dict[str, float] = {}
+    # Nodes most often begin with a file: the original of that day, and what is theirs alone.
+    theirs = document(registry_example_com="of-the-node")
+    made = cluster.nodes[0]
+    tenant.begins_with(made, document(registry_example_com="of-the-node", quay_io="older"))
     pod = tenant.pod()
     tenant.until(lambda: tenant.is_refused(pod), "the registry refuses the pod's node")
 
@@ -67,8 +72,12 @@ def test_from_the_tenants_secret_to_a_running_pod_and_back(
         )
         for password in ("example-tenant-1", "example-tenant-2"):
             assert tenant.traces(password) == []
-        registries = [sorted((tenant.on_node(node) or {})["auths"]) for node in cluster.nodes]
-        assert registries == [["cloud.openshift.com", "quay.io"]] * 3
+        kept = tenant.on_node(made)
+        assert (
+            kept["auths"].pop("registry.example.com") == json.loads(theirs)["auths"]["registry.example.com"]
+        )
+        held = [kept, *(tenant.on_node(node) for node in cluster.nodes[1:])]
+        assert [sorted(found["auths"]) for found in held] == [["cloud.openshift.com", "quay.io"]] * 3
         assert tenant.everywhere(rotated)
         pod = tenant.pod()
         tenant.until(lambda: tenant.is_refused(pod), "the registry refuses again")

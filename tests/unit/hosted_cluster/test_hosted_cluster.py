@@ -114,6 +114,7 @@ def test_a_wrong_option_is_named(option: str, value: Any) -> None:
 
 def test_pods_outside_of_the_nodes_network_ask_for_no_health() -> None:
     syncer = build_cluster({**BASE, "syncer_host_network": False, "healthz": "none"}).syncer
+    assert syncer is not None
     assert (syncer.host_network, syncer.healthz) == (False, "")
 
 

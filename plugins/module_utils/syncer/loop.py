@@ -264,7 +264,7 @@ class Loop:
         self._say(PENDING, _RESTARTING)
 
     def _on_restarted(self, result: Result) -> None:
-        self._restarts.end()
+        self._restarts.end(result)
         if not isinstance(result, Outcome) or result.failed:
             # Rolled back. Otherwise the file was left alone: if it is another one, somebody else was there.
             self._stamp = self._node.stamp()
@@ -273,10 +273,14 @@ class Loop:
             # Whether kubelet gets well is not known: the slot stays ours until its time is over.
             self._log.info("interrupted", resourceVersion=self._version)
             return
+        is_old = self._written_meanwhile or self._restarts.only_back or not self._is_written
         try:
             self._tell(result)
-            if ended and (self._written_meanwhile or not self._is_written):
-                self._converge(time.monotonic())
+            if isinstance(result, Outcome) and ended:
+                if is_old:
+                    self._converge(time.monotonic())
+                elif result.restart:
+                    self._restarts.want(self._version, result)
             # Others look at it once they have the slot.
             self._flush()
         finally:
@@ -289,6 +293,7 @@ class Loop:
         elif not result.finished:
             self._try_later("not restarted", result.message, PENDING)
         elif result.failed:
+            self._is_written = False
             self._log.error("failed", resourceVersion=version, why=result.message)
             self._status.say(version, FAILED, result.message, by_node=result.by_node)
         else:

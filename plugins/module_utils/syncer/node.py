@@ -42,7 +42,7 @@ class Invalid(Exception):
 class Outcome(NamedTuple):
     """What became of a write or a restart.
 
-    ``restart``: there is a restart to do; ``only_back``: it only ends a roll-back; ``failed``: kubelet did
+    ``restart``: there is one left to do; ``only_back``: it only ends a roll-back; ``failed``: kubelet did
     not come up with this content, now or earlier; ``by_node``: nothing says that the content was the reason;
     ``finished``: it is known how the restart ended.
     """
@@ -96,7 +96,8 @@ class Node:
         if problem:
             # Not chained: the frames of the reader hold the document.
             raise Invalid(problem)
-        return _outcome(self._writer.write(config))
+        result = self._writer.write(config)
+        return _outcome(result, result.needed, result.needed and self._is_rolling_back())
 
     def restart(self, stopping: Callable[[], bool]) -> Outcome:
         """Restart kubelet and watch it, or finish what an earlier run began; roll back if it stays unwell.
@@ -107,7 +108,10 @@ class Node:
         systemd = self._open()
         try:
             sync = Synchroniser(self._path, self._options, systemd, self._clock)
-            return _outcome(sync.settle(stop=lambda: stopping() and not self._is_rolling_back()))
+            result = sync.settle(stop=lambda: stopping() and not self._is_rolling_back())
+            # Of a kubelet that is not well with the file of before either.
+            is_back = self._is_rolling_back()
+            return _outcome(result, is_back, is_back)
         finally:
             systemd.close()
 
@@ -127,15 +131,15 @@ class Node:
         return pending is not None and pending.phase == ROLLBACK
 
 
-def _outcome(result: SyncResult) -> Outcome:
+def _outcome(result: SyncResult, restart: bool, only_back: bool) -> Outcome:
     failed = result.state in (FAILED, HELD)
     said = [result.message] if result.message else []
     if result.effective == CACHE:
         said.append(f"kubelet reads the file {CACHE}")
     return Outcome(
         changed=result.changed,
-        restart=result.needed,
-        only_back=result.state == HELD,
+        restart=restart,
+        only_back=only_back,
         failed=failed,
         by_node=failed and result.by_node,
         finished=result.state in (IN_SYNC, FAILED),

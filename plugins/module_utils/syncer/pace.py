@@ -22,12 +22,14 @@ class Pace:
         self.slot = Backoff(2.0, 15.0)
         self.held = Backoff(30.0, 300.0)
         self.retry = Backoff(5.0, 300.0)
+        # Of a kubelet that is not well with the file of before either. New secrets do not mend it.
+        self.back = Backoff(30.0, 300.0)
         self.status = Backoff(2.0, 60.0)
         self.watch = Backoff(1.0, 15.0)
         # After an error that nobody thought of.
         self.calm = Backoff(1.0, 60.0)
 
     def reset(self) -> None:
-        """There is something new: all begins anew."""
+        """There is something new: all but what is the node's own begins anew."""
         for backoff in (self.slot, self.held, self.retry, self.calm):
             backoff.reset()

@@ -67,9 +67,12 @@ class Restarts:
         self._stopping = stopping
         self._step = IDLE
         self._version = ""
-        self._only_back = False
         self._held_by = ""
         self._look_at = 0.0
+        # Not before then is a roll-back's restart tried again.
+        self._back_at = 0.0
+        self.only_back = False
+        """Whether the restart that is waited for, runs or was the last one only ends a roll-back."""
 
     @property
     def is_idle(self) -> bool:
@@ -90,10 +93,14 @@ class Restarts:
         """There is a restart to do, for this version of the Secret."""
         if self._step == RUNNING:
             return
-        self._version, self._only_back = version, outcome.only_back
-        if self._step != WAITING or outcome.changed:
+        is_new = self._step != WAITING or outcome.changed or outcome.only_back != self.only_back
+        self._version, self.only_back = version, outcome.only_back
+        if is_new:
             self._held_by = ""
             self._look_at = time.monotonic() + between(0, self._pace.spread)
+        if self.only_back:
+            # Whatever is new: kubelet would be started with the same file as the last time.
+            self._look_at = max(self._look_at, self._back_at)
         self._step = WAITING
 
     def drop(self) -> None:
@@ -112,9 +119,14 @@ class Restarts:
             # Too late to undo: kubelet is being restarted.
             self._log.warning("slot lost")
 
-    def end(self) -> None:
+    def end(self, result: Result) -> None:
         """The result is known; the slot is still held."""
         self._step = IDLE
+        if isinstance(result, Outcome) and result.finished and not result.only_back:
+            self._back_at = 0.0
+            self._pace.back.reset()
+        else:
+            self._back_at = time.monotonic() + self._pace.back.wait()
 
     def release(self) -> None:
         """Give the slot back."""
@@ -130,7 +142,7 @@ class Restarts:
             )
             return
         # Asked with the slot held: whoever failed has said so before giving it back.
-        if not self._only_back and self._is_held():
+        if not self.only_back and self._is_held():
             self._slots.release()
             return
         self._step = RUNNING

@@ -345,9 +345,9 @@ def _hold(result: SyncResult, ledger: Ledger) -> None:
     result.state, result.needed = HELD, ledger.pending is not None
     if ledger.failed is not None:
         result.by_node = ledger.failed.by_node
+        held = " for reasons of the node's" if result.by_node else " and is not tried again until it changes"
         result.message = (
-            f"this docker config failed {ledger.failed.times} time(s) and is not tried again until it "
-            f"changes: {ledger.failed.reason}"
+            f"this docker config failed {ledger.failed.times} time(s){held}: {ledger.failed.reason}"
         )
 
 

@@ -92,6 +92,9 @@ class Loop:
         # When to do what next, on the monotonic clock.
         self._recheck_at = time.monotonic() + pace.recheck
         self._retry_at: Optional[float] = None
+        # Of what failed for reasons of the node's: when to try it once more, and whether that is under way.
+        self._again_at: Optional[float] = None
+        self._is_again = False
         self._calm_until = 0.0
 
     # What other threads and signal handlers may call.
@@ -155,13 +158,18 @@ class Loop:
         due = [self._restarts.due_at]
         if not self._stopping:
             due += [self._recheck_at, self._status.due_at]
-            due.append(None if self._restarts.is_running else self._retry_at)
+            due += [] if self._restarts.is_running else [self._retry_at, self._again_at]
         soonest = min((at for at in due if at is not None), default=time.monotonic() + 60)
         return max(max(soonest, self._calm_until) - time.monotonic(), 0.0)
 
     def _on_time(self, now: float) -> None:
-        if self._retry_at is not None and now >= self._retry_at and not self._restarts.is_running:
-            self._converge(now)
+        if not self._restarts.is_running:
+            if self._again_at is not None and now >= self._again_at:
+                self._log.info("trying again", resourceVersion=self._version)
+                self._is_again = True
+                self._converge(now)
+            elif self._retry_at is not None and now >= self._retry_at:
+                self._converge(now)
         if now >= self._recheck_at:
             self._recheck_at = now + between(0.8, 1.2) * self._pace.recheck
             self._recheck(now)
@@ -207,8 +215,10 @@ class Loop:
         self._retry_at = None
         self._is_written = False
         version = secret.resource_version
+        # A try that is under way may be at its end: it must not begin anew.
+        again = self._is_again and not self._restarts.is_running
         try:
-            outcome = self._node.write(secret.content)
+            outcome = self._node.write(secret.content, again=again)
         except Invalid as error:
             if version != self._logged:
                 self._logged = version
@@ -234,14 +244,18 @@ class Loop:
         if outcome.restart and self._may_restart:
             self._restarts.want(version, outcome)
         else:
+            self._is_again = False
             self._restarts.drop()
+        if not outcome.failed or outcome.restart:
+            self._again_at = None
         if self._restarts.is_running:
             # Also where the file is being rolled back: whose fault it was is known in the end.
             self._status.say(version, PENDING, _RESTARTING)
         elif outcome.failed:
-            self._status.say(version, FAILED, outcome.message, by_node=outcome.by_node)
+            self._say_failed(outcome)
         elif self._restarts.is_idle:
             self._pace.reset()
+            self._pace.again.reset()
             self._status.say(version, IN_SYNC, outcome.message)
         # Else whoever looks for a slot says more, in a moment.
 
@@ -273,6 +287,7 @@ class Loop:
             # Whether kubelet gets well is not known: the slot stays ours until its time is over.
             self._log.info("interrupted", resourceVersion=self._version)
             return
+        self._is_again = self._is_again and not ended
         is_old = self._written_meanwhile or self._restarts.only_back or not self._is_written
         try:
             self._tell(result)
@@ -295,10 +310,20 @@ class Loop:
         elif result.failed:
             self._is_written = False
             self._log.error("failed", resourceVersion=version, why=result.message)
-            self._status.say(version, FAILED, result.message, by_node=result.by_node)
+            self._say_failed(result)
         else:
             self._log.info("restarted", resourceVersion=version)
+            self._pace.again.reset()
             self._say(IN_SYNC, result.message)
+
+    def _say_failed(self, outcome: Outcome) -> None:
+        message = outcome.message
+        if outcome.by_node and not outcome.restart:
+            # Kubelet is well with the file of before: the content may be, once the node is.
+            if self._again_at is None:
+                self._again_at = time.monotonic() + self._pace.again.wait()
+            message += "; it is tried again after a while"
+        self._status.say(self._version, FAILED, message, by_node=outcome.by_node)
 
     # The status.
 

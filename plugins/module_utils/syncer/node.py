@@ -77,11 +77,14 @@ class Node:
         self._open = open_systemd or _over_dbus
         self._clock = clock or Clock()
         self._writer = Synchroniser(self._path, self._options, None, self._clock)
+        retrying = self._options._replace(retry_failed=True)
+        self._retrier = Synchroniser(self._path, retrying, None, self._clock)
 
-    def write(self, content: Optional[bytes]) -> Outcome:
+    def write(self, content: Optional[bytes], *, again: bool = False) -> Outcome:
         """Put the content into the node's file; kubelet is left alone.
 
         :param content: of the Secret's key; None: it has none.
+        :param again: also where it has failed before.
         :raises Invalid: it is refused; the file is as it was.
         :raises NodeError: the file could not be written; it is as it was.
         """
@@ -96,7 +99,7 @@ class Node:
         if problem:
             # Not chained: the frames of the reader hold the document.
             raise Invalid(problem)
-        result = self._writer.write(config)
+        result = (self._retrier if again else self._writer).write(config)
         return _outcome(result, result.needed, result.needed and self._is_rolling_back())
 
     def restart(self, stopping: Callable[[], bool]) -> Outcome:

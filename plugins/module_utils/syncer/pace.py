@@ -24,6 +24,8 @@ class Pace:
         self.retry = Backoff(5.0, 300.0)
         # Of a kubelet that is not well with the file of before either. New secrets do not mend it.
         self.back = Backoff(30.0, 300.0)
+        # Of what failed for reasons of the node's.
+        self.again = Backoff(300.0, 3600.0)
         self.status = Backoff(2.0, 60.0)
         self.watch = Backoff(1.0, 15.0)
         # After an error that nobody thought of.

@@ -2,15 +2,16 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A node whose kubelet is not well whatever the file is, for hours: no storm, and nobody is kept up."""
+"""Nodes that are sick whatever the Secret says, for hours: no storm, nobody is kept up, and they get well."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from tests.unit.syncer.fleet import HOUR, MINUTE, Fleet, SyncedNode, document
+from tests.unit.syncer.fleet import HOUR, LEASE, MINUTE, STATUS, Fleet, SyncedNode, document
 
 # The first restart is for the good one, then three for the next and three for the roll-back.
 WELL, TRIED = 1, 7
@@ -104,3 +105,92 @@ def test_a_restart_that_went_well_makes_the_next_pause_short_again(fleet: Fleet)
     fleet.settle(node, "failed", fleet.put(document("example-newer")))
     fleet.run(HOUR, lambda: len(node.runs) == seen + 2)
     assert 15 <= node.pauses[-1] <= 45
+
+
+def unlucky(fleet: Fleet, outcome: str = "dependency") -> SyncedNode:
+    """A node that kubelet does not come up on with what is new; with the file of before it does."""
+
+    def restart(_number: int) -> str:
+        return outcome if node.password == "example-new" else "done"
+
+    node = fleet.node(restart)
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    fleet.settle(node, "failed", fleet.put(document("example-new")))
+    assert node.password == "example-good"
+    return node
+
+
+def test_what_failed_for_the_nodes_own_reasons_is_tried_again(fleet: Fleet) -> None:
+    node = unlucky(fleet)
+    assert node.status["by"] == "node"
+    assert "tried again" in node.status["message"]
+    node.kubelet.on_restart = lambda _number: "done"
+    began = fleet.now
+    fleet.settle(node, "in-sync", node.status["resourceVersion"])
+    assert 150 <= fleet.now - began <= 330
+    assert node.password == "example-new"
+
+
+def test_it_is_tried_less_and_less_often(fleet: Fleet) -> None:
+    node = unlucky(fleet)
+    for number in range(24):
+        # The same meaning, and others write into the file: no reason to try it sooner.
+        fleet.put(document("example-new") + b"\n" * (number + 1))
+        node.path.touch()
+        fleet.run(HOUR)
+    pauses = node.pauses[1:]
+    assert min(pauses) >= 150
+    assert 24 <= len(pauses) <= 24 * 2 + 6
+    assert min(pauses[5:]) >= 1800
+    assert max(pauses) <= 3700
+    assert node.kubelet.restarts == 1 + 4 * (len(pauses) + 1), "three attempts and the roll-back"
+    assert (node.password, node.status["by"], fleet.server.holder) == ("example-good", "node", "")
+
+
+def test_what_failed_for_what_it_is_stays_held(fleet: Fleet) -> None:
+    node = unlucky(fleet, "failed")
+    assert "by" not in node.status
+    restarts = node.kubelet.restarts
+    fleet.run(12 * HOUR)
+    fleet.settle(node, "failed", fleet.put(document("example-new") + b"\n"))
+    assert "not tried again until it changes" in node.status["message"]
+    assert node.kubelet.restarts == restarts
+
+
+def test_it_is_not_tried_while_others_fail_with_it(fleet: Fleet) -> None:
+    node = unlucky(fleet)
+    restarts, version = node.kubelet.restarts, node.status["resourceVersion"]
+    said = json.dumps({"resourceVersion": version, "state": "failed", "message": "x"})
+    fleet.server.call("PATCH", STATUS, {"data": {"node-9": said}})
+    fleet.settle(node, "held", version)
+    fleet.run(HOUR)
+    assert (node.status["state"], node.kubelet.restarts) == ("held", restarts)
+
+
+def test_who_cannot_wait_changes_the_secret(fleet: Fleet) -> None:
+    node = unlucky(fleet)
+    began, version = fleet.now, fleet.put(document("example-newer"))
+    fleet.settle(node, "in-sync", version)
+    assert fleet.now - began < MINUTE
+
+
+def test_who_cannot_wait_starts_a_new_syncer(fleet: Fleet) -> None:
+    node = unlucky(fleet)
+    fleet.run(12 * HOUR)
+    node.kubelet.on_restart = lambda _number: "done"
+    node.start()
+    began, version = fleet.now, fleet.put(document("example-new"))
+    fleet.settle(node, "in-sync", version)
+    assert fleet.now - began <= 330
+
+
+def test_the_next_syncer_ends_a_try_that_has_begun(fleet: Fleet) -> None:
+    node = unlucky(fleet)
+    node.kubelet.on_restart = lambda _number: "done"
+    lease = fleet.server.call("GET", LEASE)
+    taken = {"holderIdentity": "node-9", "leaseDurationSeconds": 600}
+    fleet.server.call("PUT", LEASE, {**lease, "spec": taken})
+    fleet.settle(node, "pending", node.status["resourceVersion"])
+    assert node.password == "example-new"
+    node.start()
+    fleet.settle(node, "in-sync", fleet.put(document("example-new")), within=20 * MINUTE)

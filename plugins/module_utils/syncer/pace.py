@@ -21,6 +21,8 @@ class Pace:
         self.spread = min(0.05 * len(settings.leases), 5.0)
         self.slot = Backoff(2.0, 15.0)
         self.held = Backoff(30.0, 300.0)
+        # How the others fared, where there is no answer.
+        self.ask = Backoff(2.0, 15.0)
         self.retry = Backoff(5.0, 300.0)
         # Of a kubelet that is not well with the file of before either. New secrets do not mend it.
         self.back = Backoff(30.0, 300.0)
@@ -33,5 +35,5 @@ class Pace:
 
     def reset(self) -> None:
         """There is something new: all but what is the node's own begins anew."""
-        for backoff in (self.slot, self.held, self.retry, self.calm):
+        for backoff in (self.slot, self.held, self.ask, self.retry, self.calm):
             backoff.reset()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Optional, Union
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import ApiError, WireError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import between
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log, kind_of, where
@@ -30,6 +31,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.stat
 __all__ = ["Restarts", "Result"]
 
 IDLE, WAITING, RUNNING = "idle", "waiting", "running"
+# How often whoever has not been told of others asks again where there is no answer: about a minute.
+_ASKS = 6
 
 Result = Union[Outcome, str]
 """How it ended, or why there was none."""
@@ -68,6 +71,7 @@ class Restarts:
         self._step = IDLE
         self._version = ""
         self._held_by = ""
+        self._asks = 0
         self._look_at = 0.0
         # Not before then is a roll-back's restart tried again.
         self._back_at = 0.0
@@ -96,7 +100,7 @@ class Restarts:
         is_new = self._step != WAITING or outcome.changed or outcome.only_back != self.only_back
         self._version, self.only_back = version, outcome.only_back
         if is_new:
-            self._held_by = ""
+            self._held_by, self._asks = "", 0
             self._look_at = time.monotonic() + between(0, self._pace.spread)
         if self.only_back:
             # Whatever is new: kubelet would be started with the same file as the last time.
@@ -156,7 +160,11 @@ class Restarts:
 
     def _is_held(self) -> bool:
         """Whether kubelet did not come up elsewhere with this version: then it is not tried here."""
-        self._held_by = self._status.failed_elsewhere(self._version)
+        try:
+            self._held_by = self._status.failed_elsewhere(self._version)
+        except (ApiError, WireError) as error:
+            return self._is_unknown(error)
+        self._asks = 0
         if not self._held_by:
             return False
         self._look_at = time.monotonic() + self._pace.held.wait()
@@ -164,6 +172,20 @@ class Restarts:
         self._log.warning("held", resourceVersion=self._version, why=why)
         self._say(HELD, why)
         return True
+
+    def _is_unknown(self, error: Exception) -> bool:
+        """Nobody can be asked: who was held stays so; who was not waits a little, but not for ever."""
+        if self._held_by:
+            self._look_at = time.monotonic() + self._pace.held.wait()
+            return True
+        self._asks += 1
+        waits = self._asks <= _ASKS
+        if waits:
+            self._look_at = time.monotonic() + self._pace.ask.wait()
+            self._say(PENDING, f"kubelet is to be restarted; how others fared cannot be asked: {error}")
+        else:
+            self._log.warning("not asked", resourceVersion=self._version, why=str(error))
+        return waits
 
     def _run(self) -> None:
         """In a thread of its own."""

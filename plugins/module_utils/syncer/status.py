@@ -112,12 +112,11 @@ class Status:
         return True
 
     def failed_elsewhere(self, resource_version: str) -> str:
-        """Another node that says it failed with this version of the Secret; "" if none is known."""
-        try:
-            found = self._api.call("GET", self._path)
-        except (ApiError, WireError):
-            return ""
-        data = found.get("data")
+        """Another node that says it failed with this version of the Secret; "" if none does.
+
+        :raises ApiError, WireError: nobody can be asked.
+        """
+        data = self._api.call("GET", self._path).get("data")
         failed = (FAILED, resource_version)
         for node, text in sorted(data.items()) if isinstance(data, dict) else ():
             if node == self._node or not _NODE_NAME.fullmatch(node):

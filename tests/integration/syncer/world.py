@@ -187,7 +187,7 @@ class NodeUnderTest:
         settings = from_environment(self.environ)
         handle = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         pace = Pace(settings)
-        pace.slot = pace.held = pace.retry = pace.status = pace.watch = Backoff(0.02, 0.05)
+        pace.slot = pace.held = pace.ask = pace.retry = pace.status = pace.watch = Backoff(0.02, 0.05)
         pace.back = Backoff(0.2, 0.4)
         node = self._node(settings)
         self._syncer = Syncer(settings, Log(handle), node, pace)

@@ -47,7 +47,7 @@ class Server:
     """The Lease and the ConfigMap. ``refuses``: an error for what is asked, or None."""
 
     def __init__(self) -> None:
-        self.refuses: Callable[[str, str], ApiError | None] = lambda _method, _path: None
+        self.refuses: Callable[[str, str], Exception | None] = lambda _method, _path: None
         self._version = 1
         self._kept: dict[str, dict[str, Any]] = {
             path: {"metadata": {"name": path.rpartition("/")[2], "resourceVersion": "1"}}

@@ -62,6 +62,9 @@ class Slots:
         self._seen: dict[str, tuple[str, float]] = {}
         self._next = int(between(0, max(len(names) - 1, 0)) + 0.5)
         self._held: Optional[dict[str, Any]] = None
+        # What was held, and could not be given back.
+        self._owed: Optional[dict[str, Any]] = None
+        self._owed_at = 0.0
         self._renewed = 0.0
         self._asked = 0.0
         self.trouble = ""
@@ -85,15 +88,25 @@ class Slots:
             return True
         self._held = None
         self.trouble = ""
+        if self.owed_at is None:
+            self._owed = None
+        if self._owed is not None:
+            # That one first: two would be ours otherwise.
+            self._next = self._names.index(self._owed["metadata"]["name"])
         for dummy in range(min(_AT_ONCE, len(self._names))):
             name = self._names[self._next % len(self._names)]
             self._next += 1
             try:
-                if self._take(name):
+                is_taken, self._owed = self._take(name), None
+                if is_taken:
                     return True
             except ApiError as error:
+                if error.status in (404, 409):
+                    self._owed = None
                 if error.status != 409:
                     self.trouble = f"Lease {name}: {error}"
+                    if self._owed is not None:
+                        break
                 elif self._look_again(name):
                     # Our own write, whose answer was lost.
                     return True
@@ -119,21 +132,42 @@ class Slots:
         return self.is_held
 
     def release(self) -> None:
-        """Give the slot back; if that fails it is free when its time is over."""
+        """Give the slot back. What the server does not take now is to be given back ``owed_at``."""
+        owed, self._held = self._held or self._owed, None
+        self._owed = None
         end = self._clock() + _PATIENCE
+        is_stale, wait = False, 0.0
         for dummy in range(_TRIES):
-            held, self._held = self._held, None
             # A server that is silent keeps each try waiting, and with it all that this node has to do.
-            if held is None or self._clock() >= end:
-                return
+            if owed is None or self._clock() >= end:
+                break
             try:
-                self._write(held, "")
+                if is_stale:
+                    owed, is_stale = self._ours(owed), False
+                if owed is not None:
+                    self._write(owed, "")
+                return
             except ApiError as error:
-                if error.status == 409:
-                    self._look_again(str(held["metadata"]["name"]))
+                is_stale, wait = error.status == 409, error.retry_after
+                if error.status == 404:
+                    return
+                if not is_stale:
+                    break
             except WireError:
-                self._held = held
-        self._held = None
+                pass
+        self._owed, self._owed_at = owed, self._clock() + max(self._duration / 12, wait)
+
+    @property
+    def owed_at(self) -> Optional[float]:
+        """The monotonic time at which ``release`` is to be tried again; once others may have it, None."""
+        if self._owed is None or self._owed_at >= self._renewed + self._duration:
+            return None
+        return self._owed_at
+
+    def _ours(self, lease: dict[str, Any]) -> Optional[dict[str, Any]]:
+        """The Lease as it is now, if our name is still in it."""
+        found = self._read(str(lease["metadata"]["name"]))
+        return found if _spec(found).get("holderIdentity") == self._node else None
 
     def _look_again(self, name: str) -> bool:
         """Somebody wrote the Lease that we hold: ours still, if he left our name in it."""

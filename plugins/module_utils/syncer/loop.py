@@ -174,7 +174,7 @@ class Loop:
             self._recheck_at = now + between(0.8, 1.2) * self._pace.recheck
             self._recheck(now)
         self._flush()
-        if self._is_awake and self._restarts.is_idle and self._status.is_said:
+        if self._is_awake and self._restarts.is_at_rest and self._status.is_said:
             self._is_awake = False
             self._rest()
 

@@ -83,15 +83,23 @@ class Restarts:
         return self._step == IDLE
 
     @property
+    def is_at_rest(self) -> bool:
+        """Idle, and no slot is to be given back."""
+        return self._step == IDLE and self._slots.owed_at is None
+
+    @property
     def is_running(self) -> bool:
         return self._step == RUNNING
 
     @property
     def due_at(self) -> Optional[float]:
         """When ``on_time`` has something to do, on the monotonic clock."""
-        if self._step == WAITING and not self._stopping():
-            return self._look_at
-        return self._slots.renew_at if self._step == RUNNING else None
+        if self._step == RUNNING:
+            return self._slots.renew_at
+        owed_at = self._slots.owed_at
+        if self._step == IDLE or self._stopping():
+            return owed_at
+        return self._look_at if owed_at is None else min(owed_at, self._look_at)
 
     def want(self, version: str, outcome: Outcome) -> None:
         """There is a restart to do, for this version of the Secret."""
@@ -117,11 +125,14 @@ class Restarts:
         due = self.due_at
         if due is None or now < due:
             return
-        if self._step == WAITING:
+        if self._step == RUNNING:
+            if not self._slots.renew():
+                # Too late to undo: kubelet is being restarted.
+                self._log.warning("slot lost")
+        elif self._step == WAITING and now >= self._look_at and not self._stopping():
             self._look()
-        elif not self._slots.renew():
-            # Too late to undo: kubelet is being restarted.
-            self._log.warning("slot lost")
+        else:
+            self._slots.release()
 
     def end(self, result: Result) -> None:
         """The result is known; the slot is still held."""

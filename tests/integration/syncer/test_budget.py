@@ -142,3 +142,23 @@ def test_the_slot_is_renewed_while_kubelet_is_being_restarted(new_node: NewNode,
     assert cluster.holder() == "node-1"
     go_on.set()
     cluster.wait("in-sync", version)
+
+
+@pytest.mark.parametrize("code", [429, 503])
+def test_a_slot_that_the_server_does_not_take_back(new_node: NewNode, cluster: Cluster, code: int) -> None:
+    go_on = threading.Event()
+
+    def waits(_number: int) -> str:
+        assert go_on.wait(20)
+        return "done"
+
+    node = new_node(SYNCER_LEASE_SECONDS="12")
+    node.kubelet.on_restart = waits
+    node.start()
+    version = cluster.put(document())
+    eventually(cluster.holder, "the slot is taken")
+    cluster.lab.faults.add(verb="update", path="*/leases/*", status=code, times=2)
+    go_on.set()
+    cluster.wait("in-sync", version)
+    eventually(lambda: cluster.holder() == "", "it is given back, long before its time is over", limit=9)
+    eventually(lambda: node.rested, "and then it rests")

@@ -320,6 +320,83 @@ def test_a_silent_server_is_not_waited_for_again_and_again(
     assert not one.is_held
 
 
+@pytest.mark.parametrize(
+    "error", [ApiError(429, "", "slow down"), ApiError(503, "", "busy"), WireError("no")]
+)
+def test_a_slot_that_the_server_does_not_take_back_is_given_back_later(
+    clock: Clock, error: Exception
+) -> None:
+    leases = Leases("slot-0")
+    one = slots(leases, "node-1", clock)
+    assert one.take()
+    leases.fails = error
+    one.release()
+    assert not one.is_held
+    assert one.owed_at == clock.now + DURATION / 12
+    # Somebody puts a label on it meanwhile.
+    leases.put("slot-0", leases.kept["slot-0"]["spec"])
+    leases.fails = None
+    one.release()
+    assert leases.holders() == []
+    assert one.owed_at is None
+
+
+def test_the_server_may_say_when(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    one = slots(leases, "node-1", clock)
+    assert one.take()
+    leases.fails = ApiError(429, "", "slow down", 20)
+    one.release()
+    assert one.owed_at == clock.now + 20
+
+
+def test_a_slot_that_is_owed_is_not_asked_for_once_others_may_have_it(clock: Clock) -> None:
+    leases = Leases("slot-0")
+    one, two = slots(leases, "node-1", clock), slots(leases, "node-2", clock)
+    assert one.take()
+    assert not two.take()
+    leases.fails, tries = ApiError(503, "", "busy"), 0
+    one.release()
+    while one.owed_at is not None:
+        clock.now, tries = one.owed_at, tries + 1
+        one.release()
+    assert 5 <= tries <= 12
+    leases.fails = None
+    clock.now += DURATION
+    assert two.take()
+    assert not one.take()
+    one.release()
+    assert leases.holders() == ["node-2"]
+
+
+def test_a_slot_that_is_owed_is_taken_before_any_other(clock: Clock) -> None:
+    leases = Leases("slot-0", "slot-1", "slot-2")
+    one = slots(leases, "node-1", clock)
+    assert one.take()
+    owed = leases.asked[-1]
+    leases.fails = ApiError(503, "", "busy")
+    one.release()
+    assert not one.take()
+    assert leases.asked[-1] == owed, "as long as it may be ours, no other"
+    leases.fails = None
+    assert one.take()
+    assert leases.holders() == ["node-1"]
+    one.release()
+    assert (leases.holders(), one.owed_at) == ([], None)
+
+
+def test_a_slot_that_is_owed_and_gone_keeps_nobody_from_the_others(clock: Clock) -> None:
+    leases = Leases("slot-0", "slot-1")
+    one = slots(leases, "node-1", clock)
+    assert one.take()
+    leases.fails = ApiError(503, "", "busy")
+    one.release()
+    leases.fails = None
+    del leases.kept[leases.asked[-1]]
+    assert one.take()
+    assert leases.holders() == ["node-1"]
+
+
 def test_a_lease_that_is_missing_is_said(clock: Clock) -> None:
     leases = Leases("slot-0")
     one = Slots(leases, "kube-system", ("slot-9",), "node-1", clock=clock)  # type: ignore[arg-type]

@@ -56,6 +56,35 @@ def test_while_kubelet_is_watched(new_node: NewNode, cluster: Cluster) -> None:
     eventually(lambda: cluster.holder() == "", "the slot is given back")
 
 
+def test_while_systemd_is_at_work(new_node: NewNode, cluster: Cluster) -> None:
+    """The job is waited for, since its end says whether kubelet was restarted; kubelet is not."""
+    go_on = threading.Event()
+
+    def waits(_number: int) -> str:
+        assert go_on.wait(20)
+        return "done"
+
+    node = new_node(SYNCER_HEALTH_WINDOW="3000")
+    node.kubelet.on_restart = waits
+    node.start()
+    version = cluster.put(document())
+    eventually(lambda: node.kubelet.restarts, "kubelet is being restarted")
+    ended: list[float] = []
+    ending = threading.Thread(target=lambda: ended.append(end(node)))
+    ending.start()
+    eventually(lambda: node.is_stopping, "it was asked to end")
+    assert ending.is_alive()
+    go_on.set()
+    ending.join(20)
+    assert ended
+    assert (cluster.holder(), cluster.status()["state"]) == ("node-1", "pending")
+    node.environ["SYNCER_HEALTH_WINDOW"] = "1"
+    node.start()
+    cluster.wait("in-sync", version)
+    assert node.kubelet.restarts == 1, "it had started with the file already"
+    eventually(lambda: cluster.holder() == "", "the slot is given back")
+
+
 def test_while_it_rolls_back(new_node: NewNode, cluster: Cluster) -> None:
     """The roll-back is brought to its end, whoever asks for what."""
     go_on, rolling_back = threading.Event(), threading.Event()

@@ -166,7 +166,7 @@ class Loop:
         if not self._restarts.is_running:
             if self._again_at is not None and now >= self._again_at:
                 self._log.info("trying again", resourceVersion=self._version)
-                self._is_again = True
+                self._again_at, self._is_again = None, True
                 self._converge(now)
             elif self._retry_at is not None and now >= self._retry_at:
                 self._converge(now)

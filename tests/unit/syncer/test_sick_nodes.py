@@ -147,6 +147,19 @@ def test_it_is_tried_less_and_less_often(fleet: Fleet) -> None:
     assert (node.password, node.status["by"], fleet.server.holder) == ("example-good", "node", "")
 
 
+def test_the_file_cannot_be_written_when_it_is_tried_again(fleet: Fleet) -> None:
+    node = unlucky(fleet)
+    version = node.status["resourceVersion"]
+    node.kubelet.on_restart = lambda _number: "done"
+    kept = node.path.rename(node.path.with_name("kept"))
+    node.path.mkdir()
+    fleet.run(HOUR)
+    assert "not written" in node.status["message"]
+    node.path.rmdir()
+    kept.rename(node.path)
+    fleet.settle(node, "in-sync", version)
+
+
 def test_what_failed_for_what_it_is_stays_held(fleet: Fleet) -> None:
     node = unlucky(fleet, "failed")
     assert "by" not in node.status

@@ -193,7 +193,7 @@ class Restarts:
         waits = self._asks <= _ASKS
         if waits:
             self._look_at = time.monotonic() + self._pace.ask.wait()
-            self._say(PENDING, f"kubelet is to be restarted; how others fared cannot be asked: {error}")
+            self._say(PENDING, "kubelet is to be restarted; how others fared cannot be asked")
         else:
             self._log.warning("not asked", resourceVersion=self._version, why=str(error))
         return waits

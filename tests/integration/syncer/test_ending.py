@@ -122,8 +122,8 @@ def test_while_it_rolls_back(new_node: NewNode, cluster: Cluster) -> None:
 def test_while_the_api_server_is_silent(new_node: NewNode, cluster: Cluster) -> None:
     node = new_node().start()
     cluster.wait("in-sync", cluster.put(document()))
-    # Else the call that gives it back is waited for.
-    eventually(lambda: cluster.holder() == "", "the slot is given back")
+    # Else the call that gives the slot back, or its answer, is waited for.
+    eventually(lambda: node.rested, "nothing is under way any more")
     node.wire.silence()
     assert end(node) < PROMPT
 

@@ -34,7 +34,8 @@ options:
       - V(present) merges the docker config into the node's file.
       - V(absent) takes everything of this module's out of it. A file that was not there before is removed.
       - V(restarted) makes the restart that O(restart=deferred) has left to be made, and watches kubelet.
-      - V(healthy) restarts nothing and fails unless kubelet is well, and stays so for O(window).
+      - V(healthy) restarts nothing and fails unless kubelet is well, and stays so for O(window). The
+        file that kubelet has been restarted with then counts as known to work.
       - V(rolled_back) restores the file of before the last write, and restarts kubelet.
     type: str
     choices: [present, absent, restarted, healthy, rolled_back]
@@ -105,7 +106,9 @@ options:
   rollback:
     description:
       - Whether the file is rolled back when kubelet does not come up. Otherwise that is left to a task with
-        O(state=rolled_back).
+        O(state=rolled_back), which then knows the reason.
+      - With O(state=restarted) and without it, RV(state) stays V(pending) until a task with O(state=healthy)
+        has watched kubelet. A run that ends before that leaves it to the next one.
     type: bool
     default: true
   retry_failed:
@@ -270,8 +273,8 @@ actions:
   sample: [written, restarted]
 state:
   description:
-    - V(in-sync), V(pending) for a restart that is still to be made, V(failed), or V(held) for a docker
-      config that has failed before and was left alone.
+    - V(in-sync), V(pending) for a restart that is still to be made or judged, V(failed), or V(held) for a
+      docker config that has failed before and was left alone.
   type: str
   returned: when the node was reached
   sample: in-sync

@@ -133,7 +133,8 @@ def run(
     del result["id"]
     if diff and done.changed and not done.rolled_back and done.before != done.after:
         result["diff"] = [outcome.diff(key)]
-    wanted = (PENDING,) if options.restart == DEFERRED or check_mode else ()
+    # A kubelet that is up, and is left to be watched by another task, is as wanted.
+    wanted = (PENDING,) if options.restart == DEFERRED or check_mode or done.healthy else ()
     if done.state in {FAILED, HELD, PENDING} - set(wanted):
         result["failed"] = True
         result["kind"] = "held" if done.state == HELD else "kubelet"

@@ -17,12 +17,15 @@ from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import UnitState
-from tests.unit.kubelet.story import BAD, NEW, OLD, Stepping, Story, kill_at_every_step
+from tests.unit.kubelet.story import BAD, LATE, NEW, OLD, Stepping, Story, kill_at_every_step
 from tests.unit.kubelet.support import JumpingClock, config
+
+# How often a kubelet that dies later is seen up: by whoever restarts it, and then once.
+_SEEN_UP = 2
 
 
 class Kubelet(Stepping):
-    """Outlives the processes that restart it: its state is in a file.  Fails on ``bad.example``."""
+    """Outlives the processes that restart it: its state is in a file."""
 
     def __init__(self, path: Path, config_path: Path) -> None:
         self._path = path
@@ -34,8 +37,11 @@ class Kubelet(Stepping):
         content = self._config.read_text() if self._config.exists() else ""
         job = "failed" if "bad.example" in content else job
         count = self._known["count"] + 1 if self._path.exists() else 1
-        self._path.write_text(json.dumps({"count": count, "content": content, "job": job}))
+        self._save(count=count, content=content, job=job, seen=0)
         return job
+
+    def _save(self, **known: Any) -> None:
+        self._path.write_text(json.dumps(known))
 
     @property
     def _known(self) -> dict[str, Any]:
@@ -51,6 +57,10 @@ class Kubelet(Stepping):
     def state(self, unit: str) -> UnitState:
         known = self._known
         active, sub = ("active", "running") if known["job"] == "done" else ("failed", "failed")
+        if "late.example" in known["content"]:
+            self._save(**{**known, "seen": known["seen"] + 1})
+            if known["seen"] >= _SEEN_UP:
+                active, sub = "activating", "auto-restart"
         return UnitState("loaded", active, sub, "success", f"{known['count']:032x}", 0, True, "notify")
 
     def reset_failed(self, unit: str) -> None:
@@ -91,6 +101,7 @@ STORIES: dict[str, tuple[Any, list[DockerConfig | None], DockerConfig | None, st
     "removed": (None, [NEW], None, "in-sync"),
     "rolled back": (OLD, [], BAD, "held"),
     "rolled back to absence": (None, [], BAD, "held"),
+    "rolled back after a while": (OLD, [], LATE, "held"),
 }
 
 

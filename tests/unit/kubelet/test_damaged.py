@@ -146,6 +146,15 @@ def test_no_owner_and_no_content_of_a_wrong_kind_is_restored(
                 "touched": False,
             }
         },
+        {
+            "pending": {
+                **dict.fromkeys(("id", "desired", "content", "invocation", "undone"), ""),
+                "phase": "restart",
+                "touched": False,
+                "reason": 7,
+                "by_node": False,
+            }
+        },
         {"failed": {"desired": "", "times": "1e999", "at": 0, "reason": ""}},
         {"failed": {"desired": "", "times": 1, "at": "1e999", "reason": ""}},
         {"failed": {"desired": "", "times": 1, "at": 0, "reason": ["x"]}},

@@ -131,6 +131,11 @@ def _failed_and_left(place: Place) -> None:
     place.sync(attempts=1, rollback=False).apply(B)
 
 
+def _left_to_be_watched(place: Place) -> None:
+    _deferred(place)
+    place.sync(rollback=False, window=0.0).settle()
+
+
 def _old_file_fails_too(place: Place) -> None:
     _in_sync(place)
     place.systemd.script = ["failed"] * 6
@@ -188,6 +193,7 @@ STATES = [
     _back_after_the_restart,
     _failed,
     _failed_and_left,
+    _left_to_be_watched,
     _old_file_fails_too,
     _before_the_file_of_before,
     _before_the_file_of_before_edited,

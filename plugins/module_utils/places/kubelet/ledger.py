@@ -42,7 +42,9 @@ class Pending(NamedTuple):
     ``id``: of this write; ``desired``: digest of what was asked for; ``content``: digest of the file's bytes;
     ``phase``: ``restart`` or ``rollback``; ``invocation``: kubelet's InvocationID before our restart, once
     there was one: if it has changed, kubelet has started with the file; ``undone``: of a roll-back, digest
-    of the bytes that it takes away; ``touched``: whether it follows a restart of ours with something else.
+    of the bytes that it takes away; ``touched``: whether it follows a restart of ours with something else;
+    ``reason``: why kubelet is not well with it, where a roll-back was left to a later task; ``by_node``: as
+    of ``Failed``.
     """
 
     id: str
@@ -52,6 +54,8 @@ class Pending(NamedTuple):
     invocation: str = ""
     undone: str = ""
     touched: bool = False
+    reason: str = ""
+    by_node: bool = False
 
     @property
     def has_restarted(self) -> bool:
@@ -144,10 +148,13 @@ def _pending(value: Any) -> Optional[Pending]:
     if value is None:
         return None
     found = fields.members(value)
-    names = [name for name in Pending._fields if name != "touched"]
-    pending = Pending(
-        **{name: fields.text(found, name) for name in names}, touched=fields.flag(found, "touched")
-    )
+    # Earlier ones have no reason.
+    found = {"reason": "", "by_node": False, **found}
+    flags = ("touched", "by_node")
+    read: dict[str, Any] = {
+        name: (fields.flag if name in flags else fields.text)(found, name) for name in Pending._fields
+    }
+    pending = Pending(**read)
     if pending.phase not in (RESTART, ROLLBACK):
         raise ValueError("no phase")
     return pending

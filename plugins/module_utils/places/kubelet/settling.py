@@ -38,6 +38,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.transitions import (
     done,
+    note_reason,
     restore,
     roll_back,
 )
@@ -48,7 +49,10 @@ _BACK = "the file was rolled back"
 
 
 class Settlement:
-    """One settling of what is pending, under the store's lock of ``restarting``."""
+    """One settling of what is pending, under the store's lock of ``restarting``.
+
+    :param leave: whether a kubelet that came up is left to be watched: what is pending stays so.
+    """
 
     def __init__(
         self,
@@ -58,10 +62,13 @@ class Settlement:
         health: Health,
         clock: Clock,
         stop: Callable[[], bool],
+        *,
+        leave: bool = False,
     ) -> None:
         self._store = store
         self._options = options
         self._clock = clock
+        self._leave = leave
         self._restarter = Restarter(systemd, options, health, clock, stop)
         self._result = SyncResult()
         self._result.systemd = systemd.NAME
@@ -87,7 +94,7 @@ class Settlement:
         result.seconds = self._clock.monotonic() - began
         if result.jobs:
             result.did("restarted")
-        if result.state == PENDING:
+        if result.state == PENDING and not result.healthy:
             result.effective = CACHE
         return result
 
@@ -124,7 +131,12 @@ class Settlement:
                     result.state = FAILED
                     result.message = f"{ledger.failed.reason}; {_BACK}"
                     result.by_node = ledger.failed.by_node
-                done(store, ledger, backup, keep=self._options.backup)
+                if self._leave and not verdict.warning:
+                    note_reason(store, ledger, "")
+                    if result.state != FAILED:
+                        result.state, result.message = PENDING, "kubelet is up and still to be watched"
+                else:
+                    done(store, ledger, backup, keep=self._options.backup)
                 return False
             if verdict.unknown:
                 result.state, result.message = PENDING, verdict.reason
@@ -142,6 +154,7 @@ class Settlement:
                 return False
             result.state, result.message, result.by_node = FAILED, verdict.reason, verdict.by_node
             if not self._options.rollback:
+                note_reason(store, ledger, verdict.reason, by_node=verdict.by_node)
                 return False
             there = store.file().data
             now, by_node = self._clock.now(), verdict.by_node

@@ -35,6 +35,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
     ROLLBACK,
+    Backup,
     Ledger,
     Pending,
 )
@@ -68,6 +69,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     begin,
     claim,
     done,
+    note_reason,
     roll_back,
 )
 
@@ -128,7 +130,7 @@ class Synchroniser:
             on_written(written)
         if self.options.restart != ON_CHANGE or not written.needed:
             return written
-        settled = written.then(self.settle(slot=slot, stop=stop))
+        settled = written.then(self._settle(slot, stop))
         if written.state == HELD:
             settled.state, settled.message = written.state, written.message
         return settled
@@ -161,18 +163,19 @@ class Synchroniser:
     def settle(self, *, slot: Slot = nullcontext, stop: Stop = _never) -> SyncResult:
         """Restart and watch kubelet if a write is pending; keep the file, or roll it back.
 
-        Something newer that is written meanwhile is settled, too, before this returns.
+        Something newer that is written meanwhile is settled, too, before this returns.  Without ``rollback``
+        a kubelet that came up is left to ``verify``: the write stays pending, so that it counts as known to
+        work only once kubelet has been watched, whatever becomes of this run.
         """
-        if self._pending() is None:
-            return self._told(SyncResult())
-        settlement = self._settlement(stop)
-        with self._store.restarting(), slot():
-            return self._told(settlement.run())
+        return self._settle(slot, stop, leave=not self.options.rollback)
 
     def plan_settle(self, *, stop: Stop = _never) -> SyncResult:
         """What ``settle`` would do; nothing is written."""
         rehearsal = self._rehearsal()
-        result = SyncResult() if rehearsal._pending() is None else rehearsal._settlement(stop).foresee()
+        leave = not self.options.rollback
+        result = SyncResult()
+        if rehearsal._pending() is not None:
+            result = rehearsal._settlement(stop, leave=leave).foresee()
         return rehearsal._told(result)
 
     def verify(self, *, stop: Stop = _never) -> SyncResult:
@@ -185,15 +188,18 @@ class Synchroniser:
         try:
             problem = self._health.problem(systemd, self.options.unit, before, self._clock, stop)
         except Interrupted:
-            problem = "interrupted"
+            problem, before = "interrupted", ""
         result.seconds, result.healthy = self._clock.monotonic() - began, not problem
         if problem:
             result.state, result.message = FAILED, problem
-        elif pending is not None and before:
+        if pending is not None and before:
             with self._store.writing():
                 ledger, backup = self._store.ledger(), self._store.backup()
                 if ledger.pending is not None and ledger.pending.id == pending.id:
-                    done(self._store, ledger, backup, keep=self.options.backup)
+                    if problem:
+                        note_reason(self._store, ledger, problem)
+                    else:
+                        done(self._store, ledger, backup, keep=self.options.backup)
         return self._told(result)
 
     def roll_back(self, *, slot: Slot = nullcontext, stop: Stop = _never) -> SyncResult:
@@ -201,7 +207,7 @@ class Synchroniser:
         result = self._roll_back()
         if not result.needed or self.options.restart != ON_CHANGE:
             return result
-        settled = result.then(self.settle(slot=slot, stop=stop))
+        settled = result.then(self._settle(slot, stop))
         if settled.healthy:
             settled.state, settled.message = IN_SYNC, ""
         return settled
@@ -276,13 +282,20 @@ class Synchroniser:
         elif pending is not None and not pending.has_restarted and ledger.digest(here) == ledger.verified:
             # Whoever noted it was killed before the file was replaced.
             done(store, ledger, backup, keep=self.options.backup)
-        elif not roll_back(store, ledger, backup, "rolled back on request", self._clock.now()):
+        elif not self._back(ledger, backup):
             result.state, result.message = FAILED, f"the file {LOST}"
         else:
             if store.file().data != here:
                 result.did("rolled back")
             result.rolled_back = result.needed = True
         return result
+
+    def _back(self, ledger: Ledger, backup: Backup) -> bool:
+        """For the reason that was noted when it was not rolled back at once, if there is one."""
+        pending = ledger.pending
+        reason, by_node = (pending.reason, pending.by_node) if pending is not None else ("", False)
+        reason = reason or "rolled back on request"
+        return roll_back(self._store, ledger, backup, reason, self._clock.now(), by_node=by_node)
 
     def _told(self, result: SyncResult) -> SyncResult:
         """With what was found of the files beside ``config.json``."""
@@ -310,8 +323,16 @@ class Synchroniser:
                 result.rolled_back, result.after = True, result.before
         return result
 
-    def _settlement(self, stop: Stop) -> Settlement:
-        return Settlement(self._store, self._asked(), self.options, self._health, self._clock, stop)
+    def _settle(self, slot: Slot, stop: Stop, *, leave: bool = False) -> SyncResult:
+        if self._pending() is None:
+            return self._told(SyncResult())
+        settlement = self._settlement(stop, leave=leave)
+        with self._store.restarting(), slot():
+            return self._told(settlement.run())
+
+    def _settlement(self, stop: Stop, *, leave: bool = False) -> Settlement:
+        systemd, health = self._asked(), self._health
+        return Settlement(self._store, systemd, self.options, health, self._clock, stop, leave=leave)
 
     def _demand_usable(self, foreseen: SyncResult) -> None:
         """A unit that cannot be restarted is found before anything is written.

@@ -29,7 +29,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.members import without
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
 
-__all__ = ["again", "begin", "claim", "done", "note_invocation", "restore", "roll_back"]
+__all__ = ["again", "begin", "claim", "done", "note_invocation", "note_reason", "restore", "roll_back"]
 
 
 def begin(
@@ -197,6 +197,13 @@ def _give_up(store: Store, ledger: Ledger) -> None:
         here = ledger.digest(store.file().data)
         ledger.pending = None if has_failed else pending._replace(content=here, phase=RESTART, undone="")
     store.save_ledger(ledger)
+
+
+def note_reason(store: Store, ledger: Ledger, reason: str, *, by_node: bool = False) -> None:
+    """Note why kubelet is not well with what is pending, or nothing, for whoever rolls it back or not."""
+    if ledger.pending is not None:
+        ledger.pending = ledger.pending._replace(reason=reason, by_node=by_node)
+        store.save_ledger(ledger)
 
 
 def note_invocation(store: Store, pending: Pending, invocation: str) -> bool:

@@ -327,6 +327,23 @@ def test_the_slot_is_taken_after_the_write_and_around_the_restart(place: Place) 
     assert events == ["written", "slot taken", "restart", "slot given back"]
 
 
+def test_what_was_written_is_told_although_another_run_is_restarting_kubelet(place: Place) -> None:
+    place.put(document(ecr_example="x"))
+    sync = place.sync(lock_timeout=0.5)
+    with Store(str(place.path), place.clock).restarting():
+        result = sync.apply(WANTED)
+        back = sync.roll_back()
+    assert (result.state, result.changed, result.actions) == ("pending", True, ["written"])
+    assert result.message == (
+        "another process has been restarting on this node for 0.5 s; the next run does what is left"
+    )
+    assert (result.needed, result.effective) == (True, "within 5 minutes")
+    assert (back.state, back.actions) == ("pending", ["rolled back"])
+    assert place.systemd.restarts == 0
+    assert sync.apply(WANTED).state == "in-sync"
+    assert place.systemd.restarts == 1
+
+
 def test_something_newer_during_the_restart_is_settled_too(place: Place) -> None:
     newer = config(quay_io="newer")
 

@@ -20,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     Conflict,
+    PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.auth_file import (
     Snapshot,
@@ -118,10 +119,10 @@ class Synchroniser:
 
         :param desired: what of the file is ours; None: nothing.
         :param slot: entered once the file is written, left when kubelet has been watched; may wait, and
-        may raise.
+        may raise a PullSecretError: the restart is then pending.
         :param on_written: told of the write before that.
         :param stop: asked several times a second; True leaves what is not done to the next run.
-        :raises PullSecretError: nothing was changed (or, from ``slot``: the restart is pending).
+        :raises PullSecretError: nothing was changed.
         """
         if self.options.restart != NEVER:
             self._demand_usable(self._rehearsal().write(desired))
@@ -130,7 +131,7 @@ class Synchroniser:
             on_written(written)
         if self.options.restart != ON_CHANGE or not written.needed:
             return written
-        settled = written.then(self._settle(slot, stop))
+        settled = self._after(written, slot, stop)
         if written.state == HELD:
             settled.state, settled.message = written.state, written.message
         return settled
@@ -166,6 +167,8 @@ class Synchroniser:
         Something newer that is written meanwhile is settled, too, before this returns.  Without ``rollback``
         a kubelet that came up is left to ``verify``: the write stays pending, so that it counts as known to
         work only once kubelet has been watched, whatever becomes of this run.
+
+        :raises PullSecretError: what is left is pending.
         """
         return self._settle(slot, stop, leave=not self.options.rollback)
 
@@ -207,7 +210,7 @@ class Synchroniser:
         result = self._roll_back()
         if not result.needed or self.options.restart != ON_CHANGE:
             return result
-        settled = result.then(self._settle(slot, stop))
+        settled = self._after(result, slot, stop)
         if settled.healthy:
             settled.state, settled.message = IN_SYNC, ""
         return settled
@@ -322,6 +325,14 @@ class Synchroniser:
             if foreseen.rolled_back:
                 result.rolled_back, result.after = True, result.before
         return result
+
+    def _after(self, written: SyncResult, slot: Slot, stop: Stop) -> SyncResult:
+        """What was written, and what became of kubelet; also where another run is busy with kubelet."""
+        try:
+            return written.then(self._settle(slot, stop))
+        except PullSecretError as error:
+            written.state, written.message, written.effective = PENDING, str(error), CACHE
+            return written
 
     def _settle(self, slot: Slot, stop: Stop, *, leave: bool = False) -> SyncResult:
         if self._pending() is None:

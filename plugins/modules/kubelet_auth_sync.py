@@ -49,7 +49,11 @@ options:
     type: str
     default: kubelet.service
   healthz:
-    description: URL on the node that answers 200 while kubelet is well, without TLS. Empty, it is not asked.
+    description:
+      - URL on the node that answers 200 while kubelet is well, without TLS. Empty, it is not asked.
+      - Nothing is written if a restart would follow and kubelet runs without answering there, for then
+        neither the old file nor the new one could be judged. A kubelet that is down, or was started again by
+        systemd, or itself says that it is unwell, is no reason against it.
     type: str
     default: http://127.0.0.1:10248/healthz
   systemd:

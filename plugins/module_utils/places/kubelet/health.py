@@ -15,7 +15,10 @@ import socket
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PullSecretError,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
     Systemd,
@@ -23,11 +26,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     UnitState,
 )
 
-__all__ = ["Health", "Healthz", "Interrupted", "nap"]
+__all__ = ["Health", "Healthz", "Interrupted", "Unheard", "nap"]
 
 _POLL = 0.25
 _ANSWER = 2.0
 _NAP = 0.25
+# A kubelet that was just started is heard within that.
+_HEARING = 5.0
 _SLIPS = 3
 _LONGEST = 1000
 _STATUS = re.compile(rb"[0-9]{3}\Z")
@@ -35,6 +40,18 @@ _STATUS = re.compile(rb"[0-9]{3}\Z")
 
 class Interrupted(Exception):
     """Whoever asked no longer wants to wait."""
+
+
+class Unheard(PullSecretError):
+    """Kubelet runs, and its ``healthz`` is not to be had: the node's own fault, or the option's."""
+
+    kind = "kubelet"
+
+    def __init__(self, unit: str, url: str, words: str, left: str) -> None:
+        super().__init__(
+            f"{unit}: kubelet runs, but {words} ({url}); {left}",
+            "see whether `healthz` is its address; empty, it is not asked",
+        )
 
 
 class Healthz:
@@ -65,8 +82,16 @@ class Healthz:
 
     def problem(self, clock: Clock) -> str:
         """Nothing where it answers 200, else what it says or does."""
+        return self._asked(clock)[1]
+
+    def silence(self, clock: Clock) -> str:
+        """Likewise, but nothing either where kubelet itself says that it is unwell: so it is there."""
+        status, words = self._asked(clock)
+        return "" if status >= 500 else words
+
+    def _asked(self, clock: Clock) -> tuple[int, str]:
         if not self.url:
-            return ""
+            return 200, ""
         end = clock.monotonic() + _ANSWER
         # As bytes: a str would be encoded as an international name, with the tables for it: 1 MiB.
         where: Any = (self._host.encode("ascii"), self._port)
@@ -77,18 +102,19 @@ class Healthz:
                 while b"\n" not in answer and len(answer) < 4096:
                     left = end - clock.monotonic()
                     if left <= 0:
-                        return "healthz gives no answer"
+                        return 0, "healthz gives no answer"
                     stream.settimeout(left)
                     part = stream.recv(4096)
                     if not part:
                         break
                     answer += part
         except OSError as error:
-            return f"healthz cannot be asked: {error.strerror or 'no answer'}"
+            return 0, f"healthz cannot be asked: {error.strerror or 'no answer'}"
         words = answer.split(None, 2)
         if len(words) < 2 or not words[0].startswith(b"HTTP/") or not _STATUS.match(words[1]):
-            return "healthz does not speak HTTP"
-        return "" if words[1] == b"200" else f"healthz answers {int(words[1])}"
+            return 0, "healthz does not speak HTTP"
+        status = int(words[1])
+        return status, "" if status == 200 else f"healthz answers {status}"
 
 
 class Health(NamedTuple):
@@ -141,6 +167,23 @@ class Health(NamedTuple):
                 if misses > _SLIPS:
                     return wrong
             nap(_POLL, clock, stop)
+
+    def silence(self, systemd: Systemd, unit: str, clock: Clock) -> str:
+        """Why a kubelet that runs all the time is not heard; nothing where it is heard, or may have ended.
+
+        For it to be restarted with another file would show nothing, and mend nothing.  That is not said of a
+        kubelet that is down, crashing or unwell: the file may be the reason, and another one the remedy.
+        """
+        end = clock.monotonic() + _HEARING
+        while self.healthz.url:
+            state, _wrong = _asked(systemd, unit)
+            if state is None or not state.is_up or state.restarts:
+                break
+            words = self.healthz.silence(clock)
+            if not words or clock.monotonic() >= end:
+                return words
+            clock.sleep(_POLL)
+        return ""
 
 
 def _asked(systemd: Systemd, unit: str) -> tuple[UnitState | None, str]:

@@ -33,6 +33,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     Health,
     Healthz,
     Interrupted,
+    Unheard,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
     ROLLBACK,
@@ -77,6 +78,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 __all__ = ["Options", "SyncResult", "Synchroniser"]
 
 _TRIES = 5
+_NOT_RESTARTED = "it was not restarted"
 
 Slot = Callable[[], AbstractContextManager[Any]]
 Stop = Callable[[], bool]
@@ -178,6 +180,7 @@ class Synchroniser:
         leave = not self.options.rollback
         result = SyncResult()
         if rehearsal._pending() is not None:
+            self._demand_heard(_NOT_RESTARTED)
             result = rehearsal._settlement(stop, leave=leave).foresee()
         return rehearsal._told(result)
 
@@ -339,6 +342,7 @@ class Synchroniser:
             return self._told(SyncResult())
         settlement = self._settlement(stop, leave=leave)
         with self._store.restarting(), slot():
+            self._demand_heard(_NOT_RESTARTED)
             return self._told(settlement.run())
 
     def _settlement(self, stop: Stop, *, leave: bool = False) -> Settlement:
@@ -346,15 +350,31 @@ class Synchroniser:
         return Settlement(self._store, systemd, self.options, health, self._clock, stop, leave=leave)
 
     def _demand_usable(self, foreseen: SyncResult) -> None:
-        """A unit that cannot be restarted is found before anything is written.
+        """A unit that cannot be restarted or judged is found before anything is written.
 
         :raises SystemdError: it cannot be, or systemd cannot be asked.
+        :raises Unheard: kubelet runs, and its ``healthz`` is not to be had.
         """
         if not foreseen.needed or foreseen.state == HELD:
             return
         problem = self._asked().state(self.options.unit).problem
         if problem:
             raise SystemdError(self.options.unit, problem)
+        self._demand_heard("nothing was written")
+
+    def _demand_heard(self, left: str) -> None:
+        """Not of one that may run with what we wrote, or is to go back: the file may be why it is silent.
+
+        :raises Unheard: kubelet runs, and its ``healthz`` is not to be had.
+        """
+        ledger = self._store.ledger()
+        pending = ledger.pending
+        is_first = pending is None or not (pending.has_restarted or pending.phase == ROLLBACK)
+        if ledger.failed is not None or not is_first:
+            return
+        words = self._health.silence(self._asked(), self.options.unit, self._clock)
+        if words:
+            raise Unheard(self.options.unit, self.options.healthz, words, left)
 
     def _asked(self) -> Systemd:
         if self._systemd is None:

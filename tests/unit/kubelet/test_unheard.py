@@ -1,0 +1,207 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A kubelet that runs, and whose ``healthz`` is not to be had: never restarted for a file it has no part in.
+
+And the other way round: whatever may be mended by another file is written.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import Unheard
+from tests.unit.kubelet.support import Place, config, document
+
+OLD = document(ecr_example="x")
+WANTED = config(quay_io="new")
+
+
+class Door:
+    """Where ``healthz`` may be: silent, until it is told what to answer."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/healthz"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                stream, _address = self._listener.accept()
+            except OSError:
+                return
+            with stream:
+                stream.recv(4096)
+                if self.status:
+                    stream.sendall(f"HTTP/1.1 {self.status} x\r\n\r\n".encode())
+
+    def close(self) -> None:
+        self._listener.close()
+
+
+@pytest.fixture
+def door() -> Iterator[Door]:
+    made = Door()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def options(door: Door) -> dict[str, Any]:
+    return {"healthz": door.url, "ready_timeout": 1.0, "window": 0.5, "attempts": 1}
+
+
+@pytest.mark.parametrize(("status", "says"), [(0, "does not speak HTTP"), (404, "answers 404")])
+def test_nothing_is_written_and_nothing_restarted(
+    place: Place, door: Door, options: dict[str, Any], status: int, says: str
+) -> None:
+    place.put(OLD)
+    door.status = status
+    said = f"kubelet runs, but healthz {says} ({door.url}); nothing was written; see whether `healthz` is"
+    for restart in ("on_change", "deferred"):
+        sync = place.sync(**options, restart=restart)
+        for work in (sync.plan, sync.apply):
+            with pytest.raises(Unheard, match=re.escape(said)):
+                work(WANTED)
+    assert place.beside() == ["config.json"]
+    assert place.auths() == OLD["auths"]
+    assert place.systemd.restarts == 0
+    assert place.sync(**options, restart="never").apply(WANTED).state == "in-sync"
+
+
+def test_nobody_is_there(place: Place) -> None:
+    with pytest.raises(Unheard, match="cannot be asked: Connection refused"):
+        place.sync(healthz="http://127.0.0.1:1/healthz").apply(WANTED)
+    # That long a kubelet that was just started may take.
+    assert 5 <= place.clock.time - 1000 < 6
+
+
+def test_without_a_change_it_is_no_matter(place: Place, options: dict[str, Any]) -> None:
+    place.sync().apply(WANTED)
+    assert place.sync(**options).apply(WANTED).state == "in-sync"
+
+
+def test_a_kubelet_that_was_just_started_is_waited_for(
+    place: Place, door: Door, options: dict[str, Any]
+) -> None:
+    sleep = place.clock.sleep
+
+    def later(seconds: float) -> None:
+        door.status = 200
+        sleep(seconds)
+
+    place.clock.sleep = later  # type: ignore[method-assign]
+    assert place.sync(**options).apply(WANTED).state == "in-sync"
+
+
+def _down(place: Place) -> None:
+    place.systemd.now = place.systemd.now._replace(active="failed", sub="failed")
+
+
+def _crashing(place: Place) -> None:
+    """Up when it is looked at, and soon no longer."""
+    up = place.systemd.now
+    place.systemd.later = [up] * 4 + [up._replace(active="activating", sub="auto-restart")]
+
+
+def _started_again(place: Place) -> None:
+    place.systemd.now = place.systemd.now._replace(restarts=7)
+
+
+@pytest.mark.parametrize("state", [_down, _crashing, _started_again], ids=lambda state: state.__name__)
+def test_a_kubelet_that_fails_with_the_old_file_gets_the_new_one(
+    place: Place, door: Door, options: dict[str, Any], state: Callable[[Place], None]
+) -> None:
+    place.put(OLD)
+    state(place)
+
+    def restarted() -> None:
+        door.status = 200
+
+    place.systemd.on_restart = restarted
+    assert place.sync(**options).apply(WANTED).state == "in-sync"
+    assert place.systemd.restarts == 1
+
+
+def test_a_kubelet_that_is_stopped_gets_it_too(place: Place, options: dict[str, Any]) -> None:
+    place.systemd.now = place.systemd.now._replace(active="inactive", sub="dead")
+    assert place.sync(**options).apply(WANTED).state == "in-sync"
+
+
+def test_a_kubelet_that_says_itself_that_it_is_unwell_is_restarted(
+    place: Place, door: Door, options: dict[str, Any]
+) -> None:
+    door.status = 500
+
+    def restarted() -> None:
+        door.status = 200
+
+    place.systemd.on_restart = restarted
+    assert place.sync(**options).apply(WANTED).state == "in-sync"
+
+
+def test_what_failed_and_could_not_be_rolled_back_can_be_replaced(
+    place: Place, door: Door, options: dict[str, Any]
+) -> None:
+    """Ours may be why kubelet is silent."""
+    place.put(OLD)
+    door.status = 200
+
+    def restarted() -> None:
+        (place.path.parent / "config.json.hyperfleet-backup").unlink(missing_ok=True)
+        door.status = 0
+
+    place.systemd.on_restart = restarted
+    assert "could not be rolled back" in place.sync(**options).apply(WANTED).message
+
+    def mended() -> None:
+        door.status = 200
+
+    place.systemd.on_restart = mended
+    assert place.sync(**options).apply(config(quay_io="newer")).state == "in-sync"
+
+
+def test_a_roll_back_is_never_refused(place: Place, door: Door, options: dict[str, Any]) -> None:
+    place.put(OLD)
+    door.status = 200
+    place.sync(**options, restart="deferred").apply(WANTED)
+    door.status = 0
+    assert place.sync(**options).roll_back().actions == ["rolled back", "restarted"]
+    assert place.auths() == OLD["auths"]
+
+
+def test_a_write_that_is_not_restarted_with_yet_stays_pending(
+    place: Place, door: Door, options: dict[str, Any]
+) -> None:
+    """The syncer's way: it writes first, and kubelet reads the file by itself."""
+    sync = place.sync(**options)
+    sync.write(WANTED)
+    for work in (sync.plan_settle, sync.settle):
+        with pytest.raises(Unheard, match="it was not restarted"):
+            work()
+    assert place.ledger()["pending"] is not None
+    assert "quay.io" in place.auths()
+    door.status = 200
+    assert sync.settle().state == "in-sync"
+
+
+def test_a_kubelet_that_falls_silent_after_the_write(
+    place: Place, door: Door, options: dict[str, Any]
+) -> None:
+    door.status = 200
+
+    def written(_result: object) -> None:
+        door.status = 0
+
+    result = place.sync(**options).apply(WANTED, on_written=written)
+    assert (result.state, result.actions) == ("pending", ["written"])
+    assert "it was not restarted" in result.message

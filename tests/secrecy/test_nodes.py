@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 from tests.secrecy.documents import INVALID, VALID
@@ -18,6 +20,28 @@ _MODULE = "hyperfleet.pull_secret.kubelet_auth_sync"
 _SOURCES = ("inline", "mapping", "file", "field", "env", "kubernetes", "gcp", "hyperfleet")
 # Where nothing is to be done it is of no account where the document was read from.
 _AGAIN = ("inline", "gcp")
+# A kubelet that comes up with the file of before only.
+_SYSTEMCTL = """#!/bin/sh
+count=$(cat {count} 2>/dev/null || echo 0)
+case $1 in
+  show) printf 'LoadState=loaded\\nActiveState=active\\nSubState=running\\nResult=exit-code\\nNRestarts=0\\n'
+        printf 'ConditionResult=yes\\nType=notify\\nInvocationID=%s\\n' "$count" ;;
+  restart) echo $((count + 1)) > {count}
+           if grep -q '"phase": "restart"' {ledger}; then
+             echo 'Job for kubelet.service failed.' >&2
+             exit 1
+           fi ;;
+esac
+"""
+
+
+def _systemctl(directory: Path, ledger: Path) -> str:
+    """A PATH with that one in it."""
+    directory.mkdir()
+    program = directory / "systemctl"
+    program.write_text(_SYSTEMCTL.format(count=directory / "count", ledger=ledger))
+    program.chmod(0o755)
+    return f"{directory}{os.pathsep}{os.environ['PATH']}"
 
 
 def test_a_node_shows_nothing(watcher: Watcher, labs: Labs) -> None:
@@ -65,12 +89,36 @@ def test_a_node_shows_nothing(watcher: Watcher, labs: Labs) -> None:
     (node / "other" / "config.json").write_bytes(INVALID["no colon"](spoilt))
     task("spoilt", path=str(node / "other" / "config.json"), source=layers[0]["source"])
     task("take out", state="absent")
+    # What is said where kubelet does not come up.
+    failing = node / "failing" / "config.json"
+    failing.parent.mkdir()
+    failing.write_bytes(world.canary("foreign where it fails").text.encode())
+    unwell = {
+        "path": str(failing),
+        "restart": "on_change",
+        "systemd": "systemctl",
+        "attempts": 1,
+        "window": 0,
+    }
+    sources = []
+    for name in ("fails", "fails and is left"):
+        canary = world.canary(name)
+        sources.append(world.source("file", canary, canary.text.encode()))
+    task("fails", **unwell, source=sources[0])
+    task("held", **unwell, source=sources[0])
+    task("deferred", **{**unwell, "restart": "deferred"}, source=sources[1])
+    task("fails and is left", **unwell, state="restarted", rollback=False)
+    task("rolled back later", **unwell, state="rolled_back")
 
     recording = watcher.play(
         tasks,
         {"given": variables},
         options=["-vvvv", "--diff"],
-        settings={**world.environment, "CANARY_JOURNAL": "1"},
+        settings={
+            **world.environment,
+            "CANARY_JOURNAL": "1",
+            "PATH": _systemctl(watcher.dest / "bin", Path(f"{failing}.hyperfleet")),
+        },
         module_process=True,
     )
     results = recording.results
@@ -84,6 +132,10 @@ def test_a_node_shows_nothing(watcher: Watcher, labs: Labs) -> None:
     assert sum(results[f"invalid: {what}"]["failed"] for what in wrong) > 2
     assert results["spoilt"]["actions"] == ["written"]
     assert not results["take out"]["failed"]
+    assert "(1 attempt); the file was rolled back" in results["fails"]["msg"]
+    assert results["held"]["kind"] == "held"
+    assert results["fails and is left"]["restart"]["jobs"] == ["failed"]
+    assert results["rolled back later"]["actions"] == ["rolled back", "restarted"]
     ledgers = [
         Evidence("ledger", path.name, path.read_bytes()) for path in node.rglob("config.json.hyperfleet")
     ]

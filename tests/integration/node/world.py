@@ -44,6 +44,16 @@ def auth(text: str) -> dict[str, str]:
     return {"auth": base64.b64encode(f"robot:example-password-{text}".encode()).decode()}
 
 
+# Of each of them, whatever its registry.
+_SECRET = ("example-password", auth("")["auth"][:28])
+
+
+def assert_silent(output: str) -> None:
+    """No secret is in it, as it is or as it stands in a docker config."""
+    for form in _SECRET:
+        assert form not in output
+
+
 def document(*registries: str) -> dict[str, Any]:
     return {"auths": {name: auth(name) for name in registries}}
 

@@ -162,6 +162,23 @@ def test_a_kubelet_that_is_not_running(pair: World) -> None:
     assert [pair.auths(node) for node in pair.nodes] == [{"quay.io"}] * 2
 
 
+def test_a_kubelet_that_runs_and_is_not_heard(pair: World) -> None:
+    """Not for a file that it has no part in; and in advance."""
+    pair.install()
+    pair.put(document("ecr.example"))
+    before = kubelets(pair)
+    wrong = "http://127.0.0.1:10249/healthz"
+    for flags in ((), ("--check",)):
+        for result in failed(pair, "quay.io", healthz=wrong, flags=flags):
+            assert f"kubelet runs, but healthz cannot be asked: Connection refused ({wrong})" in result["msg"]
+    assert kubelets(pair) == before
+    assert [pair.beside(node) for node in pair.nodes] == [["config.json"]] * 2
+    # One that is down is given the file, wherever it is asked.
+    pair.everywhere("systemctl", "stop", UNIT)
+    well(pair, "quay.io", healthz=wrong)
+    assert [pair.auths(node) for node in pair.nodes] == [{"ecr.example", "quay.io"}] * 2
+
+
 @row("the sixth restart in 10 s")
 def test_the_start_limit(pair: World) -> None:
     """Without ResetFailedUnit the sixth start would leave kubelet down."""

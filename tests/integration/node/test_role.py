@@ -104,6 +104,23 @@ def test_what_a_killed_run_left_is_foretold(fleet: World) -> None:
     assert fleet.kubelet() != before
 
 
+def test_a_run_that_ends_before_kubelets_health_is_checked(fleet: World) -> None:
+    """The first handler has restarted it and found it up; it ends two seconds later, and nobody looks."""
+    fleet.install("crash")
+    fleet.put(document("ecr.example"))
+    assert fleet.sync(BAD, restart="deferred").code == 0
+    restarted = fleet.sync(state="restarted", rollback=False, window=0)
+    assert restarted.code == 0, restarted.output
+    assert [result["state"] for result in restarted.of("kubelet_auth_sync")] == ["pending"] * 3
+    done = play(fleet, BAD, node_serial=3, node_max_fail_percentage=100)
+    assert done.code != 0
+    for node in fleet.nodes:
+        assert fleet.auths(node) == {"ecr.example"}
+        assert fleet.kubelet(node)[0] == "active"
+        assert "kubelet ended" in fleet.ledger(node)["failed"]["reason"]
+    assert_silent(done.output)
+
+
 @pytest.mark.parametrize(
     "variable", ["node_window", "node_ready_timeout", "node_backoff", "node_restart_timeout"]
 )

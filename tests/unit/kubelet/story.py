@@ -133,8 +133,10 @@ class Story:
         node = Node(from_environment(environ), lambda: self.kubelet, self.clock)
         written = node.write(desired.canonical())
         ended = node.restart(lambda: False) if written.restart else written
-        assert ended.finished or written.only_back or ended.only_back
-        return "held" if written.only_back or ended.only_back else "failed" if ended.failed else "in-sync"
+        # What failed before is only written to be taken back.
+        is_held = written.failed or ended.only_back
+        assert ended.finished or is_held
+        return "held" if is_held else "failed" if ended.failed else "in-sync"
 
     def content(self) -> bytes | None:
         return self.path.read_bytes() if self.path.exists() else None

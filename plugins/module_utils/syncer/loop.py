@@ -189,6 +189,7 @@ class Loop:
             # Whoever deletes it has made it harmless before; the file stays as it is.
             self._log.info("secret gone")
             if self._secret is None:
+                self._resume()
                 self._status.say("", PENDING, "the Secret is not there")
             return
         self._secret = secret
@@ -204,15 +205,19 @@ class Loop:
         if self._node.stamp() != self._stamp:
             self._log.info("file changed", by="somebody else")
             self._converge(now)
-        elif self._rechecks % _READ_EVERY == 0 and self._restarts.is_idle and self._retry_at is None:
+        elif self._rechecks % _READ_EVERY == 0 and self._restarts.is_idle and not self._is_due_later:
             self._converge(now)
+
+    @property
+    def _is_due_later(self) -> bool:
+        return self._retry_at is not None or self._again_at is not None
 
     def _converge(self, since: float) -> None:
         """Write what is wanted now, and see what is left to do."""
+        self._retry_at = None
         secret = self._secret
         if secret is None:
             return
-        self._retry_at = None
         self._is_written = False
         version = secret.resource_version
         # A try that is under way may be at its end: it must not begin anew.
@@ -223,7 +228,7 @@ class Loop:
             if version != self._logged:
                 self._logged = version
                 self._log.error("secret refused", resourceVersion=version, why=str(error))
-            # A restart that an earlier version waits for is still to be done.
+            self._resume()
             self._status.say(version, FAILED, str(error))
             return
         except NodeError as error:
@@ -258,6 +263,12 @@ class Loop:
             self._pace.again.reset()
             self._status.say(version, IN_SYNC, outcome.message)
         # Else whoever looks for a slot says more, in a moment.
+
+    def _resume(self) -> None:
+        """Nothing can be written: what an earlier version left to be done is still done."""
+        left = self._node.left()
+        if left.restart and self._may_restart:
+            self._restarts.resume(left)
 
     def _try_later(self, event: str, why: str, state: str) -> None:
         """Something about this node is wrong, and may be mended."""
@@ -310,11 +321,14 @@ class Loop:
         elif result.failed:
             self._is_written = False
             self._log.error("failed", resourceVersion=version, why=result.message)
-            self._say_failed(result)
+            # Of what was written meanwhile that says nothing.
+            if not self._written_meanwhile:
+                self._say_failed(result)
         else:
             self._log.info("restarted", resourceVersion=version)
             self._pace.again.reset()
-            self._say(IN_SYNC, result.message)
+            if not self._written_meanwhile:
+                self._say(IN_SYNC, result.message)
 
     def _say_failed(self, outcome: Outcome) -> None:
         message = outcome.message

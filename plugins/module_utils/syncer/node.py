@@ -15,7 +15,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     load,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import ROLLBACK
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
+    ROLLBACK,
+    Pending,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
     CACHE,
     FAILED,
@@ -118,6 +121,12 @@ class Node:
         finally:
             systemd.close()
 
+    def left(self) -> Outcome:
+        """What an earlier write has left to be done; nothing is written."""
+        pending = self._pending()
+        is_back = pending is not None and pending.phase == ROLLBACK
+        return Outcome(False, pending is not None, is_back, False, False, False, "")
+
     def stamp(self) -> Optional[tuple[int, ...]]:
         """Changes whenever somebody writes the file; None if it is not there."""
         try:
@@ -127,11 +136,14 @@ class Node:
         return (found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode)
 
     def _is_rolling_back(self) -> bool:
-        try:
-            pending = Store(self._path, self._clock).ledger().pending
-        except PullSecretError:
-            return False
+        pending = self._pending()
         return pending is not None and pending.phase == ROLLBACK
+
+    def _pending(self) -> Optional[Pending]:
+        try:
+            return Store(self._path, self._clock).ledger().pending
+        except PullSecretError:
+            return None
 
 
 def _outcome(result: SyncResult, restart: bool, only_back: bool) -> Outcome:

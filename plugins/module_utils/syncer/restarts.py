@@ -115,6 +115,11 @@ class Restarts:
             self._look_at = max(self._look_at, self._back_at)
         self._step = WAITING
 
+    def resume(self, outcome: Outcome) -> None:
+        """Likewise, for the version that it was last to be done for; what is waited for already goes on."""
+        if self._step == IDLE:
+            self.want(self._version, outcome)
+
     def drop(self) -> None:
         """There is none to wait for any more."""
         if self._step == WAITING:
@@ -140,7 +145,7 @@ class Restarts:
         if isinstance(result, Outcome) and result.finished and not result.only_back:
             self._back_at = 0.0
             self._pace.back.reset()
-        else:
+        elif self.only_back or (isinstance(result, Outcome) and result.only_back):
             self._back_at = time.monotonic() + self._pace.back.wait()
 
     def release(self) -> None:

@@ -140,6 +140,8 @@ def run(
         result["kind"] = "held" if done.state == HELD else "kubelet"
         named = done.message.startswith(f"{options.unit}: ")
         result["msg"] = done.message if named else f"{options.unit}: {done.message}"
+        if done.state == HELD and done.by_node:
+            result["msg"] += "; once the node is mended, `retry_failed` tries it again"
     return result
 
 

@@ -118,6 +118,10 @@ def test_pods_outside_of_the_nodes_network_ask_for_no_health() -> None:
     assert (syncer.host_network, syncer.healthz) == (False, "")
 
 
+def test_what_is_to_go_goes_however_it_was_deployed() -> None:
+    assert not build_cluster({**BASE, "state": "absent", "syncer_host_network": False}).present
+
+
 def test_what_the_api_server_takes_is_taken() -> None:
     selector = {"kubernetes.io/os": "linux", "a_B.c": "", "pool": 7, "x": True}
     tolerations = [

@@ -453,6 +453,22 @@ def test_a_roll_back_on_request_restores_the_very_bytes(place: Place) -> None:
     assert place.path.read_bytes() == old
 
 
+@pytest.mark.parametrize("others", [{"ecr_example": "theirs"}, {"ecr_example": "theirs", "quay_io": "first"}])
+def test_what_a_roll_back_on_request_brings_back_is_ours_as_it_was(
+    place: Place, others: dict[str, str]
+) -> None:
+    """After a rotation that went well: nothing is pending, and the rotated one has gone out of the file."""
+    place.put(document(**others))
+    for word in ("older", "newer"):
+        assert place.sync().apply(config(quay_io=word, tenant_example=word)).state == "in-sync"
+    assert place.sync().roll_back().state == "in-sync"
+    assert place.auths() == document(**{**others, "quay_io": "older", "tenant_example": "older"})["auths"]
+    place.sync().apply(config(quay_io="third"))
+    assert "tenant.example" not in place.auths()
+    place.sync().apply(None)
+    assert place.auths() == document(**others)["auths"]
+
+
 def test_a_stop_leaves_the_restart_to_the_next_run(place: Place) -> None:
     result = place.sync().apply(WANTED, stop=lambda: place.systemd.restarts == 1)
     assert result.state == "pending"

@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import Systemd
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import loop, restarts
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import ApiError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
@@ -48,6 +50,8 @@ class Server:
 
     def __init__(self) -> None:
         self.refuses: Callable[[str, str], Exception | None] = lambda _method, _path: None
+        self.said: list[tuple[str, str, str]] = []
+        """The node, the Secret's version and the state of each report."""
         self._version = 1
         self._kept: dict[str, dict[str, Any]] = {
             path: {"metadata": {"name": path.rpartition("/")[2], "resourceVersion": "1"}}
@@ -66,6 +70,9 @@ class Server:
                 raise ApiError(409, "Conflict", "the object has been modified")
             self._put(path, spec=body["spec"])
         elif method == "PATCH":
+            for node, text in body["data"].items():
+                entry = json.loads(text)
+                self.said.append((node, entry["resourceVersion"], entry["state"]))
             self._put(path, data={**kept.get("data", {}), **body["data"]})
         return copy.deepcopy(self._kept[path])
 
@@ -108,6 +115,7 @@ class SyncedNode:
         self.name = name
         self.path = directory / "config.json"
         self.kubelet = Kubelet()
+        self.bus_is_away = False
         self.clock = _NodesClock(fleet)
         self.runs: list[tuple[float, float]] = []
         self._fleet = fleet
@@ -141,10 +149,20 @@ class SyncedNode:
             clock=self._fleet.monotonic,
             backoff=pace.status,
         )
-        node = Node(settings, self.kubelet.systemd, self.clock)
+        node = Node(settings, self._open, self.clock)
         log = Log(os.open(self.path.with_name("log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
         self._loop = loop.Loop(settings, node, slots, status, log, rest=lambda: None, pace=pace)
         self._result: tuple[str, Any, float] | None = None
+
+    def _open(self) -> Systemd:
+        if self.bus_is_away:
+            raise PullSecretError("D-Bus cannot be reached")
+        return self.kubelet.systemd()
+
+    def fails(self, error: Exception) -> None:
+        """What nobody thought of comes up in its loop."""
+        self._fleet.acting = self
+        self._loop._on_error(error)
 
     def restart(self, run: Callable[[], None]) -> None:
         """In place of the thread: its result comes when its time is over."""

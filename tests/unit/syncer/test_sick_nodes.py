@@ -207,3 +207,78 @@ def test_the_next_syncer_ends_a_try_that_has_begun(fleet: Fleet) -> None:
     assert node.password == "example-new"
     node.start()
     fleet.settle(node, "in-sync", fleet.put(document("example-new")), within=20 * MINUTE)
+
+
+@pytest.mark.parametrize("begins_anew", [False, True])
+def test_a_secret_that_is_refused_keeps_no_kubelet_down(fleet: Fleet, begins_anew: bool) -> None:
+    """Nothing can be written then, and the kubelet of before is still to be brought back."""
+    node = sick(fleet)
+    fleet.settle(node, "failed", fleet.put(document("example-new")))
+    if begins_anew:
+        node.start()
+    version = fleet.put(b"no JSON")
+    fleet.run(HOUR)
+    assert node.kubelet.state[0] != "active"
+    node.kubelet.on_restart = lambda _number: "done"
+    fleet.run(HOUR, lambda: node.kubelet.state[0] == "active")
+    assert node.kubelet.state[0] == "active"
+    assert node.password == "example-good"
+    fleet.run(MINUTE)
+    assert (node.status["state"], node.status["resourceVersion"]) == ("failed", version)
+
+
+def test_a_restart_that_could_not_be_made_is_made_though_the_next_secret_is_refused(fleet: Fleet) -> None:
+    node = fleet.node()
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    before, node.bus_is_away = node.kubelet.restarts, True
+    fleet.put(document("example-new"))
+    fleet.run(MINUTE)
+    fleet.put(b"no JSON")
+    node.bus_is_away = False
+    fleet.run(HOUR)
+    assert (node.kubelet.restarts, node.password) == (before + 1, "example-new")
+
+
+def test_a_bus_that_was_away_makes_no_pause_of_a_sick_kubelet_longer(fleet: Fleet) -> None:
+    node = fleet.node()
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    node.bus_is_away = True
+    fleet.put(document("example-new"))
+    fleet.run(HOUR)
+    node.bus_is_away, tried = False, len(node.runs)
+    node.kubelet.on_restart = lambda _number: "failed"
+    fleet.run(HOUR, lambda: len(node.runs) > tried + 1)
+    assert node.pauses[-1] <= 45
+
+
+def test_an_error_before_there_is_a_secret_keeps_nothing_busy(fleet: Fleet) -> None:
+    node = fleet.node()
+    node.fails(MemoryError())
+    fleet.run(HOUR)
+    assert node.kubelet.restarts == 0
+
+
+def test_a_unit_that_cannot_be_restarted_is_tried_less_and_less(fleet: Fleet) -> None:
+    node = fleet.node()
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    node.kubelet.load = "masked"
+    fleet.put(document("example-new"))
+    fleet.run(24 * HOUR)
+    assert min(node.pauses[8:]) >= 1800
+
+
+@pytest.mark.parametrize("end", ["done", "failed"])
+def test_how_a_restart_ended_is_not_said_of_what_was_written_meanwhile(fleet: Fleet, end: str) -> None:
+    """The newer version comes after the last look of who restarts, and before anybody hears how it ended."""
+    node = fleet.node(lambda _number: end if node.password == "example-older" else "done")
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    fleet.put(document("example-older"))
+    runs = len(node.runs)
+    fleet.run(HOUR, lambda: len(node.runs) > runs)
+    restarts = node.kubelet.restarts
+    version = fleet.put(document("example-newer"))
+    fleet.settle(node, "in-sync", version)
+    assert node.kubelet.restarts == restarts + 1
+    states = [state for _node, about, state in fleet.server.said if about == version]
+    assert "failed" not in states
+    assert states.count("in-sync") == 1

@@ -31,8 +31,6 @@ __all__ = ["Health", "Healthz", "Interrupted", "Unheard", "nap"]
 _POLL = 0.25
 _ANSWER = 2.0
 _NAP = 0.25
-# A kubelet that was just started is heard within that.
-_HEARING = 5.0
 _SLIPS = 3
 _LONGEST = 1000
 _STATUS = re.compile(rb"[0-9]{3}\Z")
@@ -168,13 +166,15 @@ class Health(NamedTuple):
                     return wrong
             nap(_POLL, clock, stop)
 
-    def silence(self, systemd: Systemd, unit: str, clock: Clock) -> str:
+    def silence(self, systemd: Systemd, unit: str, clock: Clock, patience: float) -> str:
         """Why a kubelet that runs all the time is not heard; nothing where it is heard, or may have ended.
+
+        :param patience: seconds; one of Type=simple that was just started takes ``self.patience``.
 
         For it to be restarted with another file would show nothing, and mend nothing.  That is not said of a
         kubelet that is down, crashing or unwell: the file may be the reason, and another one the remedy.
         """
-        end = clock.monotonic() + _HEARING
+        end = clock.monotonic() + patience
         while self.healthz.url:
             state, _wrong = _asked(systemd, unit)
             if state is None or not state.is_up or state.restarts:

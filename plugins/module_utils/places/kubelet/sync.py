@@ -78,6 +78,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 __all__ = ["Options", "SyncResult", "Synchroniser"]
 
 _TRIES = 5
+# Seconds, before a restart: whoever writes has waited longer, and who holds a slot keeps others waiting.
+_HEARING = 5.0
 _NOT_RESTARTED = "it was not restarted"
 
 Slot = Callable[[], AbstractContextManager[Any]]
@@ -180,7 +182,7 @@ class Synchroniser:
         leave = not self.options.rollback
         result = SyncResult()
         if rehearsal._pending() is not None:
-            self._demand_heard(_NOT_RESTARTED)
+            self._demand_heard(_NOT_RESTARTED, _HEARING)
             result = rehearsal._settlement(stop, leave=leave).foresee()
         return rehearsal._told(result)
 
@@ -342,7 +344,7 @@ class Synchroniser:
             return self._told(SyncResult())
         settlement = self._settlement(stop, leave=leave)
         with self._store.restarting(), slot():
-            self._demand_heard(_NOT_RESTARTED)
+            self._demand_heard(_NOT_RESTARTED, _HEARING)
             return self._told(settlement.run())
 
     def _settlement(self, stop: Stop, *, leave: bool = False) -> Settlement:
@@ -360,9 +362,9 @@ class Synchroniser:
         problem = self._asked().state(self.options.unit).problem
         if problem:
             raise SystemdError(self.options.unit, problem)
-        self._demand_heard("nothing was written")
+        self._demand_heard("nothing was written", self._health.patience)
 
-    def _demand_heard(self, left: str) -> None:
+    def _demand_heard(self, left: str, patience: float) -> None:
         """Not of one that may run with what we wrote, or is to go back: the file may be why it is silent.
 
         :raises Unheard: kubelet runs, and its ``healthz`` is not to be had.
@@ -372,7 +374,8 @@ class Synchroniser:
         is_first = pending is None or not (pending.has_restarted or pending.phase == ROLLBACK)
         if ledger.failed is not None or not is_first:
             return
-        words = self._health.silence(self._asked(), self.options.unit, self._clock)
+        limit = min(patience, self._health.patience)
+        words = self._health.silence(self._asked(), self.options.unit, self._clock, limit)
         if words:
             raise Unheard(self.options.unit, self.options.healthz, words, left)
 

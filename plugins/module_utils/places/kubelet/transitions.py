@@ -116,9 +116,16 @@ def done(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -> None:
         ledger.failed = None
     if pending is not None:
         ledger.desired = pending.desired
+    previous = held(backup.previous.data if keep and backup.previous is not None else None, ledger)
     _settled(ledger, backup, found)
     if not keep:
         backup.previous = None
+    elif not ledger.is_new:
+        # What of it is ours will be so, too, once ``rolled_back`` has brought it back.
+        for name, digests in previous.entries.items():
+            _add(ledger.entries, {name: digests[0]})
+        for name, digests in previous.members.items():
+            _add(ledger.members, {name: digests[0]})
     if ledger.is_new:
         # Nothing of ours is on the node any more, or ever was.
         store.forget()

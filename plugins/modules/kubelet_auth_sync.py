@@ -53,8 +53,8 @@ options:
       - URL on the node that answers 200 while kubelet is well, without TLS. Empty, it is not asked.
       - Nothing is written if a restart would follow and kubelet runs without answering there, for then
         neither the old file nor the new one could be judged. It is waited for, O(ready_timeout) at most. A
-        kubelet that is down, or was started again by
-        systemd, or itself says that it is unwell, is no reason against it.
+        kubelet that is down, or was started again by systemd, or itself says that it is unwell, is no
+        reason against it.
     type: str
     default: http://127.0.0.1:10248/healthz
   systemd:

@@ -143,7 +143,7 @@ class Slots:
                 break
             try:
                 if is_stale:
-                    owed, is_stale = self._ours(owed), False
+                    owed, is_stale = self._ours(str(owed["metadata"]["name"])), False
                 if owed is not None:
                     self._write(owed, "")
                 return
@@ -164,17 +164,17 @@ class Slots:
             return None
         return self._owed_at
 
-    def _ours(self, lease: dict[str, Any]) -> Optional[dict[str, Any]]:
+    def _ours(self, name: str) -> Optional[dict[str, Any]]:
         """The Lease as it is now, if our name is still in it."""
-        found = self._read(str(lease["metadata"]["name"]))
+        found = self._read(name)
         return found if _spec(found).get("holderIdentity") == self._node else None
 
     def _look_again(self, name: str) -> bool:
         """Somebody wrote the Lease that we hold: ours still, if he left our name in it."""
         self._held = None
         try:
-            lease = self._read(name)
-            if _spec(lease).get("holderIdentity") == self._node:
+            lease = self._ours(name)
+            if lease is not None:
                 self._write(lease, self._node)
         except (ApiError, WireError):
             pass

@@ -10,6 +10,8 @@ import asyncio
 import base64
 import json
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,15 @@ class Fleet:
         return {"kubernetes": {"kubeconfig": str(self.kubeconfig)}}
 
 
+@asynccontextmanager
+async def one_cluster(directory: Path) -> AsyncIterator[tuple[Fleet, ApiServer, ApiServer]]:
+    """``cls-1``; its management cluster and itself."""
+    async with ApiServer() as management, ApiServer() as hosted:
+        fleet = Fleet(management, directory)
+        fleet.add("cls-1", hosted)
+        yield fleet, management, hosted
+
+
 def names(source: Source) -> set[tuple[str, str, str]]:
     return {
         (change["cluster_id"], change["namespace"], change["name"])
@@ -91,82 +102,82 @@ def names(source: Source) -> set[tuple[str, str, str]]:
 
 def test_a_control_planes_namespace_is_enough(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with ApiServer() as management, ApiServer() as hosted:
-            fleet = Fleet(management, tmp_path)
-            fleet.add("cls-1", hosted)
-            async with running(fleet.write(), **fleet.options) as source:
-                await source.until(lambda it: "cls-1" in it.clusters)
-                await management.until(lambda: management.watches == 1)
-                await hosted.until(lambda: hosted.watches == 1)
-                management.change("clusters-cls-1", "pull-secret")
-                hosted.change(*ADDITIONAL)
-                expected = {("cls-1", "clusters-cls-1", "pull-secret"), ("cls-1", *ADDITIONAL)}
-                await source.until(lambda it: names(it) == expected)
-                assert source.problems == []
-                # What the playbook is given.
-                assert all(event["targets"] == fleet.entries for event in source.events)
+        async with (
+            one_cluster(tmp_path) as (fleet, management, hosted),
+            running(fleet.write(), **fleet.options) as source,
+        ):
+            await source.until(lambda it: "cls-1" in it.clusters)
+            await management.until(lambda: management.watches == 1)
+            await hosted.until(lambda: hosted.watches == 1)
+            management.change("clusters-cls-1", "pull-secret")
+            hosted.change(*ADDITIONAL)
+            expected = {("cls-1", "clusters-cls-1", "pull-secret"), ("cls-1", *ADDITIONAL)}
+            await source.until(lambda it: names(it) == expected)
+            assert source.problems == []
+            # What the playbook is given.
+            assert all(event["targets"] == fleet.entries for event in source.events)
 
     asyncio.run(scenario())
 
 
 def test_a_kubeconfig_that_was_rotated_is_read_again(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with ApiServer() as management, ApiServer() as hosted:
-            fleet = Fleet(management, tmp_path)
-            fleet.add("cls-1", hosted)
-            async with running(fleet.write(), **fleet.options) as source:
-                await hosted.until(lambda: hosted.watches == 1)
-                fleet.kubeconfig_secret("clusters-cls-1", hosted.url, "example-token-2")
-                hosted.tokens = {"example-token-2"}
-                hosted.drop()
-                await hosted.until(lambda: hosted.watches == 0)
-                hosted.change(*ADDITIONAL)
-                await source.until(lambda it: names(it) == {("cls-1", *ADDITIONAL)})
-                assert source.problems == []
+        async with (
+            one_cluster(tmp_path) as (fleet, _management, hosted),
+            running(fleet.write(), **fleet.options) as source,
+        ):
+            await hosted.until(lambda: hosted.watches == 1)
+            fleet.kubeconfig_secret("clusters-cls-1", hosted.url, "example-token-2")
+            hosted.tokens = {"example-token-2"}
+            hosted.drop()
+            await hosted.until(lambda: hosted.watches == 0)
+            hosted.change(*ADDITIONAL)
+            await source.until(lambda it: names(it) == {("cls-1", *ADDITIONAL)})
+            assert source.problems == []
 
     asyncio.run(scenario())
 
 
 def test_tokens_that_rotate_in_a_kubeconfig_file_are_read_again_without_a_report(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with ApiServer() as management, ApiServer() as hosted:
-            fleet = Fleet(management, tmp_path)
-            fleet.add("cls-1", hosted)
-            async with running(fleet.write(), **fleet.options) as source:
-                for number in range(4):
-                    await management.until(lambda: management.watches == 1)
-                    management.tokens = {f"example-token-{number}"}
-                    write_kubeconfig(
-                        fleet.kubeconfig, [Cluster("mgmt-1", management.url, f"example-token-{number}")]
-                    )
-                    management.drop()
-                    await management.until(lambda: management.watches == 0)
-                    version = str(management.change("clusters-cls-1", "pull-secret"))
-                    await source.until(
-                        lambda it, version=version: version in [change[2] for change in it.changes]  # type: ignore[misc]
-                    )
-                assert source.problems == []
+        async with (
+            one_cluster(tmp_path) as (fleet, management, _hosted),
+            running(fleet.write(), **fleet.options) as source,
+        ):
+            for number in range(4):
+                await management.until(lambda: management.watches == 1)
+                management.tokens = {f"example-token-{number}"}
+                write_kubeconfig(
+                    fleet.kubeconfig, [Cluster("mgmt-1", management.url, f"example-token-{number}")]
+                )
+                management.drop()
+                await management.until(lambda: management.watches == 0)
+                version = str(management.change("clusters-cls-1", "pull-secret"))
+                await source.until(
+                    lambda it, version=version: version in [change[2] for change in it.changes]  # type: ignore[misc]
+                )
+            assert source.problems == []
 
     asyncio.run(scenario())
 
 
 def test_another_original_is_watched_once_the_control_plane_names_it(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with ApiServer() as management, ApiServer() as hosted:
-            fleet = Fleet(management, tmp_path)
-            fleet.add("cls-1", hosted)
-            async with running(fleet.write(), **fleet.options) as source:
-                await management.until(lambda: management.watches == 1)
-                version = str(management.change("clusters-cls-1", "pull-secret-2"))
-                fleet.plane("clusters-cls-1", "pull-secret-2")
-                # A server ends a watch after some minutes, which is no failure.
-                management.drop()
-                await source.until(lambda it: it.changes == [("cls-1", "ADDED", version)])
-                assert names(source) == {("cls-1", "clusters-cls-1", "pull-secret-2")}
-                management.change("clusters-cls-1", "pull-secret")
-                version = str(management.change("clusters-cls-1", "pull-secret-2"))
-                await source.until(lambda it: it.changes[1:] == [("cls-1", "MODIFIED", version)])
-                assert source.problems == []
+        async with (
+            one_cluster(tmp_path) as (fleet, management, _hosted),
+            running(fleet.write(), **fleet.options) as source,
+        ):
+            await management.until(lambda: management.watches == 1)
+            version = str(management.change("clusters-cls-1", "pull-secret-2"))
+            fleet.plane("clusters-cls-1", "pull-secret-2")
+            # A server ends a watch after some minutes, which is no failure.
+            management.drop()
+            await source.until(lambda it: it.changes == [("cls-1", "ADDED", version)])
+            assert names(source) == {("cls-1", "clusters-cls-1", "pull-secret-2")}
+            management.change("clusters-cls-1", "pull-secret")
+            version = str(management.change("clusters-cls-1", "pull-secret-2"))
+            await source.until(lambda it: it.changes[1:] == [("cls-1", "MODIFIED", version)])
+            assert source.problems == []
 
     asyncio.run(scenario())
 
@@ -201,9 +212,7 @@ def test_a_kubeconfig_in_a_secret_leads_to_nothing_of_this_machine(
     tmp_path: Path, field: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario() -> None:
-        async with ApiServer() as management, ApiServer() as hosted:
-            fleet = Fleet(management, tmp_path)
-            fleet.add("cls-1", hosted)
+        async with one_cluster(tmp_path) as (fleet, _management, hosted):
             user = {"token": TOKEN, **field}
             fleet.kubeconfig_secret("clusters-cls-1", hosted.url, **user)
             async with running(fleet.write(), **fleet.options) as source:
@@ -218,33 +227,33 @@ def test_a_kubeconfig_in_a_secret_leads_to_nothing_of_this_machine(
 
 def test_clusters_come_and_go_with_their_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        async with ApiServer() as management, ApiServer() as hosted:
-            fleet = Fleet(management, tmp_path)
-            fleet.add("cls-1", hosted)
-            async with running(fleet.write(), **fleet.options) as source:
-                await management.until(lambda: management.watches == 1)
-                fleet.add("cls-2", hosted)
-                fleet.write()
-                await source.until(lambda it: "cls-2" in it.clusters)
-                await management.until(lambda: management.watches == 2)
-                # Nothing is told of who was there before.
-                assert source.clusters.count("cls-1") <= 2
-                del fleet.entries[0]
-                fleet.write()
-                await management.until(lambda: management.watches == 1)
-                await hosted.until(lambda: hosted.watches == 1)
-                # What cannot be read changes nothing, and what cannot be used is left out alone.
-                fleet.path.write_text("clusters: [" + CANARY)
-                fleet.entries.append({"cluster_id": "cls-3"})
-                fleet.add("cls-4", hosted)
-                while "neither JSON nor YAML" not in caplog.text:
-                    await asyncio.sleep(0.05)
-                assert management.watches == 1
-                fleet.write()
-                await source.until(lambda it: "cls-4" in it.clusters)
-                assert "cluster cls-3: control_plane_namespace is missing" in caplog.text
-                await management.until(lambda: management.watches == 2)
-                assert source.problems == []
+        async with (
+            one_cluster(tmp_path) as (fleet, management, hosted),
+            running(fleet.write(), **fleet.options) as source,
+        ):
+            await management.until(lambda: management.watches == 1)
+            fleet.add("cls-2", hosted)
+            fleet.write()
+            await source.until(lambda it: "cls-2" in it.clusters)
+            await management.until(lambda: management.watches == 2)
+            # Nothing is told of who was there before.
+            assert source.clusters.count("cls-1") <= 2
+            del fleet.entries[0]
+            fleet.write()
+            await management.until(lambda: management.watches == 1)
+            await hosted.until(lambda: hosted.watches == 1)
+            # What cannot be read changes nothing, and what cannot be used is left out alone.
+            fleet.path.write_text("clusters: [" + CANARY)
+            fleet.entries.append({"cluster_id": "cls-3"})
+            fleet.add("cls-4", hosted)
+            while "neither JSON nor YAML" not in caplog.text:
+                await asyncio.sleep(0.05)
+            assert management.watches == 1
+            fleet.write()
+            await source.until(lambda it: "cls-4" in it.clusters)
+            assert "cluster cls-3: control_plane_namespace is missing" in caplog.text
+            await management.until(lambda: management.watches == 2)
+            assert source.problems == []
 
     asyncio.run(scenario())
     assert CANARY not in caplog.text
@@ -252,9 +261,7 @@ def test_clusters_come_and_go_with_their_file(tmp_path: Path, caplog: pytest.Log
 
 def test_clusters_are_named_again_after_the_time_to_resync(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with ApiServer() as management, ApiServer() as hosted:
-            fleet = Fleet(management, tmp_path)
-            fleet.add("cls-1", hosted)
+        async with one_cluster(tmp_path) as (fleet, _management, hosted):
             fleet.add("cls-2", hosted)
             async with running(fleet.write(), resync=1, **fleet.options) as source:
                 await source.until(lambda it: it.clusters.count("cls-1") > 4 < it.clusters.count("cls-2"))

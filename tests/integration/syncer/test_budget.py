@@ -12,7 +12,7 @@ import time
 import pytest
 
 from tests.integration.syncer.conftest import NewNode
-from tests.integration.syncer.world import Cluster, NodeUnderTest, document, eventually
+from tests.integration.syncer.world import Cluster, NodeUnderTest, blocked, document, eventually
 
 
 class Down:
@@ -127,14 +127,8 @@ def test_a_holder_that_died_keeps_nobody_up_for_ever(new_node: NewNode, cluster:
 
 
 def test_the_slot_is_renewed_while_kubelet_is_being_restarted(new_node: NewNode, cluster: Cluster) -> None:
-    go_on = threading.Event()
-
-    def waits(_number: int) -> str:
-        assert go_on.wait(20)
-        return "done"
-
     node = new_node(SYNCER_LEASE_SECONDS="2")
-    node.kubelet.on_restart = waits
+    go_on = blocked(node)
     node.start()
     version = cluster.put(document())
     first = eventually(lambda: cluster.holder() and cluster.renewed(), "the slot is taken")
@@ -146,14 +140,8 @@ def test_the_slot_is_renewed_while_kubelet_is_being_restarted(new_node: NewNode,
 
 @pytest.mark.parametrize("code", [429, 503])
 def test_a_slot_that_the_server_does_not_take_back(new_node: NewNode, cluster: Cluster, code: int) -> None:
-    go_on = threading.Event()
-
-    def waits(_number: int) -> str:
-        assert go_on.wait(20)
-        return "done"
-
     node = new_node(SYNCER_LEASE_SECONDS="12")
-    node.kubelet.on_restart = waits
+    go_on = blocked(node)
     node.start()
     version = cluster.put(document())
     eventually(cluster.holder, "the slot is taken")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import status
 from tests.integration.syncer.conftest import NewNode
-from tests.integration.syncer.world import Cluster, NodeUnderTest, document, eventually
+from tests.integration.syncer.world import Cluster, blocked, document, eventually
 
 
 def test_a_change_reaches_the_file_and_kubelet(cluster: Cluster, new_node: NewNode) -> None:
@@ -301,18 +300,6 @@ def test_a_token_is_rotated(cluster: Cluster, new_node: NewNode) -> None:
     eventually(lambda: any("401" in line["why"] for line in node.logged("watch broken")), "it is refused")
     node.token(cluster.lab.admin_token)
     cluster.wait("in-sync", version)
-
-
-def blocked(node: NodeUnderTest) -> threading.Event:
-    """Kubelet's restart takes until this is set."""
-    go_on = threading.Event()
-
-    def waits(_number: int) -> str:
-        assert go_on.wait(20)
-        return "done"
-
-    node.kubelet.on_restart = waits
-    return go_on
 
 
 def test_an_invalid_secret_comes_while_kubelet_is_being_restarted(

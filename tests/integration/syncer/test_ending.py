@@ -10,7 +10,7 @@ import threading
 import time
 
 from tests.integration.syncer.conftest import NewNode
-from tests.integration.syncer.world import Cluster, NodeUnderTest, document, eventually
+from tests.integration.syncer.world import Cluster, NodeUnderTest, blocked, document, eventually
 
 PROMPT = 5
 
@@ -20,6 +20,18 @@ def end(node: NodeUnderTest) -> float:
     started = time.monotonic()
     assert node.stop() == 0
     return time.monotonic() - started
+
+
+def ends_only_after(node: NodeUnderTest, go_on: threading.Event) -> None:
+    """Asked to end, the syncer waits for what goes on then."""
+    ended: list[float] = []
+    ending = threading.Thread(target=lambda: ended.append(end(node)))
+    ending.start()
+    eventually(lambda: node.is_stopping, "it was asked to end")
+    assert ending.is_alive()
+    go_on.set()
+    ending.join(20)
+    assert ended
 
 
 def test_while_nothing_is_to_be_done(new_node: NewNode, cluster: Cluster) -> None:
@@ -58,25 +70,12 @@ def test_while_kubelet_is_watched(new_node: NewNode, cluster: Cluster) -> None:
 
 def test_while_systemd_is_at_work(new_node: NewNode, cluster: Cluster) -> None:
     """The job is waited for, since its end says whether kubelet was restarted; kubelet is not."""
-    go_on = threading.Event()
-
-    def waits(_number: int) -> str:
-        assert go_on.wait(20)
-        return "done"
-
     node = new_node(SYNCER_HEALTH_WINDOW="3000")
-    node.kubelet.on_restart = waits
+    go_on = blocked(node)
     node.start()
     version = cluster.put(document())
     eventually(lambda: node.kubelet.restarts, "kubelet is being restarted")
-    ended: list[float] = []
-    ending = threading.Thread(target=lambda: ended.append(end(node)))
-    ending.start()
-    eventually(lambda: node.is_stopping, "it was asked to end")
-    assert ending.is_alive()
-    go_on.set()
-    ending.join(20)
-    assert ended
+    ends_only_after(node, go_on)
     assert (cluster.holder(), cluster.status()["state"]) == ("node-1", "pending")
     node.environ["SYNCER_HEALTH_WINDOW"] = "1"
     node.start()
@@ -105,14 +104,7 @@ def test_while_it_rolls_back(new_node: NewNode, cluster: Cluster) -> None:
     before = node.path.read_bytes()
     bad = cluster.put(document("example-bad"))
     assert rolling_back.wait(20)
-    ended: list[float] = []
-    ending = threading.Thread(target=lambda: ended.append(end(node)))
-    ending.start()
-    eventually(lambda: node.is_stopping, "it was asked to end")
-    assert ending.is_alive()
-    go_on.set()
-    ending.join(20)
-    assert ended
+    ends_only_after(node, go_on)
     assert node.path.read_bytes() == before
     assert node.kubelet.state == ("active", "running")
     assert "rolled back" in cluster.wait("failed", bad)

@@ -235,3 +235,15 @@ class NodeUnderTest:
         except FileNotFoundError:
             return {}
         return found
+
+
+def blocked(node: NodeUnderTest) -> threading.Event:
+    """Kubelet's restart takes until this is set."""
+    go_on = threading.Event()
+
+    def waits(_number: int) -> str:
+        assert go_on.wait(20)
+        return "done"
+
+    node.kubelet.on_restart = waits
+    return go_on

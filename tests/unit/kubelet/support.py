@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -133,3 +134,27 @@ class Place:
     def ledger(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.path.parent / "config.json.hyperfleet").read_bytes())
         return found
+
+
+class Answering:
+    """A ``healthz`` that answers each connection with ``answer``; nothing closes it."""
+
+    def __init__(self, answer: bytes = b"") -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/healthz"
+        self.asked = b""
+        self.answer = answer
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                stream, _address = self._listener.accept()
+            except OSError:
+                return
+            with stream:
+                self.asked = stream.recv(4096)
+                stream.sendall(self.answer)
+
+    def close(self) -> None:
+        self._listener.close()

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -22,36 +21,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     SystemdError,
     UnitState,
 )
-from tests.unit.kubelet.support import UNIT, FakeSystemd, JumpingClock
-
-
-class Server:
-    """Answers each connection with the same bytes."""
-
-    def __init__(self, answer: bytes) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/healthz"
-        self.asked = b""
-        self._answer = answer
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                stream, _address = self._listener.accept()
-            except OSError:
-                return
-            with stream:
-                self.asked = stream.recv(4096)
-                stream.sendall(self._answer)
-
-    def close(self) -> None:
-        self._listener.close()
+from tests.unit.kubelet.support import UNIT, Answering, FakeSystemd, JumpingClock
 
 
 @pytest.fixture
-def answer(request: pytest.FixtureRequest) -> Iterator[Server]:
-    server = Server(request.param)
+def answer(request: pytest.FixtureRequest) -> Iterator[Answering]:
+    server = Answering(request.param)
     yield server
     server.close()
 
@@ -67,7 +42,7 @@ def answer(request: pytest.FixtureRequest) -> Iterator[Server]:
     ],
     indirect=["answer"],
 )
-def test_what_healthz_says(answer: Server, problem: str) -> None:
+def test_what_healthz_says(answer: Answering, problem: str) -> None:
     assert Healthz(answer.url).problem(Clock()) == problem
     assert answer.asked.startswith(b"GET /healthz HTTP/1.0\r\nHost: 127.0.0.1:")
 

@@ -10,42 +10,28 @@ And the other way round: whatever may be mended by another file is written.
 from __future__ import annotations
 
 import re
-import socket
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import Unheard
-from tests.unit.kubelet.support import Place, config, document
+from tests.unit.kubelet.support import Answering, Place, config, document
 
 OLD = document(ecr_example="x")
 WANTED = config(quay_io="new")
 
 
-class Door:
+class Door(Answering):
     """Where ``healthz`` may be: silent, until it is told what to answer."""
 
-    def __init__(self) -> None:
-        self.status = 0
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/healthz"
-        threading.Thread(target=self._serve, daemon=True).start()
+    @property
+    def status(self) -> int:
+        return int(self.answer.split()[1]) if self.answer else 0
 
-    def _serve(self) -> None:
-        while True:
-            try:
-                stream, _address = self._listener.accept()
-            except OSError:
-                return
-            with stream:
-                stream.recv(4096)
-                if self.status:
-                    stream.sendall(f"HTTP/1.1 {self.status} x\r\n\r\n".encode())
-
-    def close(self) -> None:
-        self._listener.close()
+    @status.setter
+    def status(self, status: int) -> None:
+        self.answer = f"HTTP/1.1 {status} x\r\n\r\n".encode() if status else b""
 
 
 @pytest.fixture

@@ -92,6 +92,15 @@ async def one_cluster(directory: Path) -> AsyncIterator[tuple[Fleet, ApiServer, 
         yield fleet, management, hosted
 
 
+@asynccontextmanager
+async def watched_cluster(directory: Path) -> AsyncIterator[tuple[Fleet, ApiServer, ApiServer, Source]]:
+    """``one_cluster``, and the source that runs from its file."""
+    async with one_cluster(directory) as (fleet, management, hosted):
+        clusters = fleet.write()
+        async with running(clusters, **fleet.options) as source:
+            yield fleet, management, hosted, source
+
+
 def names(source: Source) -> set[tuple[str, str, str]]:
     return {
         (change["cluster_id"], change["namespace"], change["name"])
@@ -102,10 +111,7 @@ def names(source: Source) -> set[tuple[str, str, str]]:
 
 def test_a_control_planes_namespace_is_enough(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with (
-            one_cluster(tmp_path) as (fleet, management, hosted),
-            running(fleet.write(), **fleet.options) as source,
-        ):
+        async with watched_cluster(tmp_path) as (fleet, management, hosted, source):
             await source.until(lambda it: "cls-1" in it.clusters)
             await management.until(lambda: management.watches == 1)
             await hosted.until(lambda: hosted.watches == 1)
@@ -122,10 +128,7 @@ def test_a_control_planes_namespace_is_enough(tmp_path: Path) -> None:
 
 def test_a_kubeconfig_that_was_rotated_is_read_again(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with (
-            one_cluster(tmp_path) as (fleet, _management, hosted),
-            running(fleet.write(), **fleet.options) as source,
-        ):
+        async with watched_cluster(tmp_path) as (fleet, _management, hosted, source):
             await hosted.until(lambda: hosted.watches == 1)
             fleet.kubeconfig_secret("clusters-cls-1", hosted.url, "example-token-2")
             hosted.tokens = {"example-token-2"}
@@ -140,10 +143,7 @@ def test_a_kubeconfig_that_was_rotated_is_read_again(tmp_path: Path) -> None:
 
 def test_tokens_that_rotate_in_a_kubeconfig_file_are_read_again_without_a_report(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with (
-            one_cluster(tmp_path) as (fleet, management, _hosted),
-            running(fleet.write(), **fleet.options) as source,
-        ):
+        async with watched_cluster(tmp_path) as (fleet, management, _hosted, source):
             for number in range(4):
                 await management.until(lambda: management.watches == 1)
                 management.tokens = {f"example-token-{number}"}
@@ -163,10 +163,7 @@ def test_tokens_that_rotate_in_a_kubeconfig_file_are_read_again_without_a_report
 
 def test_another_original_is_watched_once_the_control_plane_names_it(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with (
-            one_cluster(tmp_path) as (fleet, management, _hosted),
-            running(fleet.write(), **fleet.options) as source,
-        ):
+        async with watched_cluster(tmp_path) as (fleet, management, _hosted, source):
             await management.until(lambda: management.watches == 1)
             version = str(management.change("clusters-cls-1", "pull-secret-2"))
             fleet.plane("clusters-cls-1", "pull-secret-2")
@@ -227,10 +224,7 @@ def test_a_kubeconfig_in_a_secret_leads_to_nothing_of_this_machine(
 
 def test_clusters_come_and_go_with_their_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        async with (
-            one_cluster(tmp_path) as (fleet, management, hosted),
-            running(fleet.write(), **fleet.options) as source,
-        ):
+        async with watched_cluster(tmp_path) as (fleet, management, hosted, source):
             await management.until(lambda: management.watches == 1)
             fleet.add("cls-2", hosted)
             fleet.write()

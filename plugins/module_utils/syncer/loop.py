@@ -81,6 +81,8 @@ class Loop:
         self._stopping = False
         self._failed = ""
         self._secret: Optional[Secret] = None
+        # Whether there was none when it was first looked for.
+        self._is_gone = False
         # Whether the Secret as it is now is in the file.
         self._is_written = False
         self._written_meanwhile = False
@@ -189,8 +191,8 @@ class Loop:
             # Whoever deletes it has made it harmless before; the file stays as it is.
             self._log.info("secret gone")
             if self._secret is None:
-                self._resume()
-                self._status.say("", PENDING, "the Secret is not there")
+                self._is_gone = True
+                self._converge(at)
             return
         self._secret = secret
         self._pace.reset()
@@ -217,6 +219,8 @@ class Loop:
         self._retry_at = None
         secret = self._secret
         if secret is None:
+            if self._is_gone and not self._resume():
+                self._status.say("", PENDING, "the Secret is not there")
             return
         self._is_written = False
         version = secret.resource_version
@@ -232,10 +236,12 @@ class Loop:
             self._status.say(version, FAILED, str(error))
             return
         except NodeError as error:
+            self._resume()
             self._try_later("not written", str(error), FAILED)
             return
         except Exception as error:  # noqa: BLE001 - others write this file, too, and they write anything
             self._log.error("unexpected", why=where(error))
+            self._resume()
             self._try_later("not written", kind_of(error), FAILED)
             return
         finally:
@@ -264,11 +270,19 @@ class Loop:
             self._status.say(version, IN_SYNC, outcome.message)
         # Else whoever looks for a slot says more, in a moment.
 
-    def _resume(self) -> None:
-        """Nothing can be written: what an earlier version left to be done is still done."""
+    def _resume(self) -> bool:
+        """Nothing can be written: what an earlier version left to be done is still done.
+
+        But not a restart of which a new syncer cannot tell for which version it is: others may have failed
+        with it.
+
+        :returns: whether there is anything.
+        """
         left = self._node.left()
-        if left.restart and self._may_restart:
+        is_due = left.restart and (left.only_back or left.begun or bool(self._restarts.version))
+        if is_due and self._may_restart:
             self._restarts.resume(left)
+        return is_due
 
     def _try_later(self, event: str, why: str, state: str) -> None:
         """Something about this node is wrong, and may be mended."""
@@ -321,8 +335,10 @@ class Loop:
         elif result.failed:
             self._is_written = False
             self._log.error("failed", resourceVersion=version, why=result.message)
-            # Of what was written meanwhile that says nothing.
-            if not self._written_meanwhile:
+            if not result.by_node:
+                self._status.failed_with(self._restarts.version)
+            # Of a version that has come meanwhile that says nothing.
+            if not self._written_meanwhile and self._restarts.version == version:
                 self._say_failed(result)
         else:
             self._log.info("restarted", resourceVersion=version)

@@ -17,7 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
     ROLLBACK,
-    Pending,
+    Ledger,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
     CACHE,
@@ -45,14 +45,15 @@ class Invalid(Exception):
 class Outcome(NamedTuple):
     """What became of a write or a restart.
 
-    ``restart``: there is one left to do; ``only_back``: it only ends a roll-back; ``failed``: kubelet did
-    not come up with this content, now or earlier; ``by_node``: nothing says that the content was the reason;
-    ``finished``: it is known how the restart ended.
+    ``restart``: there is one left to do; ``only_back``: it only ends a roll-back; ``begun``: kubelet may have
+    been restarted already; ``failed``: it did not come up with this content, now or earlier; ``by_node``:
+    nothing says that the content was the reason; ``finished``: it is known how the restart ended.
     """
 
     changed: bool
     restart: bool
     only_back: bool
+    begun: bool
     failed: bool
     by_node: bool
     finished: bool
@@ -79,6 +80,7 @@ class Node:
         )
         self._open = open_systemd or _over_dbus
         self._clock = clock or Clock()
+        self._store = Store(self._path, self._clock)
         self._writer = Synchroniser(self._path, self._options, None, self._clock)
         retrying = self._options._replace(retry_failed=True)
         self._retrier = Synchroniser(self._path, retrying, None, self._clock)
@@ -103,7 +105,9 @@ class Node:
             # Not chained: the frames of the reader hold the document.
             raise Invalid(problem)
         result = (self._retrier if again else self._writer).write(config)
-        return _outcome(result, result.needed, result.needed and self._is_rolling_back())
+        left = self.left() if result.needed else None
+        back, begun = (left.only_back, left.begun) if left else (False, False)
+        return _outcome(result, result.needed, back, begun)
 
     def restart(self, stopping: Callable[[], bool]) -> Outcome:
         """Restart kubelet and watch it, or finish what an earlier run began; roll back if it stays unwell.
@@ -117,15 +121,23 @@ class Node:
             result = sync.settle(stop=lambda: stopping() and not self._is_rolling_back())
             # Of a kubelet that is not well with the file of before either.
             is_back = self._is_rolling_back()
-            return _outcome(result, is_back, is_back)
+            return _outcome(result, is_back, is_back, is_back)
         finally:
             systemd.close()
 
     def left(self) -> Outcome:
         """What an earlier write has left to be done; nothing is written."""
-        pending = self._pending()
+        ledger = self._ledger()
+        pending = ledger.pending if ledger is not None else None
+        begun = pending is not None and pending.has_restarted
         is_back = pending is not None and pending.phase == ROLLBACK
-        return Outcome(False, pending is not None, is_back, False, False, False, "")
+        is_due = pending is not None
+        if ledger is not None and not (begun or is_back):
+            try:
+                is_due = is_due and not ledger.is_only_noted(self._store.file().data)
+            except PullSecretError:
+                is_due = False
+        return Outcome(False, is_due, is_back, begun, False, False, False, "")
 
     def stamp(self) -> Optional[tuple[int, ...]]:
         """Changes whenever somebody writes the file; None if it is not there."""
@@ -136,17 +148,17 @@ class Node:
         return (found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode)
 
     def _is_rolling_back(self) -> bool:
-        pending = self._pending()
-        return pending is not None and pending.phase == ROLLBACK
+        ledger = self._ledger()
+        return ledger is not None and ledger.pending is not None and ledger.pending.phase == ROLLBACK
 
-    def _pending(self) -> Optional[Pending]:
+    def _ledger(self) -> Optional[Ledger]:
         try:
-            return Store(self._path, self._clock).ledger().pending
+            return self._store.ledger()
         except PullSecretError:
             return None
 
 
-def _outcome(result: SyncResult, restart: bool, only_back: bool) -> Outcome:
+def _outcome(result: SyncResult, restart: bool, only_back: bool, begun: bool) -> Outcome:
     failed = result.state in (FAILED, HELD)
     said = [result.message] if result.message else []
     if result.effective == CACHE:
@@ -155,6 +167,7 @@ def _outcome(result: SyncResult, restart: bool, only_back: bool) -> Outcome:
         changed=result.changed,
         restart=restart,
         only_back=only_back,
+        begun=begun,
         failed=failed,
         by_node=failed and result.by_node,
         finished=result.state in (IN_SYNC, FAILED),

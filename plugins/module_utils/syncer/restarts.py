@@ -70,6 +70,7 @@ class Restarts:
         self._stopping = stopping
         self._step = IDLE
         self._version = ""
+        self._is_bound = False
         self._held_by = ""
         self._asks = 0
         self._look_at = 0.0
@@ -77,6 +78,11 @@ class Restarts:
         self._back_at = 0.0
         self.only_back = False
         """Whether the restart that is waited for, runs or was the last one only ends a roll-back."""
+
+    @property
+    def version(self) -> str:
+        """Of the Secret, that the last restart was wanted for."""
+        return self._version
 
     @property
     def is_idle(self) -> bool:
@@ -107,6 +113,8 @@ class Restarts:
             return
         is_new = self._step != WAITING or outcome.changed or outcome.only_back != self.only_back
         self._version, self.only_back = version, outcome.only_back
+        # Its kubelet may be down, and is brought to an end whoever else failed.
+        self._is_bound = outcome.only_back or outcome.begun
         if is_new:
             self._held_by, self._asks = "", 0
             self._look_at = time.monotonic() + between(0, self._pace.spread)
@@ -153,7 +161,7 @@ class Restarts:
         self._slots.release()
 
     def _look(self) -> None:
-        if self._held_by and self._is_held():
+        if self._held_by and not self._is_bound and self._is_held():
             return
         if not self._slots.take():
             self._look_at = time.monotonic() + self._pace.slot.wait()
@@ -162,12 +170,12 @@ class Restarts:
             )
             return
         # Asked with the slot held: whoever failed has said so before giving it back.
-        if not self.only_back and self._is_held():
+        if not self._is_bound and self._is_held():
             self._slots.release()
             return
         self._step = RUNNING
-        self._log.info("restarting", resourceVersion=self._version)
         try:
+            self._log.info("restarting", resourceVersion=self._version)
             self._begun()
             threading.Thread(target=self._run, name="restart", daemon=True).start()
         except (RuntimeError, MemoryError) as error:

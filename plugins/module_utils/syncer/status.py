@@ -5,9 +5,11 @@
 """What this node says of itself, and what others say: one key a node in a ConfigMap.
 
 The value is ``{"resourceVersion": "...", "state": "...", "message": "..."}``, and ``"by": "node"`` where the
-reason lies with the node. Nobody waits for it: what cannot be written is written later, and the work goes on.
-What was written is written again now and then, for somebody may have made the ConfigMap anew: a patch that
-changes nothing costs the API server no write, and its answer is asked for without the content.
+reason lies with the node; ``"failedWith"`` is the version that kubelet did not come up with, where
+``resourceVersion`` is that of a later one. Nobody waits for it: what cannot be written is written later, and
+the work goes on. What was written is written again now and then, for somebody may have made the ConfigMap
+anew: a patch that changes nothing costs the API server no write, and its answer is asked for without the
+content.
 """
 
 from __future__ import annotations
@@ -58,6 +60,8 @@ class Status:
         self._node = node
         self._clock = clock
         self._backoff = backoff
+        # Whatever is said of later versions: else those who are held because of it would go on.
+        self._failed_with = ""
         self._wanted: Optional[str] = None
         self._written: Optional[str] = None
         self._try_at = 0.0
@@ -73,10 +77,18 @@ class Status:
         value = {"resourceVersion": resource_version, "state": state, "message": message[:_LONGEST_MESSAGE]}
         if by_node:
             value["by"] = "node"
+        if state == IN_SYNC:
+            self._failed_with = ""
+        if self._failed_with not in ("", resource_version):
+            value["failedWith"] = self._failed_with
         wanted = json.dumps(value, separators=(",", ":"))
         if wanted != self._wanted:
             self._wanted = wanted
             self._try_at = 0.0
+
+    def failed_with(self, resource_version: str) -> None:
+        """Kubelet did not come up with that version; said with all that is said until one is in sync."""
+        self._failed_with = resource_version
 
     @property
     def is_said(self) -> bool:
@@ -116,13 +128,17 @@ class Status:
 
         :raises ApiError, WireError: nobody can be asked.
         """
+        if not resource_version:
+            return ""
         data = self._api.call("GET", self._path).get("data")
         failed = (FAILED, resource_version)
         for node, text in sorted(data.items()) if isinstance(data, dict) else ():
             if node == self._node or not _NODE_NAME.fullmatch(node):
                 continue
             value = _parsed(text)
-            if value.get("by") != "node" and (value.get("state"), value.get("resourceVersion")) == failed:
+            by_content = value.get("by") != "node"
+            has_failed = by_content and (value.get("state"), value.get("resourceVersion")) == failed
+            if has_failed or value.get("failedWith") == resource_version:
                 return str(node)
         return ""
 

@@ -115,7 +115,7 @@ def test_while_the_api_server_is_silent(new_node: NewNode, cluster: Cluster) -> 
     node = new_node().start()
     cluster.wait("in-sync", cluster.put(document()))
     # Else the call that gives the slot back, or its answer, is waited for.
-    eventually(lambda: node.rested, "nothing is under way any more")
+    eventually(lambda: node.is_at_rest, "nothing is under way any more")
     node.wire.silence()
     assert end(node) < PROMPT
 

@@ -222,6 +222,11 @@ class NodeUnderTest:
         self.wire.close()
 
     @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing is under way, and what was needed for it has been let go."""
+        return self._syncer is not None and not self._syncer.loop._is_awake
+
+    @property
     def log(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self._log.read_text().splitlines()]
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import load
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     Conflict,
     InvalidDocument,
@@ -467,6 +468,21 @@ def test_what_a_roll_back_on_request_brings_back_is_ours_as_it_was(
     assert "tenant.example" not in place.auths()
     place.sync().apply(None)
     assert place.auths() == document(**others)["auths"]
+
+
+def test_what_a_rotation_gave_back_to_others_outlives_its_roll_back(place: Place) -> None:
+    """The rotation took an entry and a member out in whose place the file of before has ours."""
+    theirs = {**document(ecr_example="theirs", tenant_example="theirs"), "HttpHeaders": {"X-Team": "theirs"}}
+    place.put(theirs)
+    ours = {**document(quay_io="older", tenant_example="ours"), "HttpHeaders": {"X-Team": "ours"}}
+    assert place.sync().apply(load(ours)).state == "in-sync"
+    assert place.sync().apply(config(quay_io="newer")).state == "in-sync"
+    assert place.sync().roll_back().state == "in-sync"
+    assert place.auths() == {**theirs["auths"], **ours["auths"]}
+    assert place.sync().apply(config(quay_io="third")).state == "in-sync"
+    assert place.auths() == {**theirs["auths"], **document(quay_io="third")["auths"]}
+    place.sync().apply(None)
+    assert json.loads(place.path.read_bytes()) == theirs
 
 
 def test_a_stop_leaves_the_restart_to_the_next_run(place: Place) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import Unheard
 from tests.unit.kubelet.support import Answering, Place, config, document
 
@@ -94,6 +95,16 @@ def test_a_kubelet_that_was_just_started_is_waited_for(
 
     place.clock.sleep = later  # type: ignore[method-assign]
     assert place.sync(**{**options, "ready_timeout": 60.0}).apply(WANTED).state == "in-sync"
+
+
+@pytest.mark.parametrize("way", ["plan", "apply"])
+def test_whoever_wants_to_stop_waits_for_no_kubelet(place: Place, door: Door, way: str) -> None:
+    door.status = 0
+    asked = place.clock.time
+    with pytest.raises(PullSecretError, match="interrupted; nothing was written"):
+        getattr(place.sync(healthz=door.url, ready_timeout=60.0), way)(WANTED, stop=lambda: True)
+    assert place.clock.time - asked < 1
+    assert place.beside() == []
 
 
 def _down(place: Place) -> None:

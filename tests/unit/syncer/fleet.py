@@ -183,7 +183,7 @@ class SyncedNode:
         else:
             self._loop._step("", None, 0.0)
 
-    def deliver(self, secret: Secret) -> None:
+    def deliver(self, secret: Secret | None) -> None:
         self._fleet.acting = self
         self._loop._step("secret", secret, self._fleet.now)
 

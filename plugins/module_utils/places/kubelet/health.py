@@ -166,10 +166,18 @@ class Health(NamedTuple):
                     return wrong
             nap(_POLL, clock, stop)
 
-    def silence(self, systemd: Systemd, unit: str, clock: Clock, patience: float) -> str:
+    def silence(
+        self,
+        systemd: Systemd,
+        unit: str,
+        clock: Clock,
+        patience: float,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> str:
         """Why a kubelet that runs all the time is not heard; nothing where it is heard, or may have ended.
 
         :param patience: seconds; one of Type=simple that was just started takes ``self.patience``.
+        :raises Interrupted: ``stop`` said so.
 
         For it to be restarted with another file would show nothing, and mend nothing.  That is not said of a
         kubelet that is down, crashing or unwell: the file may be the reason, and another one the remedy.
@@ -182,7 +190,7 @@ class Health(NamedTuple):
             words = self.healthz.silence(clock)
             if not words or clock.monotonic() >= end:
                 return words
-            clock.sleep(_POLL)
+            nap(_POLL, clock, stop)
         return ""
 
 

@@ -93,6 +93,16 @@ class Ledger:
         self.pending: Optional[Pending] = None
         self.failed: Optional[Failed] = None
 
+    def is_only_noted(self, here: Optional[bytes]) -> bool:
+        """Whether the pending write was noted, and whoever did was killed before the file was replaced.
+
+        :param here: what is in the file.
+        """
+        pending = self.pending
+        if pending is None or pending.has_restarted or pending.phase == ROLLBACK:
+            return False
+        return self.digest(here) == self.verified
+
     def digest(self, data: Optional[bytes]) -> str:
         """Keyed with a random key of this node, so that nobody can try passwords against it elsewhere."""
         if data is None:

@@ -129,7 +129,7 @@ class Synchroniser:
         :raises PullSecretError: nothing was changed.
         """
         if self.options.restart != NEVER:
-            self._demand_usable(self._rehearsal().write(desired))
+            self._demand_usable(self._rehearsal().write(desired), stop)
         written = self.write(desired)
         if on_written is not None:
             on_written(written)
@@ -144,7 +144,7 @@ class Synchroniser:
         """What ``apply`` would do.  Nothing is written, not even a lock."""
         rehearsal = self._rehearsal()
         result = rehearsal.write(desired)
-        self._demand_usable(result)
+        self._demand_usable(result, stop)
         return rehearsal._foretold(result, stop) if self.options.restart == ON_CHANGE else result
 
     def write(self, desired: Optional[DockerConfig]) -> SyncResult:
@@ -287,7 +287,7 @@ class Synchroniser:
             result.rolled_back = result.needed = True
         elif ledger.is_new or (pending is None and (backup.previous is None or backup.previous.data == here)):
             pass
-        elif pending is not None and not pending.has_restarted and ledger.digest(here) == ledger.verified:
+        elif ledger.is_only_noted(here):
             # Whoever noted it was killed before the file was replaced.
             done(store, ledger, backup, keep=self.options.backup)
         elif not self._back(ledger, backup):
@@ -351,23 +351,28 @@ class Synchroniser:
         systemd, health = self._asked(), self._health
         return Settlement(self._store, systemd, self.options, health, self._clock, stop, leave=leave)
 
-    def _demand_usable(self, foreseen: SyncResult) -> None:
+    def _demand_usable(self, foreseen: SyncResult, stop: Stop) -> None:
         """A unit that cannot be restarted or judged is found before anything is written.
 
         :raises SystemdError: it cannot be, or systemd cannot be asked.
         :raises Unheard: kubelet runs, and its ``healthz`` is not to be had.
+        :raises PullSecretError: ``stop`` said so meanwhile.
         """
         if not foreseen.needed or foreseen.state == HELD:
             return
         problem = self._asked().state(self.options.unit).problem
         if problem:
             raise SystemdError(self.options.unit, problem)
-        self._demand_heard("nothing was written", self._health.patience)
+        try:
+            self._demand_heard("nothing was written", self._health.patience, stop)
+        except Interrupted:
+            raise PullSecretError("interrupted; nothing was written") from None
 
-    def _demand_heard(self, left: str, patience: float) -> None:
+    def _demand_heard(self, left: str, patience: float, stop: Stop = _never) -> None:
         """Not of one that may run with what we wrote, or is to go back: the file may be why it is silent.
 
         :raises Unheard: kubelet runs, and its ``healthz`` is not to be had.
+        :raises Interrupted: ``stop`` said so.
         """
         ledger = self._store.ledger()
         pending = ledger.pending
@@ -375,7 +380,7 @@ class Synchroniser:
         if ledger.failed is not None or not is_first:
             return
         limit = min(patience, self._health.patience)
-        words = self._health.silence(self._asked(), self.options.unit, self._clock, limit)
+        words = self._health.silence(self._asked(), self.options.unit, self._clock, limit, stop)
         if words:
             raise Unheard(self.options.unit, self.options.healthz, words, left)
 

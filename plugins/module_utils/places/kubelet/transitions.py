@@ -11,13 +11,16 @@ under the store's lock of ``writing``.
 from __future__ import annotations
 
 import os
+from typing import Optional
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import registry_identity
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.auth_file import Snapshot
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.compose import (
     Composed,
     held,
     revert,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.found import look
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
     RESTART,
     ROLLBACK,
@@ -160,6 +163,8 @@ def roll_back(
     if backup.previous is None:
         _give_up(store, ledger)
         return False
+    _make_way(ledger, backup, store.file().data)
+    store.save_backup(backup)
     ledger.pending = Pending(
         os.urandom(8).hex(),
         desired,
@@ -170,6 +175,18 @@ def roll_back(
     )
     store.save_ledger(ledger)
     return restore(store, ledger, backup)
+
+
+def _make_way(ledger: Ledger, backup: Backup, here: Optional[bytes]) -> None:
+    """What of others is there, and has ours in its place in the file of before, is kept, as in a write."""
+    there, found = held(here, ledger), look(here)
+    ours = held(backup.previous.data if backup.previous is not None else None, ledger)
+    taken = {registry_identity(key) for key in ours.entries}
+    for key in there.foreign:
+        if registry_identity(key) in taken:
+            backup.displaced[key] = found.auths[key]
+    for name in there.foreign_members & set(ours.members):
+        backup.displaced_members[name] = found.beside[name]
 
 
 def restore(store: Store, ledger: Ledger, backup: Backup) -> bool:

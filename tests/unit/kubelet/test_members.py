@@ -115,6 +115,21 @@ def test_a_helper_that_would_lead_past_ours_comes_back(place: Place) -> None:
     assert read(place) == found
 
 
+def test_a_helper_that_a_rotation_gave_back_outlives_its_roll_back(place: Place) -> None:
+    """The file of before has an entry of ours in its place, which it would lead past."""
+    found = {"credHelpers": {"tenant.example": "theirs"}, "auths": THEIRS}
+    place.put(found)
+    place.sync().apply(config(quay_io="older", tenant_example="ours"))
+    place.sync().apply(config(quay_io="newer"))
+    assert read(place)["credHelpers"] == found["credHelpers"]
+    assert place.sync().roll_back().rolled_back
+    assert not read(place).get("credHelpers")
+    place.sync().apply(config(quay_io="third"))
+    assert read(place)["credHelpers"] == found["credHelpers"]
+    place.sync().apply(None)
+    assert read(place) == found
+
+
 def test_a_member_of_ours_that_somebody_changed_is_theirs(place: Place) -> None:
     place.sync().apply(load({"credsStore": "ours", **document(quay_io="new")}))
     place.put({**read(place), "credsStore": "theirs"})

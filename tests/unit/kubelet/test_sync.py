@@ -485,6 +485,45 @@ def test_what_a_rotation_gave_back_to_others_outlives_its_roll_back(place: Place
     assert json.loads(place.path.read_bytes()) == theirs
 
 
+def test_what_others_wrote_and_took_out_again_does_not_come_back(place: Place) -> None:
+    """They wrote it after a rotation, and took it out while kubelet was restarted with the file of before."""
+    place.put(document(ecr_example="theirs"))
+    for ours in (config(quay_io="older", tenant_example="ours"), config(quay_io="newer")):
+        place.sync().apply(ours)
+    place.put({"auths": {**place.auths(), **document(tenant_example="theirs")["auths"]}})
+
+    def take_out() -> None:
+        place.put({"auths": {key: entry for key, entry in place.auths().items() if key != "tenant.example"}})
+
+    place.systemd.on_restart = take_out
+    assert place.sync().roll_back().rolled_back
+    place.systemd.on_restart = lambda: None
+    place.sync().apply(config(quay_io="third"))
+    assert place.auths() == document(ecr_example="theirs", quay_io="third")["auths"]
+    place.sync().apply(None)
+    assert place.auths() == document(ecr_example="theirs")["auths"]
+
+
+def test_a_write_that_failed_is_not_what_kubelet_did_not_come_up_with(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.sync().apply(config(quay_io="good"))
+    bad, fine = config(quay_io="bad"), config(quay_io="fine")
+    place.sync(restart="deferred").apply(bad)
+
+    def replace(*_: object) -> None:
+        raise PullSecretError("no space left on device")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(Store, "replace", replace)
+        with pytest.raises(PullSecretError):
+            place.sync().write(fine)
+    place.systemd.script = ["failed"] * 3
+    assert place.sync().settle().rolled_back
+    assert place.sync().apply(bad).state == "held"
+    assert place.sync().apply(fine).state == "in-sync"
+
+
 def test_a_stop_leaves_the_restart_to_the_next_run(place: Place) -> None:
     result = place.sync().apply(WANTED, stop=lambda: place.systemd.restarts == 1)
     assert result.state == "pending"

@@ -236,6 +236,7 @@ class Synchroniser:
             result.state, result.message = IN_SYNC, ""
             result.warn([f"the file {LOST}"])
         ledger, backup = store.ledger(), store.backup()
+        before = ledger.pending
         wanted = ledger.digest(desired.canonical() if desired is not None else None)
         has_failed = ledger.failed is not None and ledger.failed.desired == wanted
         if has_failed and not self.options.retry_failed:
@@ -249,7 +250,14 @@ class Synchroniser:
                 if composed.data is not None:
                     store.check_owner(found)
                 begin(store, ledger, backup, found, composed, wanted)
-                store.replace(found, composed.data)
+                try:
+                    store.replace(found, composed.data)
+                except PullSecretError:
+                    # Kubelet is still restarted with what was written before, and that is what may fail.
+                    if before is not None:
+                        ledger.pending = before
+                        store.save_ledger(ledger)
+                    raise
             elif not result.needed:
                 # As wanted, and kubelet runs with it; but whose the entries are may be new.
                 claim(ledger, backup, found, composed)

@@ -163,14 +163,18 @@ def roll_back(
     if backup.previous is None:
         _give_up(store, ledger)
         return False
-    _make_way(ledger, backup, store.file().data)
-    store.save_backup(backup)
+    undone = pending.content if pending is not None else ledger.verified
+    here = store.file().data
+    # Where somebody else has written since, all of theirs stays in the file.
+    if ledger.digest(here) == undone:
+        _make_way(ledger, backup, here)
+        store.save_backup(backup)
     ledger.pending = Pending(
         os.urandom(8).hex(),
         desired,
         ledger.digest(backup.previous.data),
         ROLLBACK,
-        undone=pending.content if pending is not None else ledger.verified,
+        undone=undone,
         touched=pending is not None and pending.has_restarted,
     )
     store.save_ledger(ledger)
@@ -178,14 +182,15 @@ def roll_back(
 
 
 def _make_way(ledger: Ledger, backup: Backup, here: Optional[bytes]) -> None:
-    """What of others is there, and has ours in its place in the file of before, is kept, as in a write."""
+    """What of others is there, and not in the file of before for ours was there, is kept, as in a write."""
     there, found = held(here, ledger), look(here)
     ours = held(backup.previous.data if backup.previous is not None else None, ledger)
     taken = {registry_identity(key) for key in ours.entries}
     for key in there.foreign:
         if registry_identity(key) in taken:
             backup.displaced[key] = found.auths[key]
-    for name in there.foreign_members & set(ours.members):
+    # A credHelper has made way for an entry, too.
+    for name in there.foreign_members - ours.foreign_members:
         backup.displaced_members[name] = found.beside[name]
 
 

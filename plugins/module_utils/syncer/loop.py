@@ -77,11 +77,12 @@ class Loop:
             self._on_begun,
             self._put_result,
             lambda: self._stopping,
+            lambda: self._is_written and not self._is_gone,
         )
         self._stopping = False
         self._failed = ""
         self._secret: Optional[Secret] = None
-        # Whether there was none when it was first looked for.
+        # Whether there was none when it was last looked for.
         self._is_gone = False
         # Whether the Secret as it is now is in the file.
         self._is_written = False
@@ -190,11 +191,11 @@ class Loop:
         if secret is None:
             # Whoever deletes it has made it harmless before; the file stays as it is.
             self._log.info("secret gone")
+            self._is_gone = True
             if self._secret is None:
-                self._is_gone = True
                 self._converge(at)
             return
-        self._secret = secret
+        self._secret, self._is_gone = secret, False
         self._pace.reset()
         self._converge(at)
 
@@ -232,7 +233,7 @@ class Loop:
             if version != self._logged:
                 self._logged = version
                 self._log.error("secret refused", resourceVersion=version, why=str(error))
-            self._resume()
+            self._resume(unbegun=True)
             self._status.say(version, FAILED, str(error))
             return
         except NodeError as error:
@@ -270,17 +271,17 @@ class Loop:
             self._status.say(version, IN_SYNC, outcome.message)
         # Else whoever looks for a slot says more, in a moment.
 
-    def _resume(self) -> bool:
-        """Nothing can be written: what an earlier version left to be done is still done.
+    def _resume(self, *, unbegun: bool = False) -> bool:
+        """Nothing can be written: a kubelet that may be down is still brought back.
 
-        But not a restart of which a new syncer cannot tell for which version it is: others may have failed
-        with it.
-
-        :returns: whether there is anything.
+        :param unbegun: likewise a restart that has not begun; but not one of which a new syncer cannot tell
+            for which version it is: others may have failed with it.
+        :returns: whether there is anything to do.
         """
         left = self._node.left()
-        is_due = left.restart and (left.only_back or left.begun or bool(self._restarts.version))
-        if is_due and self._may_restart:
+        is_due = left.restart and (left.may_be_down or (unbegun and bool(self._restarts.version)))
+        is_due = is_due and self._may_restart
+        if is_due:
             self._restarts.resume(left)
         return is_due
 
@@ -288,7 +289,9 @@ class Loop:
         """Something about this node is wrong, and may be mended."""
         wait = self._pace.retry.wait()
         self._log.error(event, why=why, again_in=round(wait, 1))
-        self._status.say(self._version, state, f"{event}: {why}", by_node=True)
+        # Of an earlier version: what is wrong with the Secret as it is now is worse.
+        if state == FAILED or self._is_written or self._secret is None:
+            self._status.say(self._version, state, f"{event}: {why}", by_node=True)
         self._retry_at = time.monotonic() + wait
 
     # The restart.
@@ -335,8 +338,7 @@ class Loop:
         elif result.failed:
             self._is_written = False
             self._log.error("failed", resourceVersion=version, why=result.message)
-            if not result.by_node:
-                self._status.failed_with(self._restarts.version)
+            self._status.failed_with(self._restarts.version, by_node=result.by_node)
             # Of a version that has come meanwhile that says nothing.
             if not self._written_meanwhile and self._restarts.version == version:
                 self._say_failed(result)
@@ -347,6 +349,8 @@ class Loop:
                 self._say(IN_SYNC, result.message)
 
     def _say_failed(self, outcome: Outcome) -> None:
+        # Also what the ledger says: it may have been another syncer, or another version of the same.
+        self._status.failed_with(self._version, by_node=outcome.by_node)
         message = outcome.message
         if outcome.by_node and not outcome.restart:
             # Kubelet is well with the file of before: the content may be, once the node is.

@@ -46,8 +46,9 @@ class Outcome(NamedTuple):
     """What became of a write or a restart.
 
     ``restart``: there is one left to do; ``only_back``: it only ends a roll-back; ``begun``: kubelet may have
-    been restarted already; ``failed``: it did not come up with this content, now or earlier; ``by_node``:
-    nothing says that the content was the reason; ``finished``: it is known how the restart ended.
+    been restarted with this content already; ``failed``: it did not come up with it, now or earlier;
+    ``by_node``: nothing says that the content was the reason; ``finished``: it is known how the restart
+    ended; ``may_be_down``: of what is left, kubelet may have been restarted, be it with an earlier content.
     """
 
     changed: bool
@@ -58,6 +59,7 @@ class Outcome(NamedTuple):
     by_node: bool
     finished: bool
     message: str
+    may_be_down: bool = False
 
 
 class Node:
@@ -129,15 +131,16 @@ class Node:
         """What an earlier write has left to be done; nothing is written."""
         ledger = self._ledger()
         pending = ledger.pending if ledger is not None else None
-        begun = pending is not None and pending.has_restarted
+        begun = pending is not None and bool(pending.invocation)
+        may_be_down = pending is not None and (pending.has_restarted or pending.phase == ROLLBACK)
         is_back = pending is not None and pending.phase == ROLLBACK
         is_due = pending is not None
-        if ledger is not None and not (begun or is_back):
+        if ledger is not None and not may_be_down:
             try:
                 is_due = is_due and not ledger.is_only_noted(self._store.file().data)
             except PullSecretError:
                 is_due = False
-        return Outcome(False, is_due, is_back, begun, False, False, False, "")
+        return Outcome(False, is_due, is_back, begun, False, False, False, "", may_be_down)
 
     def stamp(self) -> Optional[tuple[int, ...]]:
         """Changes whenever somebody writes the file; None if it is not there."""

@@ -45,6 +45,7 @@ class Restarts:
     :param begun: called when kubelet is about to be restarted.
     :param done: told the result; then ``end`` and ``release`` have to be called.
     :param stopping: whether the syncer is to end.
+    :param is_current: whether the file holds what the Secret says now.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Restarts:
         begun: Callable[[], None],
         done: Callable[[Result], None],
         stopping: Callable[[], bool],
+        is_current: Callable[[], bool],
     ) -> None:
         self._node = node
         self._slots = slots
@@ -68,14 +70,16 @@ class Restarts:
         self._begun = begun
         self._done = done
         self._stopping = stopping
+        self._is_current = is_current
         self._step = IDLE
         self._version = ""
         self._is_bound = False
         self._held_by = ""
         self._asks = 0
         self._look_at = 0.0
-        # Not before then is a roll-back's restart tried again.
+        # Not before then is a roll-back's restart tried again, or what else was left to be done.
         self._back_at = 0.0
+        self._resume_at = 0.0
         self.only_back = False
         """Whether the restart that is waited for, runs or was the last one only ends a roll-back."""
 
@@ -127,6 +131,7 @@ class Restarts:
         """Likewise, for the version that it was last to be done for; what is waited for already goes on."""
         if self._step == IDLE:
             self.want(self._version, outcome)
+            self._look_at = max(self._look_at, self._resume_at)
 
     def drop(self) -> None:
         """There is none to wait for any more."""
@@ -153,6 +158,9 @@ class Restarts:
         if isinstance(result, Outcome) and result.finished and not result.only_back:
             self._back_at = 0.0
             self._pace.back.reset()
+            if result.failed:
+                # It may be left as it was, as where there was nothing to go back to.
+                self._resume_at = time.monotonic() + self._pace.retry.wait()
         elif self.only_back or (isinstance(result, Outcome) and result.only_back):
             self._back_at = time.monotonic() + self._pace.back.wait()
 
@@ -184,6 +192,10 @@ class Restarts:
 
     def _is_held(self) -> bool:
         """Whether kubelet did not come up elsewhere with this version: then it is not tried here."""
+        if self._held_by and not self._is_current():
+            # By now whoever failed may say nothing of this version any more.
+            self._look_at = time.monotonic() + self._pace.held.wait()
+            return True
         try:
             self._held_by = self._status.failed_elsewhere(self._version)
         except (ApiError, WireError) as error:

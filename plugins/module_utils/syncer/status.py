@@ -5,8 +5,8 @@
 """What this node says of itself, and what others say: one key a node in a ConfigMap.
 
 The value is ``{"resourceVersion": "...", "state": "...", "message": "..."}``, and ``"by": "node"`` where the
-reason lies with the node; ``"failedWith"`` is the version that kubelet did not come up with, where
-``resourceVersion`` is that of a later one. Nobody waits for it: what cannot be written is written later, and
+reason lies with the node; ``"failedWith"`` is the version that kubelet did not come up with, where the rest
+does not say so. Nobody waits for it: what cannot be written is written later, and
 the work goes on. What was written is written again now and then, for somebody may have made the ConfigMap
 anew: a patch that changes nothing costs the API server no write, and its answer is asked for without the
 content.
@@ -62,6 +62,7 @@ class Status:
         self._backoff = backoff
         # Whatever is said of later versions: else those who are held because of it would go on.
         self._failed_with = ""
+        self._value: dict[str, str] = {}
         self._wanted: Optional[str] = None
         self._written: Optional[str] = None
         self._try_at = 0.0
@@ -79,16 +80,30 @@ class Status:
             value["by"] = "node"
         if state == IN_SYNC:
             self._failed_with = ""
-        if self._failed_with not in ("", resource_version):
-            value["failedWith"] = self._failed_with
+        self._value = value
+        self._want()
+
+    def failed_with(self, resource_version: str, *, by_node: bool = False) -> None:
+        """Kubelet did not come up with that version; said with all that is said until one is in sync.
+
+        :param by_node: for reasons of this node's: that is not said, nor any longer that it was the version.
+        """
+        if not by_node:
+            self._failed_with = resource_version
+        elif self._failed_with == resource_version:
+            self._failed_with = ""
+        if self._value:
+            self._want()
+
+    def _want(self) -> None:
+        value = self._value
+        is_plain = value["state"] == FAILED and "by" not in value
+        if self._failed_with and not (is_plain and value["resourceVersion"] == self._failed_with):
+            value = {**value, "failedWith": self._failed_with}
         wanted = json.dumps(value, separators=(",", ":"))
         if wanted != self._wanted:
             self._wanted = wanted
             self._try_at = 0.0
-
-    def failed_with(self, resource_version: str) -> None:
-        """Kubelet did not come up with that version; said with all that is said until one is in sync."""
-        self._failed_with = resource_version
 
     @property
     def is_said(self) -> bool:

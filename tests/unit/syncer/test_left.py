@@ -182,3 +182,65 @@ def test_a_file_that_was_never_replaced_is_no_reason_to_restart(
     fleet.put(b"no JSON")
     fleet.run(HOUR)
     assert (node.kubelet.restarts, node.password) == (restarts, "example-good")
+
+
+@pytest.mark.parametrize("trouble", ["refused", "full"])
+def test_what_can_be_neither_done_nor_rolled_back_keeps_nothing_busy(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    node = waiting(fleet)
+    node.path.with_name("config.json.hyperfleet-backup").unlink()
+    node.kubelet.load, node.bus_is_away = "masked", False
+    runs = len(node.runs)
+    if trouble == "refused":
+        fleet.put(b"no JSON")
+    else:
+        full(monkeypatch, node)
+        fleet.put(document("example-newer"))
+    fleet.run(MINUTE)
+    assert len(node.runs) - runs < 10
+    fleet.run(HOUR)
+    assert len(node.runs) - runs < 50
+    assert (node.status["state"], node.status["resourceVersion"]) == ("failed", "3")
+
+
+def waiting(fleet: Fleet) -> SyncedNode:
+    """A node whose file is new, and whose kubelet cannot be restarted."""
+    node = fleet.node()
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    node.bus_is_away = True
+    fleet.put(document("example-new"))
+    fleet.run(MINUTE)
+    return node
+
+
+def test_a_restart_that_has_not_begun_is_not_made_for_what_cannot_be_written(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = waiting(fleet)
+    restarts, node.bus_is_away = node.kubelet.restarts, False
+    with monkeypatch.context() as meanwhile:
+        full(meanwhile, node)
+        version = fleet.put(document("example-newer"))
+        fleet.run(HOUR)
+        assert node.kubelet.restarts == restarts
+    fleet.settle(node, "in-sync", version)
+
+
+def test_a_restart_that_cannot_be_made_is_not_said_of_a_secret_that_is_refused(fleet: Fleet) -> None:
+    waiting(fleet)
+    version = fleet.put(b"no JSON")
+    fleet.run(6 * HOUR)
+    assert {state for _node, about, state in fleet.server.said if about == version} == {"failed"}
+
+
+def test_a_roll_back_that_may_not_be_ended_keeps_no_syncer_silent(fleet: Fleet) -> None:
+    node = fleet.node()
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    node.kubelet.on_restart = lambda _number: "failed"
+    fleet.settle(node, "failed", fleet.put(document("example-new")))
+    node._settings = node._settings._replace(restart="never")
+    node.start()
+    node.deliver(None)
+    fleet.settle(node, "pending", "")
+    assert node.status["message"] == "the Secret is not there"

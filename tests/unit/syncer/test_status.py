@@ -217,3 +217,20 @@ def test_a_message_has_an_end(world: World) -> None:
     world.status.flush()
     assert world.api.data is not None
     assert len(world.api.data["node-1"]) < 600
+
+
+def test_what_failed_is_said_with_what_was_said_before(world: World) -> None:
+    """Whoever has the slot next reads it, though nothing else is new."""
+    world.status.failed_with("1")
+    assert world.status.due_at is None, "nothing has been said"
+    world.status.say("3", PENDING)
+    world.status.flush()
+    world.status.failed_with("2")
+    world.status.flush()
+    assert world.api.data is not None
+    assert json.loads(world.api.data["node-1"])["failedWith"] == "2"
+    world.status.failed_with("1", by_node=True)
+    assert world.status.is_said
+    world.status.failed_with("2", by_node=True)
+    world.status.flush()
+    assert "failedWith" not in json.loads(world.api.data["node-1"])

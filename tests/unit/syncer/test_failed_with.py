@@ -145,7 +145,7 @@ def test_a_version_that_is_not_in_the_file_has_not_failed(
     fleet.put(BAD)
     fleet.run(20)
 
-    def replace(*_: object) -> None:
+    def replace(*_args: object) -> None:
         raise PullSecretError("no space left on device")
 
     with monkeypatch.context() as meanwhile:

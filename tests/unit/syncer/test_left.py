@@ -41,7 +41,7 @@ def picky(node: SyncedNode) -> Callable[[int], str]:
 
 def held(fleet: Fleet) -> list[SyncedNode]:
     """One node that has failed with the Secret as it is, and two that are held for that reason."""
-    nodes = [fleet.node() for _ in range(3)]
+    nodes = [fleet.node() for _number in range(3)]
     for node in nodes:
         node.kubelet.on_restart = picky(node)
     version = fleet.put(document("example-good"))
@@ -172,7 +172,7 @@ def test_a_file_that_was_never_replaced_is_no_reason_to_restart(
     fleet.settle(node, "in-sync", fleet.put(document("example-good")))
     restarts = node.kubelet.restarts
 
-    def replace(*_: object) -> None:
+    def replace(*_args: object) -> None:
         raise PullSecretError("no space left on device")
 
     with monkeypatch.context() as meanwhile:

@@ -97,7 +97,8 @@ integration: venv ## the workflows against the stand-ins
 
 .PHONY: test-real real go nodes-build matrix sanity-matrix sanity-python3.9
 test-real: venv go ## all other tests: the real control plane, the oracle, both ends of the ansible-core range
-	@$(MAKE) -j2 NICE="nice -n 10" real sanity-matrix matrix
+	@$(MAKE) -j2 NICE="nice -n 19" real sanity-matrix
+	@$(MAKE) matrix
 
 go: venv
 	@$(MODULE) tests.tools.go > /dev/null

@@ -63,4 +63,5 @@ def test_an_expected_failure_is_not_a_skip(tmp_path: Path) -> None:
 
 def test_the_checkout_is_the_collection() -> None:
     package = importlib.import_module("ansible_collections.hyperfleet.pull_secret.plugins")
-    assert [Path(path).resolve() for path in package.__path__] == [ROOT / "plugins"]
+    # An event source that was loaded before has added the same place by another name.
+    assert {Path(path).resolve() for path in package.__path__} == {ROOT / "plugins"}

@@ -237,13 +237,11 @@ class Loop:
             self._status.say(version, FAILED, str(error))
             return
         except NodeError as error:
-            self._resume()
-            self._try_later("not written", str(error), FAILED)
+            self._on_unwritten(str(error))
             return
         except Exception as error:  # noqa: BLE001 - others write this file, too, and they write anything
             self._log.error("unexpected", why=where(error))
-            self._resume()
-            self._try_later("not written", kind_of(error), FAILED)
+            self._on_unwritten(kind_of(error))
             return
         finally:
             self._stamp = self._node.stamp()
@@ -279,11 +277,15 @@ class Loop:
         :returns: whether there is anything to do.
         """
         left = self._node.left()
-        is_due = left.restart and (left.may_be_down or (unbegun and bool(self._restarts.version)))
-        is_due = is_due and self._may_restart
+        is_known = left.may_be_down or (unbegun and bool(self._restarts.version))
+        is_due = self._may_restart and left.restart and is_known
         if is_due:
             self._restarts.resume(left)
         return is_due
+
+    def _on_unwritten(self, why: str) -> None:
+        self._resume()
+        self._try_later("not written", why, FAILED)
 
     def _try_later(self, event: str, why: str, state: str) -> None:
         """Something about this node is wrong, and may be mended."""
@@ -338,10 +340,11 @@ class Loop:
         elif result.failed:
             self._is_written = False
             self._log.error("failed", resourceVersion=version, why=result.message)
-            self._status.failed_with(self._restarts.version, by_node=result.by_node)
-            # Of a version that has come meanwhile that says nothing.
             if not self._written_meanwhile and self._restarts.version == version:
                 self._say_failed(result)
+            else:
+                # Of the version that has come meanwhile that says nothing.
+                self._status.failed_with(self._restarts.version, by_node=result.by_node)
         else:
             self._log.info("restarted", resourceVersion=version)
             self._pace.again.reset()

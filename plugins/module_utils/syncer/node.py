@@ -16,8 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
-    ROLLBACK,
-    Ledger,
+    Pending,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
     CACHE,
@@ -51,14 +50,14 @@ class Outcome(NamedTuple):
     ended; ``may_be_down``: of what is left, kubelet may have been restarted, be it with an earlier content.
     """
 
-    changed: bool
-    restart: bool
-    only_back: bool
-    begun: bool
-    failed: bool
-    by_node: bool
-    finished: bool
-    message: str
+    changed: bool = False
+    restart: bool = False
+    only_back: bool = False
+    begun: bool = False
+    failed: bool = False
+    by_node: bool = False
+    finished: bool = False
+    message: str = ""
     may_be_down: bool = False
 
 
@@ -107,9 +106,7 @@ class Node:
             # Not chained: the frames of the reader hold the document.
             raise Invalid(problem)
         result = (self._retrier if again else self._writer).write(config)
-        left = self.left() if result.needed else None
-        back, begun = (left.only_back, left.begun) if left else (False, False)
-        return _outcome(result, result.needed, back, begun)
+        return _outcome(result, self._pending() if result.needed else None)._replace(restart=result.needed)
 
     def restart(self, stopping: Callable[[], bool]) -> Outcome:
         """Restart kubelet and watch it, or finish what an earlier run began; roll back if it stays unwell.
@@ -122,25 +119,26 @@ class Node:
             sync = Synchroniser(self._path, self._options, systemd, self._clock)
             result = sync.settle(stop=lambda: stopping() and not self._is_rolling_back())
             # Of a kubelet that is not well with the file of before either.
-            is_back = self._is_rolling_back()
-            return _outcome(result, is_back, is_back, is_back)
+            return _outcome(result, self._pending() if self._is_rolling_back() else None)
         finally:
             systemd.close()
 
     def left(self) -> Outcome:
         """What an earlier write has left to be done; nothing is written."""
-        ledger = self._ledger()
-        pending = ledger.pending if ledger is not None else None
-        begun = pending is not None and bool(pending.invocation)
-        may_be_down = pending is not None and (pending.has_restarted or pending.phase == ROLLBACK)
-        is_back = pending is not None and pending.phase == ROLLBACK
-        is_due = pending is not None
-        if ledger is not None and not may_be_down:
-            try:
-                is_due = is_due and not ledger.is_only_noted(self._store.file().data)
-            except PullSecretError:
-                is_due = False
-        return Outcome(False, is_due, is_back, begun, False, False, False, "", may_be_down)
+        try:
+            ledger = self._store.ledger()
+            pending = ledger.pending
+            # Where kubelet may be down the file is not asked: it may be what cannot be read.
+            if pending is None or (not pending.may_be_down and ledger.is_only_noted(self._store.file().data)):
+                return Outcome()
+        except PullSecretError:
+            return Outcome()
+        return Outcome(
+            restart=True,
+            only_back=pending.is_back,
+            begun=bool(pending.invocation),
+            may_be_down=pending.may_be_down,
+        )
 
     def stamp(self) -> Optional[tuple[int, ...]]:
         """Changes whenever somebody writes the file; None if it is not there."""
@@ -151,26 +149,27 @@ class Node:
         return (found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode)
 
     def _is_rolling_back(self) -> bool:
-        ledger = self._ledger()
-        return ledger is not None and ledger.pending is not None and ledger.pending.phase == ROLLBACK
+        pending = self._pending()
+        return pending is not None and pending.is_back
 
-    def _ledger(self) -> Optional[Ledger]:
+    def _pending(self) -> Optional[Pending]:
         try:
-            return self._store.ledger()
+            return self._store.ledger().pending
         except PullSecretError:
             return None
 
 
-def _outcome(result: SyncResult, restart: bool, only_back: bool, begun: bool) -> Outcome:
+def _outcome(result: SyncResult, left: Optional[Pending]) -> Outcome:
+    """:param left: the restart that is left to do."""
     failed = result.state in (FAILED, HELD)
     said = [result.message] if result.message else []
     if result.effective == CACHE:
         said.append(f"kubelet reads the file {CACHE}")
     return Outcome(
         changed=result.changed,
-        restart=restart,
-        only_back=only_back,
-        begun=begun,
+        restart=left is not None,
+        only_back=left is not None and left.is_back,
+        begun=left is not None and bool(left.invocation),
         failed=failed,
         by_node=failed and result.by_node,
         finished=result.state in (IN_SYNC, FAILED),

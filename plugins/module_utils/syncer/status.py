@@ -6,10 +6,9 @@
 
 The value is ``{"resourceVersion": "...", "state": "...", "message": "..."}``, and ``"by": "node"`` where the
 reason lies with the node; ``"failedWith"`` is the version that kubelet did not come up with, where the rest
-does not say so. Nobody waits for it: what cannot be written is written later, and
-the work goes on. What was written is written again now and then, for somebody may have made the ConfigMap
-anew: a patch that changes nothing costs the API server no write, and its answer is asked for without the
-content.
+does not say so. Nobody waits for it: what cannot be written is written later, and the work goes on. What was
+written is written again now and then, for somebody may have made the ConfigMap anew: a patch that changes
+nothing costs the API server no write, and its answer is asked for without the content.
 """
 
 from __future__ import annotations
@@ -97,8 +96,7 @@ class Status:
 
     def _want(self) -> None:
         value = self._value
-        is_plain = value["state"] == FAILED and "by" not in value
-        if self._failed_with and not (is_plain and value["resourceVersion"] == self._failed_with):
+        if self._failed_with and not _says_failed(value, self._failed_with):
             value = {**value, "failedWith": self._failed_with}
         wanted = json.dumps(value, separators=(",", ":"))
         if wanted != self._wanted:
@@ -146,16 +144,19 @@ class Status:
         if not resource_version:
             return ""
         data = self._api.call("GET", self._path).get("data")
-        failed = (FAILED, resource_version)
         for node, text in sorted(data.items()) if isinstance(data, dict) else ():
             if node == self._node or not _NODE_NAME.fullmatch(node):
                 continue
             value = _parsed(text)
-            by_content = value.get("by") != "node"
-            has_failed = by_content and (value.get("state"), value.get("resourceVersion")) == failed
-            if has_failed or value.get("failedWith") == resource_version:
+            if _says_failed(value, resource_version) or value.get("failedWith") == resource_version:
                 return str(node)
         return ""
+
+
+def _says_failed(value: dict[str, Any], resource_version: str) -> bool:
+    """Whether the state alone says that kubelet did not come up with that version."""
+    failed = (FAILED, resource_version)
+    return value.get("by") != "node" and (value.get("state"), value.get("resourceVersion")) == failed
 
 
 def _parsed(text: Any) -> dict[str, Any]:

@@ -62,6 +62,16 @@ class Pending(NamedTuple):
         """Whether kubelet may have been restarted since it last was known to be well."""
         return self.touched or bool(self.invocation)
 
+    @property
+    def is_back(self) -> bool:
+        """Whether the file is that of before, and kubelet is still to be brought back with it."""
+        return self.phase == ROLLBACK
+
+    @property
+    def may_be_down(self) -> bool:
+        """Whether kubelet may be, for what was written."""
+        return self.has_restarted or self.is_back
+
 
 class Failed(NamedTuple):
     """What kubelet did not come up with: digest, how often, when last (seconds since the epoch), and why.
@@ -99,9 +109,7 @@ class Ledger:
         :param here: what is in the file.
         """
         pending = self.pending
-        if pending is None or pending.has_restarted or pending.phase == ROLLBACK:
-            return False
-        return self.digest(here) == self.verified
+        return pending is not None and not pending.may_be_down and self.digest(here) == self.verified
 
     def digest(self, data: Optional[bytes]) -> str:
         """Keyed with a random key of this node, so that nobody can try passwords against it elsewhere."""

@@ -384,8 +384,7 @@ class Synchroniser:
         """
         ledger = self._store.ledger()
         pending = ledger.pending
-        is_first = pending is None or not (pending.has_restarted or pending.phase == ROLLBACK)
-        if ledger.failed is not None or not is_first:
+        if ledger.failed is not None or (pending is not None and pending.may_be_down):
             return
         limit = min(patience, self._health.patience)
         words = self._health.silence(self._asked(), self.options.unit, self._clock, limit, stop)

@@ -125,10 +125,8 @@ def done(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -> None:
         backup.previous = None
     elif not ledger.is_new:
         # What of it is ours will be so, too, once ``rolled_back`` has brought it back.
-        for name, digests in previous.entries.items():
-            _add(ledger.entries, {name: digests[0]})
-        for name, digests in previous.members.items():
-            _add(ledger.members, {name: digests[0]})
+        _add(ledger.entries, {name: digests[0] for name, digests in previous.entries.items()})
+        _add(ledger.members, {name: digests[0] for name, digests in previous.members.items()})
     if ledger.is_new:
         # Nothing of ours is on the node any more, or ever was.
         store.forget()

@@ -230,6 +230,15 @@ class Fleet:
         self.nodes[-1].kubelet.on_restart = on_restart
         return self.nodes[-1]
 
+    def waiting_node(self, seconds: float = MINUTE) -> SyncedNode:
+        """One whose file is new, and whose kubelet could not be restarted for so long."""
+        node = self.node()
+        self.settle(node, "in-sync", self.put(document("example-good")))
+        node.bus_is_away = True
+        self.put(document("example-new"))
+        self.run(seconds)
+        return node
+
     def put(self, content: bytes) -> str:
         """A new version of the Secret, which all nodes see; the version."""
         self._version += 1

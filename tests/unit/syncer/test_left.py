@@ -188,7 +188,7 @@ def test_a_file_that_was_never_replaced_is_no_reason_to_restart(
 def test_what_can_be_neither_done_nor_rolled_back_keeps_nothing_busy(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch, trouble: str
 ) -> None:
-    node = waiting(fleet)
+    node = fleet.waiting_node()
     node.path.with_name("config.json.hyperfleet-backup").unlink()
     node.kubelet.load, node.bus_is_away = "masked", False
     runs = len(node.runs)
@@ -204,20 +204,10 @@ def test_what_can_be_neither_done_nor_rolled_back_keeps_nothing_busy(
     assert (node.status["state"], node.status["resourceVersion"]) == ("failed", "3")
 
 
-def waiting(fleet: Fleet) -> SyncedNode:
-    """A node whose file is new, and whose kubelet cannot be restarted."""
-    node = fleet.node()
-    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
-    node.bus_is_away = True
-    fleet.put(document("example-new"))
-    fleet.run(MINUTE)
-    return node
-
-
 def test_a_restart_that_has_not_begun_is_not_made_for_what_cannot_be_written(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    node = waiting(fleet)
+    node = fleet.waiting_node()
     restarts, node.bus_is_away = node.kubelet.restarts, False
     with monkeypatch.context() as meanwhile:
         full(meanwhile, node)
@@ -228,7 +218,7 @@ def test_a_restart_that_has_not_begun_is_not_made_for_what_cannot_be_written(
 
 
 def test_a_restart_that_cannot_be_made_is_not_said_of_a_secret_that_is_refused(fleet: Fleet) -> None:
-    waiting(fleet)
+    fleet.waiting_node()
     version = fleet.put(b"no JSON")
     fleet.run(6 * HOUR)
     assert {state for _node, about, state in fleet.server.said if about == version} == {"failed"}

@@ -228,11 +228,8 @@ def test_a_secret_that_is_refused_keeps_no_kubelet_down(fleet: Fleet, begins_ane
 
 
 def test_a_restart_that_could_not_be_made_is_made_though_the_next_secret_is_refused(fleet: Fleet) -> None:
-    node = fleet.node()
-    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
-    before, node.bus_is_away = node.kubelet.restarts, True
-    fleet.put(document("example-new"))
-    fleet.run(MINUTE)
+    node = fleet.waiting_node()
+    before = node.kubelet.restarts
     fleet.put(b"no JSON")
     node.bus_is_away = False
     fleet.run(HOUR)
@@ -240,11 +237,7 @@ def test_a_restart_that_could_not_be_made_is_made_though_the_next_secret_is_refu
 
 
 def test_a_bus_that_was_away_makes_no_pause_of_a_sick_kubelet_longer(fleet: Fleet) -> None:
-    node = fleet.node()
-    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
-    node.bus_is_away = True
-    fleet.put(document("example-new"))
-    fleet.run(HOUR)
+    node = fleet.waiting_node(HOUR)
     node.bus_is_away, tried = False, len(node.runs)
     node.kubelet.on_restart = lambda _number: "failed"
     fleet.run(HOUR, lambda: len(node.runs) > tried + 1)

@@ -1,0 +1,73 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The adapter's words: what is to be made for a cluster, and what was seen of it.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+__all__ = ["CREATED", "FAILED", "Observed", "Order", "PENDING", "RUNNING", "STUCK", "SUCCEEDED"]
+
+# What a cluster's work is in, whether a Job does it or we.
+CREATED = "created"  # just now
+PENDING = "pending"  # no container has run yet
+RUNNING = "running"
+STUCK = "stuck"  # it waits for what does not come by itself: an image, a node; a person is needed
+SUCCEEDED = "succeeded"
+FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be made for one cluster.
+
+    :param generation: of the cluster, as it was read.
+    :param project: of Google Cloud, which holds the secret.
+    :param namespace: of the management cluster, where HyperShift looks for it.
+    :param replication: as ``REPLICATION_POLICY`` takes it.
+    :param secret_name: in Secret Manager; None is ``hyperfleet-{cluster-id}-pull-secret``.
+    :param k8s_secret_name: in the management cluster; None is ``{cluster-id}-pull-secret``.
+    """
+
+    cluster_id: str
+    cluster_name: str
+    generation: int
+    project: str
+    namespace: str
+    replication: str = "automatic"
+    secret_name: Optional[str] = None
+    k8s_secret_name: Optional[str] = None
+    traceparent: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What was seen of a cluster's work, or of its removal.
+
+    :param state: one of this module's words.
+    :param reason: a condition's, CamelCase: ``JobRunning``, ``ImagePullFailed``, ``PullSecretStored`` …
+    :param message: for people.
+    :param job: its name; None where none was needed or could be made.
+    :param attempt: of the Job's pods, from 1.
+    :param started: RFC 3339.
+    :param made: whether the Job was made by this look.
+    :param actions: what was written by this look, in words: ``created job pullsecret-…``.
+    :param result: what the Job said of itself at its end (docs/job.md): ``version``, ``kind``, … no value.
+    :param retry: whether doing the same once more may help, so that it is looked at again.
+    """
+
+    state: str
+    reason: str
+    message: str
+    job: Optional[str] = None
+    namespace: Optional[str] = None
+    attempt: int = 1
+    started: Optional[str] = None
+    made: bool = False
+    actions: tuple[str, ...] = ()
+    result: Optional[Mapping[str, Any]] = None
+    retry: bool = True

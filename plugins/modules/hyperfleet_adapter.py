@@ -13,9 +13,9 @@ description:
   - For each cluster, reads it and the other adapters' statuses from the HyperFleet API, evaluates the
     preconditions, brings the pull secret to Google Secret Manager and the management cluster, by a Kubernetes
     Job or inline, and reports what it sees to the API.
-  - Reports on every cluster that it is given, also where preconditions are not met or something failed. Never
-    waits for a Job. Run it again to see how far a Job is. The result says after how many seconds that is worth
-    it.
+  - Reports on every cluster that it is given, also where preconditions are not met or something failed.
+    Never waits for a Job. Run it again to see how far a Job is. The result says after how many seconds that
+    is worth it.
   - A cluster that is being deleted gets nothing more. What was made for it is removed, and reported as
     finalized once all of it is confirmed to be gone.
   - Prints a structured log, one JSON object a line, while it runs.
@@ -64,6 +64,10 @@ options:
         carried into the log, the report and the Job.
     type: list
     elements: dict
+  traceparents:
+    description:
+      - W3C's C(traceparent) of each cluster's event, by its id. What is none is left out.
+    type: dict
   all:
     description:
       - Handle all clusters of the API, and remove Jobs and Secrets of the adapter whose cluster the API says
@@ -216,7 +220,7 @@ summary:
   description: Counts of all clusters by outcome, of those that were changed, and by state.
   returned: always
   type: dict
-  sample: {total: 2, reported: 2, discarded: 0, gone: 0, failed: 0, changed: 1, states: {running: 1, unmet: 1}}
+  sample: {total: 2, reported: 2, discarded: 0, gone: 0, failed: 0, changed: 1, states: {running: 2}}
 msg:
   description: How many clusters failed, and the first reasons. The task itself does not fail for them.
   returned: when a cluster failed

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A place that does not answer is not asked a thousand times, slowly: after some failures in a row no more."""
+"""A place that does not answer is not asked a thousand times: after some failures in a row no more."""
 
 from __future__ import annotations
 

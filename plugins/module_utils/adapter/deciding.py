@@ -182,9 +182,9 @@ def _removal(
     if match:
         secrets.append((match.group(1), match.group(2)))
     there = data.get("management_secret")
-    if isinstance(there, Mapping) and _is(KUBERNETES_NAMESPACE, there.get("namespace")):
-        if _is(_NAME, there.get("name")):
-            placed.append(Place(str(there["namespace"]), str(there["name"])))
+    held = there if isinstance(there, Mapping) else {}
+    if _is(KUBERNETES_NAMESPACE, held.get("namespace")) and _is(_NAME, held.get("name")):
+        placed.append(Place(str(held["namespace"]), str(held["name"])))
     made = bool(secrets or placed)
     try:
         named = (gcp_secret_id(cluster_id), kubernetes_secret_name(cluster_id))

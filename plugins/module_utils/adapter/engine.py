@@ -91,7 +91,7 @@ class Engine:
         settings: Settings,
         *,
         check_mode: bool = False,
-        tell: Callable[[Handled], None] = lambda handled: None,
+        tell: Optional[Callable[[Handled], None]] = None,
     ) -> None:
         self._config = config
         self._preconditions = preconditions
@@ -229,12 +229,10 @@ class Engine:
         for (case, decision), found in zip(applied, self._places.apply([one for _case, one in applied])):
             after.append((case, partial(self._observed, case, decision, found)))
         removed = [(case, case.removing) for case in cases if case.removing is not None]
-        results = take_back(
-            self._places, [one for _case, one in removed], store=self._config.deletion.store
-        )
+        results = take_back(self._places, [one for _case, one in removed], store=self._config.deletion.store)
         for (case, _one), taken in zip(removed, results):
             after.append((case, partial(self._removed, case, taken)))
-        steps = dict((id(case), step) for case, step in after)
+        steps = {id(case): step for case, step in after}
         self._each([case for case, _step in after], lambda case: steps[id(case)]())
 
     def _removed(self, case: _Case, taken: TakenBack) -> None:
@@ -285,7 +283,8 @@ class Engine:
 
     def _done(self, case: _Case) -> None:
         case.handled.duration = int((time.monotonic() - case.begun) * 1000)
-        self._tell(case.handled)
+        if self._tell is not None:
+            self._tell(case.handled)
 
 
 def _of(case: _Case) -> Subject:

@@ -87,7 +87,13 @@ class Places:
         :param wanted: (cluster id, (project, secret)); a secret is deleted only as that cluster's.
         """
         targets = [
-            {"state": "absent", "id": str(index), "cluster_id": cluster_id, "project": one[0], "secret": one[1]}
+            {
+                "state": "absent",
+                "id": str(index),
+                "cluster_id": cluster_id,
+                "project": one[0],
+                "secret": one[1],
+            }
             for index, (cluster_id, one) in enumerate(wanted)
         ]
         names = [f"projects/{one[0]}/secrets/{one[1]}" for _cluster_id, one in wanted]
@@ -194,4 +200,3 @@ def _observed(order: Order, stored: Mapping[str, Any], placed: Optional[Mapping[
     }
     message = f"Version {version} of {secret} is stored and placed in namespace {order.namespace}"
     return Observed(SUCCEEDED, "PullSecretStored", message, actions=actions, result=result)
-

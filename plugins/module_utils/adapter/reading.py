@@ -78,9 +78,7 @@ class Clusters:
 
     def _search(self, cluster_ids: Sequence[str]) -> Union[Mapping[str, Any], PullSecretError]:
         try:
-            return self._breaker.call(
-                lambda: self._api.find_clusters(cluster_ids, self._settings.deadline())
-            )
+            return self._breaker.call(lambda: self._api.find_clusters(cluster_ids, self._settings.deadline()))
         except RequestRefused:
             return {}  # no such search: each is read by itself
         except PullSecretError as error:

@@ -24,9 +24,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary imp
 
 __all__ = [
     "COMPONENT",
+    "DISCARDED",
     "GONE",
     "NOT_DONE",
-    "DISCARDED",
     "REPORTED",
     "Handled",
     "contract",

@@ -75,7 +75,7 @@ def leftovers(
     left = sorted(work.known(settings.deadline()) - seen)
     results = run_batch(left, remove, concurrency=settings.concurrency, stop=settings.retrier.stop)
     return [
-        Handled(cluster_id, kind=result.kind, message=result.message) if isinstance(result, Failure) else result
-        for cluster_id, result in zip(left, results)
-        if result is not None
+        Handled(cluster_id, kind=one.kind, message=one.message) if isinstance(one, Failure) else one
+        for cluster_id, one in zip(left, results)
+        if one is not None
     ]

@@ -60,6 +60,7 @@ def spec() -> dict[str, Any]:
         overrides={"type": "dict"},
         cluster_ids={"type": "list", "elements": "str"},
         events={"type": "list", "elements": "dict"},
+        traceparents={"type": "dict"},
         all={"type": "bool", "default": False},
         run_directory={"type": "path"},
         results={"type": "str", "choices": ["all", "brief", "log"]},
@@ -79,12 +80,16 @@ def spec() -> dict[str, Any]:
 
 
 def run(
-    params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    diff: bool,  # noqa: ARG001 - as every task is called
+    stop: threading.Event,
 ) -> dict[str, Any]:
     """In a module's process: the result, with the log and the result file's entries for the action plugin."""
     log: list[dict[str, Any]] = []
     handled = work(
-        params, check_mode=check_mode, stop=stop, log=lambda entry, logging: log.append(dict(entry))
+        params, check_mode=check_mode, stop=stop, log=lambda entry, _logging: log.append(dict(entry))
     )
     return {
         **whole(handled, params.get("results")),
@@ -153,19 +158,22 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
 def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
     """(the clusters' ids, traceparents by id): of events and ids, each once; an event's last one counts."""
     ids: dict[str, None] = dict.fromkeys(params.get("cluster_ids") or ())
-    traceparents: dict[str, str] = {}
+    traceparents: dict[str, Any] = dict(params.get("traceparents") or {})
     for position, event in enumerate(params.get("events") or (), start=1):
         cluster_id = event.get("id")
         if not isinstance(cluster_id, str) or not cluster_id:
             raise ConfigurationError(f"events: number {position} has no id")
         ids[cluster_id] = None
-        traceparent = event.get("traceparent")
-        if isinstance(traceparent, str) and _TRACEPARENT.match(traceparent):
-            traceparents[cluster_id] = traceparent
+        if event.get("traceparent"):
+            traceparents[cluster_id] = event["traceparent"]
     given = params.get("cluster_ids") is not None or params.get("events") is not None
     if params["all"] == given:
         raise ConfigurationError("one of cluster_ids, events and all has to say which clusters are meant")
-    return list(ids), traceparents
+    return list(ids), {
+        cluster_id: traceparent
+        for cluster_id, traceparent in traceparents.items()
+        if isinstance(traceparent, str) and _TRACEPARENT.match(traceparent)
+    }
 
 
 def _config(params: Mapping[str, Any]) -> AdapterConfig:
@@ -211,4 +219,3 @@ def _places_options(params: Mapping[str, Any], config: AdapterConfig) -> dict[st
     options["gcp"] = dict(config.gcp)
     options["kubernetes"] = dict(config.kubernetes)
     return options
-

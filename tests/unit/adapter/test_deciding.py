@@ -39,7 +39,7 @@ PLACED = {"placement": status("placement", namespace="clusters-cls-1")}
 
 
 def test_an_order_takes_the_projects_and_placements_names() -> None:
-    found = decide(cluster(), PLACED, lambda: [], traceparent="00-a")
+    found = decide(cluster(), PLACED, list, traceparent="00-a")
     assert isinstance(found, Apply)
     order = found.order
     assert (order.cluster_id, order.cluster_name, order.generation) == ("cls-1", "one", 2)
@@ -54,7 +54,7 @@ def test_a_snake_case_spec_is_the_same() -> None:
         "gcp": {"project_id": "customer-1", "replication_policy": "user-managed:europe-west1"},
         "pull_secret": {"data": GOOD},
     }
-    found = decide(cluster(spec=spec), PLACED, lambda: [])
+    found = decide(cluster(spec=spec), PLACED, list)
     assert isinstance(found, Apply)
     assert (found.order.project, found.order.replication) == ("customer-1", "user-managed:europe-west1")
 
@@ -77,7 +77,12 @@ def test_a_snake_case_spec_is_the_same() -> None:
                 "cluster has no spec.pullSecret.data",
             ),
         ),
-        ({"spec": None}, PLACED, [], ("cluster has no spec.gcp.projectId", "cluster has no spec.pullSecret.data")),
+        (
+            {"spec": None},
+            PLACED,
+            [],
+            ("cluster has no spec.gcp.projectId", "cluster has no spec.pullSecret.data"),
+        ),
     ],
 )
 def test_what_is_missing_is_waited_for(
@@ -97,7 +102,7 @@ def test_what_is_missing_is_waited_for(
 )
 def test_a_wrong_pull_secret_is_refused_by_registry_and_rule(data: Any, said: str) -> None:
     spec = {"gcp": {"projectId": "customer-1"}, "pullSecret": {"data": data}}
-    found = decide(cluster(spec=spec), PLACED, lambda: [])
+    found = decide(cluster(spec=spec), PLACED, list)
     assert isinstance(found, Refuse)
     assert found.reason == "InvalidPullSecret"
     assert said in found.message
@@ -115,7 +120,7 @@ def test_a_wrong_pull_secret_is_refused_by_registry_and_rule(data: Any, said: st
 def test_a_name_that_can_be_none_is_refused(
     changes: dict[str, Any], statuses: dict[str, AdapterStatus]
 ) -> None:
-    found = decide(cluster(**changes), statuses, lambda: [])
+    found = decide(cluster(**changes), statuses, list)
     assert isinstance(found, Refuse)
     assert found.reason == "InvalidClusterSpec"
 
@@ -126,7 +131,9 @@ def test_a_deleted_cluster_is_asked_for_no_preconditions() -> None:
 
     found = decide(cluster(deleted_time="2026-01-01T00:00:00Z"), PLACED, asked)
     assert found == Remove(
-        (("customer-1", "hyperfleet-cls-1-pull-secret"),), (Place("clusters-cls-1", "cls-1-pull-secret"),), False
+        (("customer-1", "hyperfleet-cls-1-pull-secret"),),
+        (Place("clusters-cls-1", "cls-1-pull-secret"),),
+        False,
     )
 
 
@@ -138,7 +145,7 @@ def test_a_removal_goes_by_what_was_said_last_and_by_what_is_said_now() -> None:
         management_secret={"namespace": "earlier", "name": "cls-1-pull-secret"},
     )
     stale = {"placement": status("placement", 1, namespace="later")}
-    found = decide(cluster(deleted_time="x"), stale, lambda: [], own=own)
+    found = decide(cluster(deleted_time="x"), stale, list, own=own)
     name = "hyperfleet-cls-1-pull-secret"
     assert found == Remove(
         (("earlier-1", name), ("customer-1", name)),
@@ -158,5 +165,5 @@ def test_a_removal_goes_by_what_was_said_last_and_by_what_is_said_now() -> None:
     ],
 )
 def test_names_in_a_status_that_can_be_none_are_not_gone_by(data: dict[str, Any]) -> None:
-    found = decide({"id": "cls-1", "deleted_time": "x"}, {}, lambda: [], own=status("pullsecret", **data))
+    found = decide({"id": "cls-1", "deleted_time": "x"}, {}, list, own=status("pullsecret", **data))
     assert found == Remove((), (), False)

@@ -87,7 +87,8 @@ def test_few_are_told_of_one_by_one_and_many_only_where_somebody_has_to_look() -
 
 
 def test_the_log_has_seed_003s_fields() -> None:
-    one = Handled("cls-1", results.DISCARDED, 3, TRACE, TOLD, actions=("created job x",), project="p-1", duration=7)
+    one = Handled("cls-1", results.DISCARDED, 3, TRACE, TOLD, actions=("created job x",), project="p-1")
+    one.duration = 7
     first, last = results.log_entries(one)
     assert (first["message"], first["operation"]) == ("created job x", "apply")
     assert last["message"].startswith("The API discarded the report: PreconditionsNotMet")

@@ -150,7 +150,9 @@ class Engine:
         handled.generation = generation_of(cluster)
         try:
             statuses = self._api_breaker.call(
-                lambda: self._api.statuses(handled.cluster_id, deadline, cluster=cluster)
+                lambda: self._api.statuses(
+                    handled.cluster_id, deadline, cluster=cluster, traceparent=handled.traceparent
+                )
             )
         except NotFound:
             return self._gone(case)
@@ -257,6 +259,7 @@ class Engine:
                     told.report,
                     deadline,
                     after=own.observed_time if own is not None else None,
+                    traceparent=handled.traceparent,
                 )
             )
         except NotFound:

@@ -1,0 +1,54 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The sweep over all clusters of the API, and over what is left of those that are gone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.adapter.world import World
+
+
+def test_all_clusters_page_by_page(world: World) -> None:
+    clusters = [world.cluster(ready=False) for _number in range(230)]
+    handled = world.handle(all=True)
+    assert sorted(one.cluster_id for one in handled) == sorted(clusters)
+    assert {one.entry()["state"] for one in handled} == {"unmet"}
+    assert world.hyperfleet.calls.count("GET", "*/clusters") == 3
+
+
+def test_what_is_left_of_a_cluster_that_is_gone_is_removed(world: World) -> None:
+    lost, kept = world.cluster(), world.cluster()
+    world.handle(lost, kept)
+    assert len(world.jobs()) == 2
+    cluster = world.read(kept)
+    world.hyperfleet.store.reset()
+    world.hyperfleet.store.seed([{"id": kept, "spec": cluster["spec"]}])
+    checked = {one.cluster_id: one for one in world.handle(all=True, check_mode=True)}
+    assert checked[lost].actions
+    assert len(world.jobs()) == 2
+    handled = {one.cluster_id: one for one in world.handle(all=True)}
+    assert (handled[lost].outcome, handled[kept].outcome) == ("gone", "reported")
+    assert world.jobs() == [f"pullsecret-{kept}-gen1"]
+    assert world.data_secrets() == [f"cluster-{kept}-pullsecret-data"]
+
+
+def test_what_the_api_does_not_answer_for_stays(world: World) -> None:
+    """Only its word that a cluster is gone lets anything be removed."""
+    lost = world.cluster()
+    world.one(lost)
+    world.hyperfleet.store.reset()
+    world.hyperfleet.faults.add(method="GET", path=f"*/clusters/{lost}", status=500)
+    (handled,) = world.handle(all=True)
+    assert handled.outcome == "failed"
+    assert len(world.jobs()) == 1
+
+
+def test_a_listing_that_ends_early_is_an_error(world: World) -> None:
+    for _number in range(3):
+        world.cluster(ready=False)
+    world.hyperfleet.faults.add(method="GET", path="*/clusters", status=500)
+    with pytest.raises(Exception, match="clusters at"):
+        world.handle(all=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping
-from typing import Any, Callable
+from typing import Any, Callable, cast
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config import (
     AdapterConfig,
@@ -18,6 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.con
     parse,
     read,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.dry_run import DryRun
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import Engine
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.inline import Places
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import Jobs
@@ -40,9 +41,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import check_limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+    KubernetesClient,
     KubernetesClients,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Retrier, RetryPolicy
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline, Retrier, RetryPolicy
 
 __all__ = ["Log", "run", "spec", "work"]
 
@@ -124,7 +126,12 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
     )
     api = _api(config, settings)
     clients = KubernetesClients(settings)
-    jobs = Work(lambda deadline: Jobs(clients.get(deadline), config))
+
+    def connected(deadline: Deadline) -> Jobs:
+        client = clients.get(deadline)
+        return Jobs(cast(KubernetesClient, DryRun(client)) if check_mode else client, config)
+
+    jobs = Work(connected)
 
     def tell(handled: Handled) -> None:
         for entry in log_entries(handled):

@@ -71,7 +71,7 @@ def test_deleted_while_its_job_runs(world: World) -> None:
 def test_deleted_before_anything_was_made(world: World) -> None:
     cluster = world.cluster(ready=False)
     world.delete(cluster)
-    world.manager.faults.add(operation="*", code="PERMISSION_DENIED")
+    world.manager.faults.add(method="*", code="PERMISSION_DENIED")
     handled = world.one(cluster)
     assert handled.entry()["state"] == "deleted", handled.detail()
     assert world.is_gone(cluster)
@@ -80,7 +80,7 @@ def test_deleted_before_anything_was_made(world: World) -> None:
 def test_what_cannot_be_removed_is_not_said_to_be_gone(world: World) -> None:
     cluster = made(world)
     world.delete(cluster)
-    world.manager.faults.add(operation="*", code="PERMISSION_DENIED")
+    world.manager.faults.add(method="*", code="PERMISSION_DENIED")
     handled = world.one(cluster)
     assert (handled.entry()["state"], handled.again) == ("deleting", 60.0)
     assert world.said(cluster) == "TFTF RemovalPermissionDenied"

@@ -74,7 +74,7 @@ def test_one_failure_stays_one(world: World) -> None:
 
 def test_nothing_is_waited_for_that_a_place_refuses(world: World) -> None:
     cluster = world.cluster()
-    world.manager.faults.add(operation="*", code="PERMISSION_DENIED")
+    world.manager.faults.add(method="*", code="PERMISSION_DENIED")
     handled = world.one(cluster)
     assert handled.entry()["state"] == "failed"
     assert handled.job is not None

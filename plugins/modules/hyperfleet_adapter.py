@@ -50,7 +50,9 @@ options:
     required: true
   overrides:
     description:
-      - What is laid over the document in O(config), key by key, before it is checked.
+      - What holds in place of the document in O(config). A mapping of C(adapter_name), C(api_flavour),
+        C(batch_size), C(batch_window), C(deletion), C(execution), C(headers) and C(token_file), in the words of
+        the fields that they stand for. An empty value says nothing.
     type: dict
   cluster_ids:
     description:
@@ -133,8 +135,7 @@ EXAMPLES = r"""
   hyperfleet.pull_secret.hyperfleet_adapter:
     config: /etc/pullsecret-adapter/config.yaml
     overrides:
-      spec:
-        execution: inline
+      execution: inline
     all: true
 """
 

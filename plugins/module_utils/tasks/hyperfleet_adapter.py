@@ -15,16 +15,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.con
     AdapterConfig,
     Logging,
     load,
-    parse,
-    read,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.dry_run import DryRun
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import Engine
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.inline import Places
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import Jobs
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.preconditions import (
-    Preconditions,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import (
     Handled,
     log_entries,
@@ -139,7 +134,7 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
 
     engine = Engine(
         config,
-        Preconditions(config.preconditions, config.dependencies),
+        config.criteria(),
         api,
         jobs,
         Places(_places_options(params, config), stop=stop, check_mode=check_mode),
@@ -184,18 +179,10 @@ def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
 
 
 def _config(params: Mapping[str, Any]) -> AdapterConfig:
-    """:raises ConfigurationError: naming the field."""
+    """:raises ConfigurationError: naming the field, or the override."""
+    config = load(params["config"])
     overrides = params.get("overrides")
-    if not overrides:
-        return load(params["config"])
-    return parse(_over(read(params["config"]), overrides))
-
-
-def _over(document: Any, overrides: Any) -> Any:
-    """A mapping over a mapping, key by key; anything else replaces what was there."""
-    if not (isinstance(document, Mapping) and isinstance(overrides, Mapping)):
-        return overrides
-    return {**document, **{name: _over(document.get(name), value) for name, value in overrides.items()}}
+    return config.replaced(overrides) if overrides else config
 
 
 def _api(config: AdapterConfig, settings: Settings) -> HyperFleetClient:

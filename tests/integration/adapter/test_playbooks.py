@@ -112,9 +112,9 @@ def test_a_wrong_configuration_is_told_by_its_path(world: World, ansible: Ansibl
     assert finished.result["kind"] == "configuration"
 
 
-def test_overrides_are_laid_over_the_configuration(world: World, ansible: Ansible) -> None:
+def test_overrides_replace_what_the_configuration_says(world: World, ansible: Ansible) -> None:
     cluster = world.cluster()
-    finished = play(world, ansible, cluster_ids=[cluster], adapter_overrides={"spec": {"execution": "inline"}})
+    finished = play(world, ansible, cluster_ids=[cluster], adapter_overrides={"execution": "inline"})
     assert finished.code == 0, finished.output
     assert world.said(cluster) == "TTTF PullSecretStored"
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     NotFound,

@@ -202,7 +202,7 @@ def test_lasting_trouble_is_told(one: World, deadline: Deadline) -> None:
 
 
 def test_a_cluster_that_is_gone_is_not_found(one: World, deadline: Deadline) -> None:
-    with pytest.raises(NotFound, match="report on cluster cls-9 does not exist .*NTF-001"):
+    with pytest.raises(NotFound, match=r"report on cluster cls-9 does not exist .*NTF-001"):
         one.client().report("cls-9", report(), deadline)
     assert one.lab.calls.count() == 1
 

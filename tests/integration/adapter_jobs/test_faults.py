@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import Jobs
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     DependencyMissing,
     PermissionDenied,
@@ -21,7 +22,6 @@ from tests.integration.adapter_jobs.world import (
     DOCUMENT,
     SUCCESS,
     Config,
-    Jobs,
     World,
     order,
     said,

@@ -116,7 +116,7 @@ def test_the_pull_secret_is_in_the_secret_only() -> None:
         {"k8s_secret_name": "s"},
     ],
 )
-def test_another_order_is_another_content(changed: dict[str, str]) -> None:
+def test_another_order_is_another_content(changed: dict[str, Any]) -> None:
     def digest(given: Order, document: bytes = b"{}", key: bytes = KEY) -> str:
         return manifests.content_digest(given, document, key)
 

@@ -16,6 +16,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import manifests, names
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.fitting import refusal
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from tests.integration.adapter_jobs.world import DOCUMENT, JobTemplate, order
 
 KEY = b"k" * 32
@@ -146,7 +147,9 @@ def test_what_the_configuration_adds() -> None:
         node_selector=MappingProxyType({"pool": "system"}),
         tolerations=(MappingProxyType({"key": "dedicated", "operator": "Exists"}),),
         env=MappingProxyType({"HTTPS_PROXY": "http://proxy.example.com", "CLUSTER_ID": "another"}),
-        annotations=MappingProxyType({"team": "a", names.GENERATION: "9"}),
+        labels=MappingProxyType({"network": "egress", "managed-by": "another"}),
+        annotations=MappingProxyType({"team": "a", names.GENERATION: "9", names.RESULT: "{}"}),
+        priority_class="system",
         resources=MappingProxyType({"limits": MappingProxyType({"cpu": "1"})}),
         gcp_api_timeout=45.0,
         ttl=None,
@@ -163,7 +166,16 @@ def test_what_the_configuration_adds() -> None:
     assert ("GCP_API_TIMEOUT", "45s") in env
     assert job["metadata"]["annotations"]["team"] == "a"
     assert job["metadata"]["annotations"][names.GENERATION] == "1"
+    assert names.RESULT not in job["metadata"]["annotations"]
+    for labels in (job["metadata"]["labels"], job["spec"]["template"]["metadata"]["labels"]):
+        assert (labels["network"], labels["managed-by"]) == ("egress", "hyperfleet")
+    assert pod["priorityClassName"] == "system"
     assert not {"ttlSecondsAfterFinished", "activeDeadlineSeconds"} & set(job["spec"])
+
+
+def test_without_an_image_there_is_no_job() -> None:
+    with pytest.raises(ConfigurationError, match=r"spec\.jobTemplate\.image"):
+        made(image=None)
 
 
 def test_kubernetes_puts_nothing_into_a_value() -> None:

@@ -188,6 +188,7 @@ def test_a_job_that_failed(found: seen.Job, pods: list[Any], reason: str, why: s
     assert observed.reason.startswith(reason)
     assert why in observed.message
     assert observed.retry is retry
+    assert observed.result is None or observed.result["result"] == "failure"
 
 
 def test_the_newest_pod_is_heard() -> None:

@@ -20,6 +20,7 @@ from typing import Any, Optional, Protocol
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 
 __all__ = [
     "CONTAINER",
@@ -41,6 +42,8 @@ INPUT_IS_WRONG = 2
 # Linux takes no environment variable that is longer, with its name and the zero at its end.
 LARGEST = 128 * 1024 - len("PULL_SECRET_DATA=") - 1
 
+# Annotations that say something to the adapter itself.
+_OURS = "hyperfleet.io/"
 # Seed 003, "Security Context".
 _SECURITY = {
     "allowPrivilegeEscalation": False,
@@ -55,7 +58,8 @@ class JobSettings(Protocol):
     """What is read of the configuration's ``jobTemplate``."""
 
     @property
-    def image(self) -> str: ...
+    def image(self) -> Optional[str]:
+        """None only where no Job is ever made."""
 
     @property
     def service_account(self) -> str: ...
@@ -92,7 +96,14 @@ class JobSettings(Protocol):
     def tolerations(self) -> Sequence[Any]: ...
 
     @property
+    def labels(self) -> Mapping[str, str]:
+        """More of them, for the Job and its pods."""
+
+    @property
     def annotations(self) -> Mapping[str, str]: ...
+
+    @property
+    def priority_class(self) -> Optional[str]: ...
 
     @property
     def log_level(self) -> str: ...
@@ -178,9 +189,9 @@ def job(
         "kind": "Job",
         "metadata": {
             "name": names.job_name(order.cluster_id, order.generation),
-            "labels": names.labels(adapter, order.cluster_id, order.cluster_name, names.JOB),
+            "labels": _labels(order, settings, adapter),
             "annotations": {
-                **settings.annotations,
+                **{name: text for name, text in settings.annotations.items() if not name.startswith(_OURS)},
                 **_annotations(order),
                 names.ATTEMPT: str(attempt),
                 names.CONTENT: content,
@@ -193,7 +204,12 @@ def job(
 
 
 def job_spec(order: Order, settings: JobSettings, adapter: str) -> dict[str, Any]:
-    """How the Job is run: seed 003, "Job Container Specification" and "Environment Variables"."""
+    """How the Job is run: seed 003, "Job Container Specification" and "Environment Variables".
+
+    :raises ConfigurationError: no image is configured.
+    """
+    if not settings.image:
+        raise ConfigurationError("spec.jobTemplate.image is needed where Jobs are made")
     pod: dict[str, Any] = {
         "restartPolicy": "Never",
         "serviceAccountName": settings.service_account,
@@ -215,6 +231,8 @@ def job_spec(order: Order, settings: JobSettings, adapter: str) -> dict[str, Any
         pod["imagePullSecrets"] = [
             {"name": item} if isinstance(item, str) else _plain(item) for item in settings.image_pull_secrets
         ]
+    if settings.priority_class:
+        pod["priorityClassName"] = settings.priority_class
     if settings.node_selector:
         pod["nodeSelector"] = dict(settings.node_selector)
     if settings.tolerations:
@@ -237,7 +255,7 @@ def job_spec(order: Order, settings: JobSettings, adapter: str) -> dict[str, Any
         },
         "template": {
             "metadata": {
-                "labels": names.labels(adapter, order.cluster_id, order.cluster_name, names.JOB),
+                "labels": _labels(order, settings, adapter),
                 "annotations": _annotations(order),
             },
             "spec": pod,
@@ -248,6 +266,10 @@ def job_spec(order: Order, settings: JobSettings, adapter: str) -> dict[str, Any
     if settings.ttl is not None:
         spec["ttlSecondsAfterFinished"] = int(settings.ttl)
     return spec
+
+
+def _labels(order: Order, settings: JobSettings, adapter: str) -> dict[str, str]:
+    return {**settings.labels, **names.labels(adapter, order.cluster_id, order.cluster_name, names.JOB)}
 
 
 def _annotations(order: Order) -> dict[str, str]:

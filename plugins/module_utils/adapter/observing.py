@@ -134,14 +134,15 @@ def _complete(job: Job, said: Optional[dict[str, Any]], namespace: str) -> Obser
             f"job {job.name} is complete, but says that it failed: {said.get('message', '')}".strip(" :"),
             result=said,
         )
-    held = said or {}
+    # Nobody needs a text of others here; whatever else is in a result has a shape that holds no secret.
+    held = {name: value for name, value in (said or {}).items() if name != "message"}
     where = [f"version {held['version']}"] if "version" in held else []
     where += [f"in {held['secret']}"] if "secret" in held else []
     managed = held.get("management_secret")
     if managed:
         where.append(f"and in namespaces/{managed['namespace']}/secrets/{managed['name']}")
     stored = f"the pull secret is stored: {' '.join(where)}" if where else f"job {job.name} is complete"
-    return _of(job, namespace, model.SUCCEEDED, "PullSecretStored", stored, result=said)
+    return _of(job, namespace, model.SUCCEEDED, "PullSecretStored", stored, result=held or None)
 
 
 def _why(

@@ -11,7 +11,6 @@ What is not of the shape that docs/job.md gives it is left out, and so is what i
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Optional
@@ -85,8 +84,8 @@ def _count(value: Any) -> Optional[int]:
 def _seconds(value: Any) -> Optional[float]:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    # An int of thousands of digits is no float.
-    return float(value) if 0 <= value <= _MOST and math.isfinite(value) else None
+    # Neither infinity nor what is no number is between them.
+    return float(value) if 0 <= value <= _MOST else None
 
 
 def _message(value: Any) -> Optional[str]:

@@ -44,7 +44,7 @@ FAILURE = {"result": "failure", "kind": "permission_denied", "message": "PERMISS
 class JobTemplate:
     """As the adapter's configuration has it."""
 
-    image: str = "registry.example.com/pullsecret-job:v1"
+    image: str | None = "registry.example.com/pullsecret-job:v1"
     service_account: str = "pullsecret-adapter-job"
     resources: Mapping[str, Any] = field(
         default_factory=lambda: {
@@ -60,7 +60,9 @@ class JobTemplate:
     env: Any = field(default_factory=dict)
     node_selector: Mapping[str, str] = field(default_factory=dict)
     tolerations: Sequence[Any] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
+    priority_class: str | None = None
     log_level: str = "info"
     log_format: str = "json"
     gcp_api_timeout: Any = "30s"

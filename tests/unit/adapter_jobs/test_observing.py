@@ -188,6 +188,7 @@ def test_a_job_that_failed(found: seen.Job, pods: list[Any], reason: str, why: s
     assert observed.reason.startswith(reason)
     assert why in observed.message
     assert observed.retry is retry
+    assert observed.result is None or observed.result["result"] == "failure"
 
 
 def test_the_newest_pod_is_heard() -> None:
@@ -226,11 +227,14 @@ def test_a_complete_job() -> None:
         "secret": "projects/p/secrets/s",
         "management_secret": {"namespace": "ns", "name": "pull"},
         "unknown": "field",
+        "message": "whatever",
     }
     pods = [pod("Failed", ended(FAILURE), made=JUST), pod("Succeeded", ended(told, 0))]
     observed = observing.observe(job("Complete", failed=1), pods, "n", NOW)
     assert (observed.state, observed.reason, observed.attempt) == ("succeeded", "PullSecretStored", 2)
-    assert observed.result == {name: value for name, value in told.items() if name != "unknown"}
+    assert observed.result == {
+        name: value for name, value in told.items() if name not in ("unknown", "message")
+    }
     assert observed.message == (
         "the pull secret is stored: version 3 in projects/p/secrets/s and in namespaces/ns/secrets/pull"
     )

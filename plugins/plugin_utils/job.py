@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.duration import seconds
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     check_cluster_id,
@@ -46,7 +47,6 @@ VARIABLES = {
 }
 _LEVELS = ("debug", "info", "warn", "error")
 _REQUIRED = ("CLUSTER_ID", "CLUSTER_NAME", "GCP_PROJECT_ID", "PULL_SECRET_DATA", "MANAGEMENT_NAMESPACE")
-_DURATION = re.compile(r"(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?\Z", re.ASCII)
 # Control characters, Unicode's line and paragraph separators and directions, and what was not UTF-8.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _SEPARATOR = re.compile(r"[\s=\"]")
@@ -147,18 +147,10 @@ def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...],
 
 
 def _seconds(text: str) -> float:
-    """Go's way of writing a duration, as the adapter has it: ``30s``, ``1m30s``, ``500ms``."""
-    found = _DURATION.match(text.strip())
-    if text.strip().isdecimal() and text.isascii():
-        seconds = float(text)
-    elif found and text.strip():
-        minutes, whole, milliseconds = found.groups()
-        seconds = 60 * float(minutes or 0) + float(whole or 0) + float(milliseconds or 0) / 1000
-    else:
-        seconds = 0.0
-    if seconds <= 0:
-        raise ConfigurationError("GCP_API_TIMEOUT is a duration such as 30s or 1m30s")
-    return seconds
+    try:
+        return seconds(text)
+    except ValueError:
+        raise ConfigurationError("GCP_API_TIMEOUT is a duration such as 30s or 1m30s") from None
 
 
 def _replication(text: str) -> tuple[str, tuple[str, ...]]:

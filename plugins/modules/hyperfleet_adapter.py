@@ -51,8 +51,8 @@ options:
   overrides:
     description:
       - What holds in place of the document in O(config). A mapping of C(adapter_name), C(api_flavour),
-        C(batch_size), C(batch_window), C(deletion), C(execution), C(headers) and C(token_file), in the words of
-        the fields that they stand for. An empty value says nothing.
+        C(batch_size), C(batch_window), C(deletion), C(execution), C(headers) and C(token_file), in the words
+        of the fields that they stand for. An empty value says nothing.
     type: dict
   cluster_ids:
     description:

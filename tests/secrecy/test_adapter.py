@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The adapter, with good and bad pull secrets in clusters' specs: nothing of them in log, report or result."""
+"""The adapter, with good and bad pull secrets in clusters' specs: nothing in log, report or result."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ class Adapter:
     def leaks(self, recording: Recording) -> list[str]:
         """What a run showed, or left where others read: statuses and the result file."""
         found = self.world.leaks(recording)
-        left = [
-            Evidence("status", cluster_id, self.call("GET", cluster_id)) for cluster_id in self.ids
-        ] + [Evidence("result file", path.name, path.read_bytes()) for path in self.run_directory.iterdir()]
+        left = [Evidence("status", cluster_id, self.call("GET", cluster_id)) for cluster_id in self.ids] + [
+            Evidence("result file", path.name, path.read_bytes()) for path in self.run_directory.iterdir()
+        ]
         return [str(leak) for leak in (*found, *Needles(self.world.canaries).leaks(left))]
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A Kubernetes client for check mode: it reads, has the server check what would be made, and writes nothing."""
+"""A Kubernetes client for check mode: it has the server check what would be made, and writes nothing."""
 
 from __future__ import annotations
 

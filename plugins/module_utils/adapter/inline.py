@@ -179,6 +179,7 @@ def _observed(order: Order, stored: Mapping[str, Any], placed: Optional[Mapping[
         done.append((f"namespaces/{order.namespace}/secrets", placed))
     actions = tuple(f"{action}: {name}" for name, entry in done for action in entry.get("actions") or ())
     last = done[-1][1]
+    result: dict[str, Any]
     if last.get("failed"):
         kind, message = str(last.get("kind")), str(last.get("msg"))
         result = {

@@ -63,8 +63,8 @@ def take_back(places: Places, wanted: Sequence[Removing], *, store: str) -> list
         for index, (_cluster_id, (project, secret)) in stored:
             taken[index].kept.append(f"projects/{project}/secrets/{secret}")
         return taken
-    results = places.remove_stored([target for _index, target in stored])
-    for (index, _target), gone in zip(stored, results):
+    results = places.remove_stored([secret for _index, secret in stored])
+    for (index, _secret), gone in zip(stored, results):
         _note(taken[index], wanted[index], gone)
     return taken
 

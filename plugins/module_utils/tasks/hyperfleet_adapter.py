@@ -39,7 +39,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     KubernetesClient,
     KubernetesClients,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline, Retrier, RetryPolicy
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
+    Deadline,
+    Retrier,
+    RetryPolicy,
+)
 
 __all__ = ["Log", "run", "spec", "work"]
 

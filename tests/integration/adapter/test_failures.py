@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 
@@ -111,27 +112,29 @@ def test_no_kubeconfig_is_told_to_the_api(world: World) -> None:
     assert world.said(cluster) == "FFFF KubernetesConfigurationError"
 
 
-def test_a_cluster_that_goes_while_its_job_is_made(world: World) -> None:
+def test_a_cluster_that_goes_while_its_job_is_made(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Gone for good between reading and reporting: nothing of ours stays."""
     cluster = world.cluster()
-    job = f"pullsecret-{cluster}-gen1"
-    world.hyperfleet.faults.add(
-        method="PUT",
-        status=404,
-        body='{"code": "HYPERFLEET-NTF-001"}',
-    )
-    handled = world.one(cluster)
-    # The stand-in answers a body as plain JSON, which the API does not: that is a wrong address.
-    assert handled.outcome == "failed"
-    world.hyperfleet.faults.clear()
-    world.kubernetes.faults.add(method="POST", path="*/jobs", delay=0.3)
-    other = world.cluster()
-    import threading
+    store = world.hyperfleet.store
+    report = store.report
 
-    thread = threading.Thread(target=lambda: (time.sleep(0.15), world.hyperfleet.store.reset()))
-    thread.start()
-    gone = world.one(other)
-    thread.join()
-    assert gone.outcome == "gone"
-    assert f"pullsecret-{other}-gen1" not in world.jobs()
-    assert job in world.jobs()
+    def goes(cluster_id: str, new: Any) -> Any:
+        store.reset()
+        return report(cluster_id, new)
+
+    monkeypatch.setattr(store, "report", goes)
+    handled = world.one(cluster)
+    assert (handled.outcome, handled.again, handled.job_created) == ("gone", None, True)
+    assert world.jobs() == world.data_secrets() == []
+
+
+def test_what_kubernetes_does_not_answer_for_is_not_finalized(world: World) -> None:
+    cluster = world.cluster()
+    world.one(cluster)
+    world.delete(cluster)
+    world.kubernetes.faults.add(path="*", status=500, times=None)
+    handled = world.one(cluster)
+    assert (handled.entry()["state"], handled.again) == ("deleting", 15.0)
+    assert world.said(cluster) == "TFTF RemovalUnavailable"
+    world.kubernetes.faults.clear()
+    assert world.one(cluster).entry()["state"] == "deleted"

@@ -88,7 +88,9 @@ class World:
         """Another adapter's report."""
         generation = self.read(cluster_id)["generation"]
         kinds = {"Available": available, "Applied": "True", "Health": "True"}
-        conditions = [{"type": kind, "status": status, "reason": "R", "message": "m"} for kind, status in kinds.items()]
+        conditions = [
+            {"type": kind, "status": status, "reason": "R", "message": "m"} for kind, status in kinds.items()
+        ]
         body = {
             "adapter": adapter,
             "observedGeneration" if self.seed else "observed_generation": generation,
@@ -99,7 +101,7 @@ class World:
         assert status in (200, 201), answer
 
     def edit(self, cluster_id: str, config: Any = None, **labels: str) -> None:
-        """A new generation, of another pull secret or of labels; the others say that they are done with it."""
+        """A new generation, of another pull secret or of labels; the others are done with it."""
         spec = dict(self.read(cluster_id)["spec"])
         if config is not None:
             spec["pullSecret"] = {"data": json.dumps(config)}
@@ -111,7 +113,7 @@ class World:
         assert self.api("DELETE", f"/clusters/{cluster_id}")[0] == 202
 
     def namespace(self, name: str) -> None:
-        assert self.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}}, "application/json")[0] < 300
+        assert self.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})[0] == 201
 
     # -- a run ------------------------------------------------------------------------------------
 
@@ -173,7 +175,7 @@ class World:
         """Applied, Available, Health, Finalized, as ``TFTF``; and why it is available, or not."""
         found = {one["type"]: one for one in self.status(cluster_id)["conditions"]}
         order = ("Applied", "Available", "Health", "Finalized")
-        return "".join(found[kind]["status"][0] for kind in order) + " " + found["Available"]["reason"]
+        return f"{''.join(found[kind]['status'][0] for kind in order)} {found['Available']['reason']}"
 
     def jobs(self) -> list[str]:
         items = self.request("GET", f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs", None, "")[1]["items"]
@@ -218,7 +220,8 @@ class World:
 
     def message(self, version: str = "1", **more: Any) -> str:
         """A termination message."""
-        return json.dumps({"result": "success", "version": version, "changed": True, "versions_created": 1, **more})
+        said = {"result": "success", "version": version, "changed": True, "versions_created": 1}
+        return json.dumps({**said, **more})
 
     # -- requests ---------------------------------------------------------------------------------
 

@@ -25,6 +25,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.waiting imp
 
 __all__ = ["Answer", "Late", "Transport"]
 
+# Seconds; none at all would mean not to wait for a socket.
+_SHORTEST = 0.001
+
 
 class Late(Exception):
     """Some of the answer came, and not the whole in time."""
@@ -123,11 +126,13 @@ class _InTime:
     """
 
     timeout: float
+    sock: Any
     _held: Optional[list[Any]] = None
 
     def request(self, *arguments: Any, **options: Any) -> None:
         """Headers and body in one write: on a busy machine each costs more than all the rest."""
-        self._held = held = []
+        held: list[Any] = []
+        self._held = held
         try:
             super().request(*arguments, **options)  # type: ignore[misc]
         finally:
@@ -145,12 +150,15 @@ class _InTime:
         """In a thread: neither looking up a name nor trying all its addresses has a limit by itself."""
         from urllib3.exceptions import ConnectTimeoutError
 
-        seconds = self.timeout
+        seconds, start = self.timeout, time.monotonic()
         made = begin(super().connect)  # type: ignore[misc]
         wait([made], seconds)
         if not made.done():
             raise ConnectTimeoutError(f"no connection in {seconds} s")
         made.result()
+        # What is sent now has only what is left.
+        self.timeout = max(seconds - (time.monotonic() - start), _SHORTEST)
+        self.sock.settimeout(self.timeout)
 
     def response_class(self, sock: Any, *arguments: Any, **options: Any) -> HTTPResponse:
         """What http.client reads an answer with, the server's or a proxy's."""

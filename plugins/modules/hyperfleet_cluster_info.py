@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: hyperfleet_cluster_info
 short_description: Read clusters and their adapters' statuses
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Reads clusters from the HyperFleet API, and what each adapter said last of them.
   - Clusters are read a hundred at a time, statuses with one request for each cluster.

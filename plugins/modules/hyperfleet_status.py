@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: hyperfleet_status
 short_description: Report an adapter's statuses of clusters
-version_added: 0.2.0
+version_added: 0.1.0
 description:
   - Tells the HyperFleet API what an adapter knows of its clusters, for one cluster or thousands in one task.
   - Every run reports, also what was reported before, since the API asks again for what it has not heard of.

@@ -156,7 +156,7 @@ def _compile(source: str) -> Any:
     except BaseException as error:  # noqa: BLE001 - a panic of Rust's is no Exception
         # The parser's text quotes the expression; where it stopped is enough.
         where = re.search(r"<input>:([0-9]+):([0-9]+)", str(error))
-        at = f" near line {where.group(1)}" if where and where.group(1) != "1" else ""
+        at = f" at line {where.group(1)}, column {where.group(2)}" if where else ""
         raise ConfigurationError(f"is not an expression of CEL{at}") from None
 
 

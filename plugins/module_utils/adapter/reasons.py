@@ -81,7 +81,8 @@ def why(
     simple = _simple(part.words, part.paths)
     if found is False and simple:
         return simple
-    if missing and (found == "KeyError" or (found is False and len(part.paths) == 1)):
+    # A field of what is null is an error of types.
+    if missing and (found in ("KeyError", "TypeError") or (found is False and len(part.paths) == 1)):
         return f"{_dotted(missing[0])} is not there"
     return _BROKEN.get(found, "it cannot be evaluated") if isinstance(found, str) else "it is false"
 

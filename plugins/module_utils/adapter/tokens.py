@@ -41,21 +41,32 @@ _PLAIN = re.compile(r"""(["'])([^"'\\]*)\1\Z""")
 
 @dataclass(frozen=True)
 class Token:
-    """:param kind: ``string``, ``name``, ``number`` or ``mark``."""
+    """One word.
+
+    :param kind: ``string``, ``name``, ``number`` or ``mark``.
+    :param space: what stands before it.
+    """
 
     kind: str
     text: str
+    space: str = ""
 
 
 def tokens(source: str) -> list[Token]:
-    """The words of an expression, without spaces and comments."""
-    found = ((match.lastgroup or "", match.group()) for match in _TOKEN.finditer(source))
-    return [Token(kind, word) for kind, word in found if kind != "space"]
+    """The words of an expression."""
+    words, space = [], ""
+    for match in _TOKEN.finditer(source):
+        if match.lastgroup == "space":
+            space += match.group()
+        else:
+            words.append(Token(match.lastgroup or "", match.group(), space))
+            space = ""
+    return words
 
 
 def text(words: Sequence[Token]) -> str:
     """An expression of these words."""
-    return " ".join(word.text for word in words)
+    return "".join(word.space + word.text for word in words)
 
 
 def _is_loop(words: Sequence[Token], index: int) -> bool:

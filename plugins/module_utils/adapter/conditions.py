@@ -230,6 +230,8 @@ def is_retryable(kind: str) -> bool:
 
 def again_after(kind: str) -> float:
     """Seconds until a failure of that kind is worth another look."""
+    if kind == "stopped":
+        return _SOON
     return _LATER if is_retryable(kind) else _RARELY
 
 

@@ -56,6 +56,7 @@ def test_the_result_files_entries_are_the_contract() -> None:
     [
         (results.NOT_DONE, "unavailable", 15.0),
         (results.NOT_DONE, "permission_denied", 60.0),
+        (results.NOT_DONE, "stopped", 2.0),
         (results.GONE, None, None),
         (results.DISCARDED, None, None),
     ],

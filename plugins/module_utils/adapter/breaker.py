@@ -43,22 +43,18 @@ class Breaker:
             given = work()
         except PullSecretError as error:
             if error.kind in _OUT_OF_REACH:
-                self.fail(error)
+                self._count(error)
             raise
-        with self._lock:
-            self._failures = 0
-        return given
-
-    def fail(self, error: PullSecretError, *, for_good: bool = False) -> None:
-        """One more failure.
-
-        :param for_good: it was one for all clusters, so none has to try by itself.
-        """
         with self._lock:
             # What is given up stays so: an answer that comes late must not begin it all again.
             if self._failures < _IN_A_ROW:
-                self._failures = _IN_A_ROW if for_good else self._failures + 1
-                self._last = error
+                self._failures = 0
+        return given
+
+    def _count(self, error: PullSecretError) -> None:
+        with self._lock:
+            self._failures += 1
+            self._last = error
 
 
 def again(error: PullSecretError) -> PullSecretError:

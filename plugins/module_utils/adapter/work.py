@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Callable, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.breaker import Breaker, again
@@ -34,12 +35,9 @@ class Work:
         self._error: Optional[PullSecretError] = None
 
     def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
-        """Read ahead; what fails here fails for each cluster in its turn, and at once."""
-        try:
+        """Read ahead; what fails here fails for each cluster in its turn."""
+        with suppress(PullSecretError):
             self._made(deadline).prepare(cluster_ids, deadline)
-        except PullSecretError as error:
-            if error.kind in ("unavailable", "timeout"):
-                self._breaker.fail(error, for_good=True)
 
     def apply(self, decision: Apply, deadline: Deadline) -> Observed:
         """Bring Secret and Job about, and say what is seen of them."""

@@ -123,6 +123,18 @@ def test_a_place_that_does_not_answer_is_given_up_and_stays_so() -> None:
     assert caught.value.retryable is False
 
 
+def test_an_answer_that_comes_late_does_not_begin_it_again() -> None:
+    breaker = Breaker()
+
+    def late() -> None:
+        for _number in range(8):
+            with pytest.raises(Unavailable):
+                breaker.call(unavailable)
+
+    breaker.call(late)
+    assert breaker.is_open
+
+
 def test_only_failures_in_a_row_count_and_only_those_of_the_place() -> None:
     breaker = Breaker()
 
@@ -137,9 +149,3 @@ def test_only_failures_in_a_row_count_and_only_those_of_the_place() -> None:
             breaker.call(unavailable)
         breaker.call(lambda: None)
     assert not breaker.is_open
-
-
-def test_one_failure_for_all_is_enough() -> None:
-    breaker = Breaker()
-    breaker.fail(Unavailable("no answer"), for_good=True)
-    assert breaker.is_open

@@ -142,9 +142,8 @@ def test_a_dripping_server_behind_tls(tmp_path: Path) -> None:
 
 def test_a_proxy_that_answers_a_little_at_a_time() -> None:
     with serving(dripping(b"HTTP/1.1 200 OK\r\nX: ", b"x")) as proxy:
-        manager = ProxyManager(f"http://{proxy.address}")
-        late(Transport("https://127.0.0.1:1", manager), (HTTPError, Late))
-        late(Transport("http://127.0.0.1:1", manager), Late)
+        late(Transport("https://127.0.0.1:1", ProxyManager(f"http://{proxy.address}")), (HTTPError, Late))
+        late(Transport("http://127.0.0.1:1", ProxyManager(f"http://{proxy.address}")), Late)
 
 
 def test_a_time_that_was_nearly_over_is_not_the_next_request_s() -> None:

@@ -27,6 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tok
     loop_variables,
     nesting,
     paths,
+    position,
     quoted_adapters,
     text,
     tokens,
@@ -120,9 +121,9 @@ class Expression:
         self.words = quoted_adapters(written, mine | ROOTS.keys())
         self.whole = Part(self.words)
         _check_loops(self.words)
-        self.roots = _roots(self.whole, mine)
+        self.roots = _roots(self.whole, mine, written)
         loops = nesting(self.words)
-        _check_functions(self.whole)
+        _check_functions(self.whole, written)
         if "matches" in self.whole.functions:
             _check_patterns(self.words)
             loops += bool(loops)
@@ -160,18 +161,19 @@ def _compile(source: str) -> Any:
         raise ConfigurationError(f"is not an expression of CEL{at}") from None
 
 
-def _roots(part: Part, mine: set[str]) -> frozenset[str]:
+def _roots(part: Part, mine: set[str], written: list[Token]) -> frozenset[str]:
     unknown = [name for name in part.variables if name not in ROOTS and name not in mine]
     if unknown:
         known = ", ".join(name for name in ROOTS if name != "nil")
-        raise ConfigurationError(f"uses a name that there is not: {unknown[0][:40]} (there are {known})")
+        where = position(written, unknown[0])
+        raise ConfigurationError(f"uses a name that there is not{where} (there are {known})")
     return frozenset(name for name in part.variables if name in ROOTS)
 
 
-def _check_functions(part: Part) -> None:
+def _check_functions(part: Part, written: list[Token]) -> None:
     for name in part.functions:
         if not _OPERATOR.match(name) and name not in _FUNCTIONS:
-            raise ConfigurationError(f"uses a function that there is not: {name[:40]}")
+            raise ConfigurationError(f"uses a function that there is not{position(written, name)}")
 
 
 def _check_loops(words: list[Token]) -> None:

@@ -47,7 +47,8 @@ def not_available(
     if status is None:
         return f"adapter {adapter} has not reported"
     if not is_current(status, cluster):
-        mine, theirs = status.generation, cluster["generation"]
+        theirs = cluster["generation"] if isinstance(cluster["generation"], int) else "none"
+        mine = status.generation
         return f"the status of adapter {adapter} is of generation {mine}, the cluster of {theirs}"
     found = status.conditions.get("Available")
     if found is not None and found.status == "True":

@@ -21,6 +21,7 @@ __all__ = [
     "loop_variables",
     "nesting",
     "paths",
+    "position",
     "quoted_adapters",
     "text",
     "tokens",
@@ -67,6 +68,17 @@ def tokens(source: str) -> list[Token]:
 def text(words: Sequence[Token]) -> str:
     """An expression of these words."""
     return "".join(word.space + word.text for word in words)
+
+
+def position(words: Sequence[Token], name: str) -> str:
+    """`` at line 1, column 5``: where a name is used first."""
+    before = ""
+    for word in words:
+        before += word.space
+        if word.kind == "name" and word.text == name:
+            break
+        before += word.text
+    return f" at line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}"
 
 
 def _is_loop(words: Sequence[Token], index: int) -> bool:

@@ -162,7 +162,10 @@ WRONG = {
         job(resources={"limits": {"memory": "512 Mi"}}),
         "spec.jobTemplate.resources.limits.memory is not a quantity such as 128Mi",
     ),
-    "misspelt": (job(resources={"limits": {"memroy": "1Gi"}}), "limits.memroy is not a known field; did you mean memory?"),
+    "misspelt": (
+        job(resources={"limits": {"memroy": "1Gi"}}),
+        "limits.memroy is not a known field; did you mean memory?",
+    ),
     "more asked than allowed": (
         job(resources={"requests": {"memory": "1Gi"}, "limits": {"memory": "1023Mi"}}),
         "spec.jobTemplate.resources.requests.memory is more than spec.jobTemplate.resources.limits.memory",
@@ -174,29 +177,59 @@ WRONG = {
     "null": (job(env=None), "spec.jobTemplate.env is not a list"),
     "kind": ({**document(), "kind": "AdapterTaskConfig"}, "kind is not AdapterConfig"),
     "version": ({**document(), "apiVersion": "v1"}, "apiVersion is not hyperfleet.redhat.com/v1alpha1"),
-    "long name": ({**document(), "metadata": {"name": "a" * 64}}, "metadata.name is not a name of lower case"),
+    "long name": (
+        {**document(), "metadata": {"name": "a" * 64}},
+        "metadata.name is not a name of lower case",
+    ),
     "adapter": (document(adapterType="Pull Secret"), "spec.adapterType is not an adapter's name"),
     "flag": (job(verify="yes"), "spec.jobTemplate.verify is not true or false"),
-    "true is no number": (job(backoffLimit=True), "spec.jobTemplate.backoffLimit is not a whole number from 0 to 100"),
+    "true is no number": (
+        job(backoffLimit=True),
+        "spec.jobTemplate.backoffLimit is not a whole number from 0 to 100",
+    ),
     "batch": (document(batch={"size": 1001}), "spec.batch.size is not a whole number from 1 to 1000"),
-    "no time": (document(batch={"window": "0s"}), "spec.batch.window is not a duration above 0s and up to 24h"),
+    "no time": (
+        document(batch={"window": "0s"}),
+        "spec.batch.window is not a duration above 0s and up to 24h",
+    ),
     "long": (document(batch={"window": "25h"}), "spec.batch.window is not a duration above 0s and up to 24h"),
     "nan": (document(batch={"window": float("nan")}), "spec.batch.window is not a duration above 0s"),
-    "no duration": (document(batch={"window": "1 s"}), "spec.batch.window is not a duration such as 10s or 1m30s"),
+    "no duration": (
+        document(batch={"window": "1 s"}),
+        "spec.batch.window is not a duration such as 10s or 1m30s",
+    ),
     "expression": (
         document(criteria={"preconditions": [{"expression": "true"}, {"expression": "a =="}]}),
         "spec.criteria.preconditions[1].expression is not an expression of CEL",
     ),
-    "no expression": (document(criteria={"preconditions": [{}]}), "spec.criteria.preconditions[0].expression is missing"),
-    "itself": (document(criteria={"dependencies": ["dns", "pullsecret"]}), "spec.criteria.dependencies[1] is this adapter"),
-    "twice": (document(criteria={"dependencies": ["dns", "dns"]}), "spec.criteria.dependencies has an entry twice"),
-    "url": (document(hyperfleetAPI={"url": "ftp://a"}), "spec.hyperfleetAPI.url is not an http or https address"),
-    "port": (document(hyperfleetAPI={"url": "http://a:99999"}), "spec.hyperfleetAPI.url is not an http or https"),
+    "no expression": (
+        document(criteria={"preconditions": [{}]}),
+        "spec.criteria.preconditions[0].expression is missing",
+    ),
+    "itself": (
+        document(criteria={"dependencies": ["dns", "pullsecret"]}),
+        "spec.criteria.dependencies[1] is this adapter",
+    ),
+    "twice": (
+        document(criteria={"dependencies": ["dns", "dns"]}),
+        "spec.criteria.dependencies has an entry twice",
+    ),
+    "url": (
+        document(hyperfleetAPI={"url": "ftp://a"}),
+        "spec.hyperfleetAPI.url is not an http or https address",
+    ),
+    "port": (
+        document(hyperfleetAPI={"url": "http://a:99999"}),
+        "spec.hyperfleetAPI.url is not an http or https",
+    ),
     "password": (
         document(hyperfleetAPI={"url": f"http://u:{_SECRET}@a"}),
         "spec.hyperfleetAPI.url holds a user or password; use spec.hyperfleetAPI.tokenFile",
     ),
-    "header": (document(hyperfleetAPI={"url": "http://a", "headers": {"a b": "c"}}), "headers has a key that is not the name"),
+    "header": (
+        document(hyperfleetAPI={"url": "http://a", "headers": {"a b": "c"}}),
+        "headers has a key that is not the name",
+    ),
     "header's value": (
         document(hyperfleetAPI={"url": "http://a", "headers": {"X-A": f"{_SECRET}\r\nX-B: 1"}}),
         "spec.hyperfleetAPI.headers.X-A is not text that an HTTP header can carry",
@@ -205,10 +238,22 @@ WRONG = {
         job(env=[{"name": "A", "value": "1"}, {"name": "PULL_SECRET_DATA", "value": _SECRET}]),
         "spec.jobTemplate.env[1].name is set by the adapter itself: PULL_SECRET_DATA",
     ),
-    "variable twice": (job(env=[{"name": "A", "value": "1"}] * 2), "spec.jobTemplate.env[1].name is there twice"),
-    "number in a variable": (job(env=[{"name": "A", "value": 1}]), "spec.jobTemplate.env[0].value is not text"),
-    "reserved label": (job(labels={"cluster-id": "x"}), "spec.jobTemplate.labels.cluster-id is kept by this collection"),
-    "reserved annotation": (job(annotations={"hyperfleet.io/generation": "1"}), "generation is kept by this collection"),
+    "variable twice": (
+        job(env=[{"name": "A", "value": "1"}] * 2),
+        "spec.jobTemplate.env[1].name is there twice",
+    ),
+    "number in a variable": (
+        job(env=[{"name": "A", "value": 1}]),
+        "spec.jobTemplate.env[0].value is not text",
+    ),
+    "reserved label": (
+        job(labels={"cluster-id": "x"}),
+        "spec.jobTemplate.labels.cluster-id is kept by this collection",
+    ),
+    "reserved annotation": (
+        job(annotations={"hyperfleet.io/generation": "1"}),
+        "generation is kept by this collection",
+    ),
     "docker config": (
         job(env=[{"name": "A", "value": '{"auths":{"quay.io":{"auth":"' + _SECRET + '"}}}'}]),
         "spec.jobTemplate.env[0].value: a docker config or a credential stands where none belongs",
@@ -275,7 +320,11 @@ def test_pubsub(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rabbitmq(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found = parse(broker(type="rabbitmq", topic="hyperfleet", subscription="pullsecret")).broker
-    assert (found.exchange, found.exchange_type, found.queue) == ("hyperfleet", "topic", "hyperfleet-pullsecret")
+    assert (found.exchange, found.exchange_type, found.queue) == (
+        "hyperfleet",
+        "topic",
+        "hyperfleet-pullsecret",
+    )
     with pytest.raises(ConfigurationError, match=r"^no address of RabbitMQ; set spec\.broker\.url"):
         found.address()
     monkeypatch.setenv("BROKER_RABBITMQ_URL", f"amqp://u:{_SECRET}@mq:5672/")
@@ -283,7 +332,9 @@ def test_rabbitmq(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
     file = tmp_path / "url"
     file.write_text(f"amqps://u:{_SECRET}@mq/\n")
-    held = parse(broker(type="rabbitmq", exchange="x", queue="q", urlFile=str(file), exchangeType="fanout")).broker
+    held = parse(
+        broker(type="rabbitmq", exchange="x", queue="q", urlFile=str(file), exchangeType="fanout")
+    ).broker
     assert held.address() == f"amqps://u:{_SECRET}@mq/"
     assert (held.queue, held.exchange_type) == ("q", "fanout")
     file.write_text(f"https://u:{_SECRET}@mq/")

@@ -174,7 +174,10 @@ def test_dependencies_are_held_to_the_generation() -> None:
     statuses["bare"] = AdapterStatus("bare", 2, {})
     found = Preconditions((), ["dns", "validation", "placement", "bare", "none"]).unmet(CLUSTER, statuses)
     assert found == [
-        Unmet('status.adapters["validation"].available == "True"', "adapter validation is not Available (Unknown)"),
+        Unmet(
+            'status.adapters["validation"].available == "True"',
+            "adapter validation is not Available (Unknown)",
+        ),
         Unmet(
             'status.adapters["placement"].available == "True"',
             "the status of adapter placement is of generation 1, the cluster of 2",
@@ -194,7 +197,11 @@ def test_nothing_of_the_pull_secret_can_be_asked_for(field: str, data: Any) -> N
         f"size(spec.{field}.data) == 11",
     ):
         assert reasons(expression, cluster) == []
-    for expression in (f'spec.{field}.data.contains("a-pull")', f"has(spec.{field}.data.auths)", f"spec.{field}.data"):
+    for expression in (
+        f'spec.{field}.data.contains("a-pull")',
+        f"has(spec.{field}.data.auths)",
+        f"spec.{field}.data",
+    ):
         found = reasons(expression, cluster)
         assert found
         assert _SECRET not in str(found)
@@ -215,9 +222,10 @@ BROKEN = {
     "\ud800": "is not an expression of CEL",
     "x" * 2001: "is longer than 2000 characters",
     "(" * 1500: "is not an expression of CEL",
-    "cluser.spec == 1": "uses a name that there is not: cluser (there are spec, status, cluster, ",
-    "spec.foo()": "uses a function that there is not: foo",
-    "optional.of(1).hasValue()": "uses a name that there is not: optional",
+    "cluser.spec == 1": "uses a name that there is not at line 1, column 1 (there are spec, status, ",
+    "true &&\n  spec.a == foo(1)": "uses a function that there is not at line 2, column 13",
+    "true &&\n  spec.a.foo()": "uses a function that there is not at line 2, column 10",
+    "optional.of(1).hasValue()": "uses a name that there is not at line 1",
     "spec.a.map(x, x) == []": "builds a list with map: use all, exists or exists_one",
     "spec.a.filter(x, x).size() > 0": "builds a list with filter",
     "spec.a.all(x, x.all(y, y.all(z, z)))": "has loops in loops in loops",
@@ -250,7 +258,13 @@ LARGE = "the cluster is too large, or nested too deeply, for it"
 
 @pytest.mark.parametrize(
     "spec",
-    [_nested(100), _nested(100_000), {"l": list(range(200_000))}, {"t": "x" * 10_000_000}, {"k" * 10_000_000: 1}],
+    [
+        _nested(100),
+        _nested(100_000),
+        {"l": list(range(200_000))},
+        {"t": "x" * 10_000_000},
+        {"k" * 10_000_000: 1},
+    ],
     ids=["deep", "deeper", "long", "text", "key"],
 )
 def test_a_cluster_that_no_one_wrote_by_hand(spec: Any) -> None:
@@ -262,9 +276,12 @@ def test_loops_take_small_clusters_only_and_bounded_time() -> None:
     both = Preconditions(["spec.on", "spec.l.all(x, spec.l.all(y, x + y >= 0))", "spec.l.all(x, x >= 0)"])
     begun = time.thread_time()
     assert [unmet.reason for unmet in both.unmet(wide, STATUSES)] == [LARGE]
-    assert Preconditions(["spec.l.all(x, spec.l.all(y, x + y >= 0))"]).unmet(
-        {"spec": {"l": list(range(900))}}, {}
-    ) == []
+    assert (
+        Preconditions(["spec.l.all(x, spec.l.all(y, x + y >= 0))"]).unmet(
+            {"spec": {"l": list(range(900))}}, {}
+        )
+        == []
+    )
     assert time.thread_time() - begun < 8
 
 
@@ -304,7 +321,8 @@ def test_the_evaluators_command_line_is_not_loaded() -> None:
     """It takes longer than all else: 0.3 s a process."""
     code = (
         "import conftest, sys, logging\n"
-        "from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.preconditions import *\n"
+        "from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.preconditions "
+        "import SEED, Preconditions\n"
         "assert Preconditions(SEED).unmet({}, {})\n"
         "assert 'prompt_toolkit' not in sys.modules and 'cel' not in sys.modules\n"
         "import cel\n"
@@ -312,7 +330,9 @@ def test_the_evaluators_command_line_is_not_loaded() -> None:
         "assert Preconditions(['spec.a == 2']).unmet({}, {})\n"
     )
     root = __file__.rsplit("/tests/", 1)[0]
-    reply = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    reply = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False
+    )
     assert (reply.returncode, reply.stdout, reply.stderr) == (0, "", "")
 
 

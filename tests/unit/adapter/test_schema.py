@@ -48,7 +48,9 @@ def test_every_field_says_what_it_is_and_has_an_end() -> None:
         kinds = field.get("type", [])
         assert "string" not in kinds or "maxLength" in field, path
         assert kinds != "array" or "maxItems" in field, path
-        assert kinds != "object" or field.get("additionalProperties") is False or "maxProperties" in field, path
+        assert kinds != "object" or field.get("additionalProperties") is False or "maxProperties" in field, (
+            path
+        )
 
 
 if __name__ == "__main__":

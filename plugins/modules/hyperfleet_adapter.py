@@ -180,9 +180,9 @@ clusters:
       type: str
       returned: always
     kind:
-      description: Kind of the failure.
+      description: Kind of the failure, such as C(unavailable). None where the outcome is no failure.
       type: str
-      returned: on failure
+      returned: always
     actions:
       description: What was written.
       type: list

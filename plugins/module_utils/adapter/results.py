@@ -91,6 +91,7 @@ class Handled:
             "state": self.told.state if self.told is not None else None,
             "again": self.again,
             "reason": self.told.reason if self.told is not None else None,
+            "kind": self.kind,
             "job_created": self.job_created,
             "reports": {
                 "accepted": int(self.outcome == REPORTED),
@@ -109,8 +110,6 @@ class Handled:
             "actions": list(self.actions),
             "retries": self.retries,
         }
-        if self.kind is not None:
-            more["kind"] = self.kind
         if told is not None:
             more["conditions"] = [
                 {"type": one.type, "status": one.status, "reason": one.reason, "message": one.message}

@@ -42,6 +42,7 @@ def test_the_result_files_entries_are_the_contract() -> None:
                 "state": "unmet",
                 "again": None,
                 "reason": "PreconditionsNotMet",
+                "kind": None,
                 "job_created": False,
                 "reports": {"accepted": 1, "discarded": 0, "failed": 0},
                 "traceparent": TRACE,

@@ -27,7 +27,11 @@ _ROOTS = ("/usr/lib/google-cloud-sdk", "/opt/google-cloud-sdk", "/usr/share/goog
 
 def _program() -> Path | None:
     for root in (os.environ.get("CLOUDSDK_ROOT_DIR"), *_ROOTS):
-        found = sorted(Path(root).glob("platform/pubsub-emulator/lib/cloud-pubsub-emulator-*.jar")) if root else []
+        found = (
+            sorted(Path(root).glob("platform/pubsub-emulator/lib/cloud-pubsub-emulator-*.jar"))
+            if root
+            else []
+        )
         if found:
             return found[-1]
     return None

@@ -11,9 +11,43 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+
+
+class Told(Telling):
+    """Counts what the source tells."""
+
+    def __init__(self) -> None:
+        self.events = 0
+        self.words: list[str] = []
+        self.done: Counter[str] = Counter()
+        self.results: list[bool] = []
+        self.sizes: list[int] = []
+        self.connected: list[bool] = []
+
+    def event(self, kind: str) -> None:
+        self.events += 1
+
+    def garbage(self, kind: str) -> None:
+        self.words.append(kind)
+
+    def acknowledged(self, n: int, result: str = "success") -> None:
+        self.done[result] += n
+
+    def batch(self, size: int) -> None:
+        self.sizes.append(size)
+
+    def run_ended(self, result: Mapping[str, Any] | None, seconds: float) -> None:
+        self.results.append(result is not None)
+
+    def broker(self, connected: bool) -> None:
+        self.connected.append(connected)
+
 
 Rows = Callable[[str], dict[str, Any]]
 
@@ -41,6 +75,7 @@ class Engine:
         self.play = play
         self.rows = rows
         self.go = asyncio.Event()
+        self.told = Told()
         self.batches: list[list[str]] = []
         self.events: list[dict[str, Any]] = []
         self.at_work: set[str] = set()
@@ -83,6 +118,12 @@ class Engine:
     async def until(self, true: Callable[[Engine], bool], seconds: float = 60) -> None:
         async with asyncio.timeout(seconds), self._moved:
             await self._moved.wait_for(lambda: true(self))
+
+    async def settled(self, messages: int) -> None:
+        """Wait until so many messages with events are acknowledged, and all that were received."""
+        async with asyncio.timeout(60):
+            while self.told.done.total() < max(messages, self.told.events):
+                await asyncio.sleep(0.02)
 
     @property
     def clusters(self) -> list[str]:

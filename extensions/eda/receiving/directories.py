@@ -166,6 +166,7 @@ class Directories:
         """End: a run that is at work keeps its directory, which the next process removes."""
         with suppress(OSError):
             runs = [RunDirectory(one) for one in self._own.iterdir() if one.is_dir()]
-            if all([run.remove() for run in runs]):
+            left = [run for run in runs if not run.remove()]
+            if not left:
                 shutil.rmtree(self._own, ignore_errors=True)
         self._owner.close()

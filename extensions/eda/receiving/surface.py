@@ -12,25 +12,28 @@ from contextlib import asynccontextmanager
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import missing_package
 
 __all__ = ["open_surface"]
 
-_SURFACE = "ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.start"
+_SURFACE = "ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.opening"
 
 
 @asynccontextmanager
 async def open_surface(config: Optional[Any]) -> AsyncIterator[Telling]:
     """For the time of the block.
 
-    :raises ConfigurationError: its port cannot be had.
+    :raises ConfigurationError: its port cannot be had, or a package is missing.
     """
     if config is None:
         yield Telling()
         return
     try:
         surface = importlib.import_module(_SURFACE)
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as error:
+        if not _SURFACE.startswith(str(error.name)):
+            raise missing_package(error, str(error.name)) from None
         yield Telling()
         return
-    async with surface.serving(config) as telling:
+    async with surface.open_surface(config) as telling:
         yield telling

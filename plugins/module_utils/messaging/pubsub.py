@@ -65,7 +65,7 @@ class Service:
         if not isinstance(endpoint, str) or not is_name(endpoint) or "@" in endpoint:
             raise ConfigurationError(f"{where}.endpoint is not a host and a port")
         plain = endpoint.startswith("http://")
-        return cls(endpoint[len("http://") :].rstrip("/") if plain else endpoint, plain)
+        return cls(endpoint.rpartition("://")[2].rstrip("/"), plain)
 
     def subscriber(self) -> Any:
         """An asynchronous client; its ``transport`` has to be closed."""

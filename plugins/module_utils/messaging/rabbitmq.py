@@ -11,6 +11,7 @@ is ever shown.
 from __future__ import annotations
 
 import logging
+import os
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 __all__ = ["AmqpAddress", "declare_exchange", "failure", "imports"]
 
 _PORTS = {"amqp": 5672, "amqps": 5671}
+# As the Go adapter's.
+_VARIABLE = "BROKER_RABBITMQ_URL"
 _SILENT = logging.CRITICAL + 1
 _LONGEST = 200
 
@@ -63,15 +66,19 @@ class AmqpAddress:
 
     @classmethod
     def of(cls, options: Mapping[str, Any], where: str) -> AmqpAddress:
-        """What ``url`` or ``url_file``, and ``ca_cert``, describe.
+        """What ``url``, ``url_file`` or ``BROKER_RABBITMQ_URL``, and ``ca_cert``, describe.
 
         :param where: what the options are under, for messages.
         :raises ConfigurationError: naming the option that is wrong, never quoting an address.
         """
         url, path = options.get("url"), options.get("url_file")
-        if bool(url) == bool(path):
-            raise ConfigurationError(f"one of {where}.url and {where}.url_file says where RabbitMQ is")
         name = f"{where}.url_file" if path else f"{where}.url"
+        if not url and not path:
+            url, name = os.environ.get(_VARIABLE), _VARIABLE
+        if bool(url) == bool(path):
+            raise ConfigurationError(
+                f"one of {where}.url, {where}.url_file and {_VARIABLE} says where RabbitMQ is"
+            )
         text = _read(str(path), name) if path else str(url)
         scheme, place = _parts(text, name)
         ca_cert = options.get("ca_cert")

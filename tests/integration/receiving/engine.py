@@ -67,11 +67,11 @@ def reported(cluster: str) -> dict[str, Any]:
 class Engine:
     """What a source is given as its queue.
 
-    ``play`` says what becomes of a run, by its number from 0: ``end``, ``die`` (it begins, and has no result),
-    ``never`` (it does not begin), ``hold`` (it begins, and ends once ``go`` is set).
+    ``play`` says what becomes of a run, by its number from 0: ``end``, ``die`` (it begins, and has no
+    result), ``never`` (it does not begin), ``hold`` (it begins, and ends once ``go`` is set).
     """
 
-    def __init__(self, play: Callable[[int], str] = lambda number: "end", rows: Rows = reported) -> None:
+    def __init__(self, play: Callable[[int], str] = lambda _number: "end", rows: Rows = reported) -> None:
         self.play = play
         self.rows = rows
         self.go = asyncio.Event()

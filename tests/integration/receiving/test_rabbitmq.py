@@ -98,7 +98,7 @@ def test_many_events_are_few_runs_and_nothing_is_left(broker: RabbitMQ, tmp_path
 def test_messages_are_acknowledged_after_the_run_and_not_before(broker: RabbitMQ, tmp_path: Path) -> None:
     async def scenario() -> None:
         sentinel = Sentinel(broker)
-        async with running(sentinel.broker(), tmp_path, Engine(lambda number: "hold")) as engine:
+        async with running(sentinel.broker(), tmp_path, Engine(lambda _number: "hold")) as engine:
             await sentinel.listens()
             await sentinel.publish(*events(clusters(5)))
             await engine.until(lambda engine: len(engine.at_work) == 5)

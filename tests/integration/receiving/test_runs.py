@@ -114,7 +114,7 @@ def test_only_who_has_the_token_is_heard(tmp_path: Path) -> None:
 
 def test_who_holds_as_much_as_it_may_says_so_and_has_room_after_the_run(tmp_path: Path) -> None:
     async def scenario() -> None:
-        engine = Engine(lambda number: "hold")
+        engine = Engine(lambda _number: "hold")
         async with webhook(tmp_path, engine, {"prefetch": 3}) as (_engine, post):
             assert [await post(cloud_event(f"cls-{one}")) for one in range(4)] == [202, 202, 202, 503]
             engine.go.set()
@@ -193,7 +193,7 @@ def test_a_run_that_is_slow_to_begin_is_waited_for_while_the_engine_is_busy(
     )
 
     async def scenario() -> None:
-        engine = Engine(lambda number: "never")
+        engine = Engine(lambda _number: "never")
         async with webhook(tmp_path, engine, start_timeout=0.2) as (_engine, post):
             await post(cloud_event("cls-1"))
             await engine.until(lambda engine: engine.ended == 1)
@@ -258,7 +258,7 @@ def test_what_a_killed_process_left_is_removed_and_its_run_waited_for(tmp_path: 
 
 def test_another_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
     async def scenario() -> None:
-        engine = Engine(lambda number: "hold")
+        engine = Engine(lambda _number: "hold")
         async with webhook(tmp_path, engine) as (_engine, post):
             await post(cloud_event("cls-1"))
             await engine.until(lambda engine: bool(engine.at_work))
@@ -278,11 +278,13 @@ def test_another_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
     [
         ({}, "one of adapter_config and broker"),
         ({"broker": {"type": "kafka"}}, "broker.type is not one of gcp-pubsub, rabbitmq, webhook"),
-        ({"broker": {"type": "webhook"}}, "broker.listen is missing"),
         ({"broker": {"type": "webhook", "listen": "here"}}, "broker.listen is not an address"),
         ({"broker": {"type": "webhook", "listen": ":1", "x": 1}}, "unknown: x"),
         ({"broker": {"type": "webhook", "listen": ":1"}, "batch": {"size": 1001}}, "size is not a number"),
-        ({"broker": {"type": "rabbitmq", "topic": "t", "subscription": "s"}}, "one of broker.url and"),
+        (
+            {"broker": {"type": "rabbitmq", "topic": "t", "subscription": "s"}},
+            "one of broker.url, broker.url_file and BROKER_RABBITMQ_URL",
+        ),
         (
             {"broker": {"type": "rabbitmq", "topic": "t", "subscription": "s", "url": "x:s3cret"}},
             "not an amqp",

@@ -46,7 +46,7 @@ class RabbitMQ:
         return f"amqp://{USER}:{PASSWORD}@127.0.0.1:{self.port}/"
 
     def up(self, seconds: float = 120) -> None:
-        """Start it; on the same port as before where it was up before. LabError when it is not ready in time."""
+        """Start it, on the port that it had before. LabError when it is not ready in time."""
         self.down()
         self.directory.mkdir(parents=True, exist_ok=True)
         self.port, epmd, distribution = self._ports()

@@ -135,7 +135,7 @@ def test_who_is_in_a_run_of_another_process_waits_for_it() -> None:
 
 
 class Anything(RuleBasedStateMachine):
-    """Whatever happens: no message is lost or acknowledged twice, and a cluster's last one only with its run."""
+    """Whatever happens: no message is lost or acknowledged twice, a cluster's last one only with its run."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -38,12 +38,13 @@ options:
     description:
       - The broker, in the words of the AdapterConfig's C(spec.broker).
       - C(type=rabbitmq) with C(url) or C(urlFile) (a file with the whole address, read again at each
-        connection), C(topic) (the exchange), C(exchangeType) (C(topic), the default, or C(fanout)),
-        C(subscription), C(queue), C(caCert). The queue is C({queue or topic}-{subscription}); it is made if it
-        is not there.
-      - C(type=gcp-pubsub) with C(projectId), C(subscription), C(endpoint) (C(http://) in front is an emulator,
-        as is C(PUBSUB_EMULATOR_HOST)), C(ackDeadline).
-      - C(type=webhook) with C(listen) (C(127.0.0.1:8080)), C(path), C(tokenFile) (what requests have to carry
+        connection; without either, C(BROKER_RABBITMQ_URL)), C(topic) or C(exchange), C(exchangeType)
+        (C(topic), the default, or C(fanout)), C(subscription), C(queue), C(caCert). The queue is
+        C({queue or exchange}-{subscription}); it is made if it is not there.
+      - C(type=gcp-pubsub) with C(projectId), C(subscription), C(endpoint) (C(http://) in front is an
+        emulator, as is C(PUBSUB_EMULATOR_HOST)), C(ackDeadline).
+      - C(type=webhook) with C(listen) (C(address), C(127.0.0.1) by default, and C(port), 8081 by default, or
+        both as C(127.0.0.1:8081)), C(path), C(tokenFile) (what requests have to carry
         as a bearer token). It answers 202 when the event is in the collection, which is in memory.
       - All have C(prefetch), the number of messages that are held at most, twice O(batch) by default.
     type: dict
@@ -136,8 +137,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 async def main(queue: Queue, args: dict[str, Any]) -> None:
     """Put events until it is cancelled.
 
-    Returning would end ansible-rulebook, so nothing that happens later does; only what cannot be used as it is
-    described is raised.
+    Returning would end ansible-rulebook, so nothing that happens later does; only what cannot be used as it
+    is described is raised.
     """
     settings = parse_settings(args)
     directories = Directories(settings.run_dir)

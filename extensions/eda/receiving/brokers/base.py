@@ -101,7 +101,7 @@ async def reconnecting(
         try:
             await session(connected)
             why = "the connection was closed"
-        except Exception as error:  # noqa: BLE001 - whatever a library raises, it is tried again
+        except Exception as error:
             if isinstance(error, ConfigurationError) and not received:
                 raise
             why = str(error) if isinstance(error, PullSecretError) else explain(error)

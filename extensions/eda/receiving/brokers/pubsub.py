@@ -24,7 +24,6 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
     text,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.messaging.pubsub import (
     Service,
     failure,
@@ -128,7 +127,7 @@ class PubSub(Broker):
             await client.transport.close()
 
     async def _find(self, client: Any) -> None:
-        """Ask whether there is such a subscription, as a pull may wait for long; who consumes may not be told."""
+        """Ask whether there is such a subscription: a pull may wait for long. Not all who pull may ask."""
         try:
             await client.get_subscription(subscription=self.path, timeout=_CALL, retry=None)
         except Exception as error:

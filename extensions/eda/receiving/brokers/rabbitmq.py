@@ -55,6 +55,7 @@ class RabbitMQ(Broker):
         "url_file",
         "ca_cert",
         "topic",
+        "exchange",
         "exchange_type",
         "queue",
         "subscription",
@@ -62,7 +63,7 @@ class RabbitMQ(Broker):
     )
 
     address: AmqpAddress
-    topic: str
+    exchange: str
     exchange_type: str
     queue: str
     prefetch: int
@@ -71,12 +72,12 @@ class RabbitMQ(Broker):
     @classmethod
     def validate(cls, options: Mapping[str, Any], prefetch: int) -> RabbitMQ:
         """See ``Broker``."""
-        topic = text(options, "topic")
+        exchange = text(options, "exchange", options.get("topic"))
         return cls(
             AmqpAddress.of(options, "broker"),
-            topic,
+            exchange,
             _exchange_type(options),
-            f"{text(options, 'queue', topic)}-{text(options, 'subscription')}",
+            _queue(options, exchange),
             number(options, "prefetch", prefetch, _MOST),
             imports(),
         )
@@ -108,12 +109,12 @@ class RabbitMQ(Broker):
         )
         lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-        def ended(*unused: Any) -> None:
+        def ended(*_unused: Any) -> None:
             if not lost.done():
                 lost.set_result(None)
 
         try:
-            await declare_exchange(connection, self.topic, self.exchange_type)
+            await declare_exchange(connection, self.exchange, self.exchange_type)
             await self._declare_queue(connection)
             channel = await connection.channel(publisher_confirms=False)
             await channel.set_qos(prefetch_count=self.prefetch)
@@ -145,7 +146,7 @@ class RabbitMQ(Broker):
             await channel.declare_queue(self.queue, durable=True)
         try:
             queue = await channel.get_queue(self.queue, ensure=False)
-            await queue.bind(self.topic, routing_key="")
+            await queue.bind(self.exchange, routing_key="")
         except errors.ChannelClosed as error:
             if type(error).__name__ != "ChannelAccessRefused":
                 raise
@@ -159,6 +160,13 @@ def _exchange_type(options: Mapping[str, Any]) -> str:
     if kind not in ("topic", "fanout"):
         raise ConfigurationError("broker.exchange_type is topic or fanout")
     return kind
+
+
+def _queue(options: Mapping[str, Any], exchange: str) -> str:
+    """A queue that is given without a subscription has a name of its own."""
+    if options.get("queue") and not options.get("subscription"):
+        return text(options, "queue")
+    return f"{text(options, 'queue', exchange)}-{text(options, 'subscription')}"
 
 
 def _headers(message: Any) -> dict[str, Any]:

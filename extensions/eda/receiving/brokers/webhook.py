@@ -16,6 +16,7 @@ import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, ClassVar, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import (
@@ -67,7 +68,7 @@ class Webhook(Broker):
             from aiohttp import web
         except ImportError as error:
             raise missing_package(error, "aiohttp") from None
-        host, _colon, port = text(options, "listen").rpartition(":")
+        host, port = _listen(options.get("listen"))
         if not port.isascii() or not port.isdecimal() or int(port) > 65535:
             raise ConfigurationError("broker.listen is not an address and a port, such as 127.0.0.1:8080")
         path = text(options, "path", "/")
@@ -126,6 +127,17 @@ class Webhook(Broker):
         self._held.add(token)
         take(Message(body, request.headers, token))
         return _answer(self._library, 202, "accepted")
+
+
+def _listen(value: Any) -> tuple[str, str]:
+    """An address and a port: as a text, or as the AdapterConfig has them, in two fields."""
+    if isinstance(value, str):
+        host, _colon, text_of_port = value.rpartition(":")
+        return host, text_of_port
+    if isinstance(value, Mapping):
+        value = SimpleNamespace(**value)
+    address, port = getattr(value, "address", None), getattr(value, "port", None)
+    return str(address or "127.0.0.1"), str(8081 if port is None else port)
 
 
 def _is_allowed(request: Any, token: TokenFile) -> bool:

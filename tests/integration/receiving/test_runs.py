@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import itertools
 import json
 import logging
 from collections.abc import AsyncIterator
@@ -222,7 +223,7 @@ def test_a_cluster_is_looked_at_again_without_an_event(tmp_path: Path) -> None:
             await engine.until(lambda engine: engine.ended == 4)
             await asyncio.sleep(0.6)
             assert len(engine.batches) == 4
-            pauses = [after - before for before, after in zip(looks, looks[1:], strict=False)]
+            pauses = [after - before for before, after in itertools.pairwise(looks)]
             assert pauses[0] < pauses[1] < pauses[2]
 
     asyncio.run(scenario())

@@ -31,6 +31,8 @@ LOGGER = logging.getLogger("hyperfleet.pull_secret.cluster_events")
 # Seconds between two looks at a run, and after which a run that goes on is spoken of.
 _LOOK = 0.05
 _LONG = 600.0
+# Seconds after which an engine that was busy and is no longer has ended what it was asked for.
+_AFTER_WORK = 5.0
 
 
 class Runs:
@@ -78,6 +80,7 @@ class Runs:
     async def _end(self, directory: RunDirectory) -> Optional[dict[str, Any]]:
         started = False
         idle: Optional[float] = None
+        start = self._start
         spoken = time.monotonic()
         while True:
             result = directory.result()
@@ -97,13 +100,12 @@ class Runs:
                     LOGGER.error("a run ended without a result; its clusters go into the next one")
                 return result
             elif self._busy():
-                idle = None
+                # Most likely with this run, which may fail before its first step.
+                idle, start = None, min(start, _AFTER_WORK)
             else:
                 idle = idle or now
-                if now - idle >= self._start and directory.remove():
-                    LOGGER.error(
-                        "a run did not begin within %g s; its clusters go into the next one", self._start
-                    )
+                if now - idle >= start and directory.remove():
+                    LOGGER.error("a run did not begin; its clusters go into the next one")
                     return None
             if now - spoken >= _LONG:
                 spoken = now

@@ -31,7 +31,7 @@ STUB = """
   tasks:
     - name: Begin, and end
       ansible.builtin.command:
-        argv: ["{{ ansible_playbook_python }}", "{{ playbook_dir }}/work.py", "{{ log }}", "{{ adapter_run }}",
+        argv: ["{{ ansible_playbook_python }}", "{{ log | dirname }}/work.py", "{{ log }}", "{{ adapter_run }}",
                "{{ {'clusters': cluster_ids, 'traces': adapter_traceparents} | to_json }}"]
 """
 WORK = """

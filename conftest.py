@@ -64,9 +64,9 @@ def _lacking(need: str) -> str | None:
 
         return lacking()
     if need == "pubsub-emulator":
-        from tests.lab.pubsub import is_here
+        from tests.lab import pubsub
 
-        return None if is_here() else "the Pub/Sub emulator of the Google Cloud SDK"
+        return None if pubsub.is_here() else "the Pub/Sub emulator of the Google Cloud SDK"
     is_here = os.geteuid() == 0 if need == "root" else shutil.which(need) is not None
     return None if is_here else need
 

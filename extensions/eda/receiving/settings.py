@@ -92,7 +92,7 @@ def _broker(given: Any, config: Optional[Any], size: int) -> Broker:
     if bool(given) == (config is not None):
         raise ConfigurationError("one of adapter_config and broker says where events come from")
     if config is not None:
-        options = {one.name: getattr(config.broker, one.name) for one in dataclasses.fields(config.broker)}
+        options = _described(config.broker)
     else:
         options = {_snake(name): value for name, value in _mapping(given, "broker").items()}
     kind = options.get("type")
@@ -105,6 +105,19 @@ def _broker(given: Any, config: Optional[Any], size: int) -> Broker:
     wanted = {name: options.get(name) for name in broker.OPTIONS if options.get(name) is not None}
     # While a run is at work, the next batch can become as large as it may.
     return broker.validate(wanted, 2 * size)
+
+
+def _described(broker: Any) -> dict[str, Any]:
+    """The AdapterConfig's ``Broker`` in the words of the options; it was checked when it was read."""
+    options: dict[str, Any] = {one.name: getattr(broker, one.name) for one in dataclasses.fields(broker)}
+    if options["type"] not in BROKERS:
+        raise ConfigurationError("spec.broker is missing: it says where events come from")
+    options["project_id"] = options.get("project")
+    options["listen"] = f"{broker.listen_address}:{broker.listen_port}"
+    if options.get("queue"):
+        # Its whole name.
+        options["subscription"] = options["subscription"] if options["type"] != "rabbitmq" else None
+    return options
 
 
 def _snake(name: Any) -> str:

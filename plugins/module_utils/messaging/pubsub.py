@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -25,6 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 __all__ = ["Service", "failure", "imports", "subscription_path", "topic_path"]
 
 _EMULATOR = "PUBSUB_EMULATOR_HOST"
+_LOOPBACK = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:[0-9]+)?\Z")
 
 
 def imports() -> Any:
@@ -64,8 +66,11 @@ class Service:
             return cls(emulator or None, bool(emulator))
         if not isinstance(endpoint, str) or not is_name(endpoint) or "@" in endpoint:
             raise ConfigurationError(f"{where}.endpoint is not a host and a port")
-        plain = endpoint.startswith("http://")
-        return cls(endpoint.rpartition("://")[2].rstrip("/"), plain)
+        address = endpoint.rpartition("://")[2].rstrip("/")
+        # Nothing secret is sent without TLS: credentials are left out then.
+        is_emulator = address == os.environ.get(_EMULATOR) or bool(_LOOPBACK.match(address))
+        plain = endpoint.startswith("http://") or ("://" not in endpoint and is_emulator)
+        return cls(address, plain)
 
     def subscriber(self) -> Any:
         """An asynchronous client; its ``transport`` has to be closed."""

@@ -22,8 +22,8 @@ from tests.lab.supervisor import free_ports
 
 pytestmark = pytest.mark.real("java")
 
-# Stands for the playbook adapter: it holds the lock for as long as there is a file `hold`, writes down what it
-# was asked for, and its result.
+# Stands for the playbook adapter: it holds the lock for as long as there is a file `hold`, writes down what
+# it was asked for, and ends with a result.
 STUB = """
 - name: Look at the clusters
   hosts: localhost
@@ -31,8 +31,12 @@ STUB = """
   tasks:
     - name: Begin, and end
       ansible.builtin.command:
-        argv: ["{{ ansible_playbook_python }}", "{{ log | dirname }}/work.py", "{{ log }}", "{{ adapter_run }}",
-               "{{ {'clusters': cluster_ids, 'traces': adapter_traceparents} | to_json }}"]
+        argv:
+          - "{{ ansible_playbook_python }}"
+          - "{{ log | dirname }}/work.py"
+          - "{{ log }}"
+          - "{{ adapter_run }}"
+          - "{{ {'clusters': cluster_ids, 'traces': adapter_traceparents} | to_json }}"
 """
 WORK = """
 import fcntl, json, os, sys, time
@@ -131,7 +135,7 @@ def test_a_batch_is_one_run_and_the_next_begins_when_it_has_ended(
             running.hold.unlink()
             await running.ended(2)
             lines = running.lines
-            assert [list(line)[0] for line in lines] == ["begin", "end", "begin", "end"]
+            assert [next(iter(line)) for line in lines] == ["begin", "end", "begin", "end"]
             assert lines[2]["begin"] == ["cls-2", "cls-3", "cls-4"]
             assert not Path(first["run"]).exists()
             # A run that is killed has no result: its clusters are asked for again.

@@ -127,33 +127,27 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Have the adapters look at a cluster
-  hyperfleet.pull_secret.cloud_event:
-    broker:
-      type: rabbitmq
-      url_file: /etc/hyperfleet/broker-url
-      topic: hyperfleet-clusters
-    targets:
-      - cluster_id: 019234ab-0000-7000-8000-000000000001
-        generation: 2
-
-- name: Publish to Pub/Sub for many clusters
+- name: Have the adapters look at two clusters
   hyperfleet.pull_secret.cloud_event:
     broker:
       type: gcp-pubsub
       project_id: hyperfleet-prod
       topic: hyperfleet-clusters
-    source: maintenance
-    cluster_ids: "{{ cluster_ids }}"
+    cluster_ids:
+      - cls-123
+      - cls-456
 
-- name: Post to an adapter's webhook
+- name: Say what would be published to RabbitMQ
   hyperfleet.pull_secret.cloud_event:
     broker:
-      type: webhook
-      url: http://adapter.hyperfleet-system.svc:8081/
-      token_file: /etc/hyperfleet/webhook-token
+      type: rabbitmq
+      url_file: /etc/hyperfleet/broker-url
+      topic: hyperfleet-clusters
+    source: maintenance
     targets:
       - cluster_id: cls-123
+        generation: 2
+  check_mode: true
 """
 
 RETURN = r"""

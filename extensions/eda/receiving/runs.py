@@ -28,8 +28,9 @@ __all__ = ["LOGGER", "Runs"]
 
 LOGGER = logging.getLogger("hyperfleet.pull_secret.cluster_events")
 
-# Seconds between two looks at a run, and after which a run that goes on is spoken of.
+# Seconds between two looks for a result, between two at the lock, and after which a run is spoken of.
 _LOOK = 0.05
+_LOCK = 0.2
 _LONG = 600.0
 # Seconds after which an engine that was busy and is no longer has ended what it was asked for.
 _AFTER_WORK = 5.0
@@ -81,7 +82,7 @@ class Runs:
         started = False
         idle: Optional[float] = None
         start = self._start
-        spoken = time.monotonic()
+        spoken = probed = time.monotonic()
         while True:
             result = directory.result()
             if result is not None:
@@ -89,6 +90,11 @@ class Runs:
                     self._telling.run_started()
                 return result
             now = time.monotonic()
+            if now - probed < _LOCK:
+                # Not more often: a look takes the lock for an instant, and a run could find it taken.
+                await asyncio.sleep(self._look)
+                continue
+            probed = now
             if directory.is_locked():
                 if not started:
                     self._telling.run_started()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import time
 import warnings
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tests.lab.scratch import supervised
 from tests.lab.supervisor import LabError, Supervisor, free_ports
 
 __all__ = ["Emulator", "PubSub", "is_here", "pubsub"]
@@ -149,10 +149,7 @@ class PubSub:
 @contextmanager
 def pubsub() -> Iterator[PubSub]:
     """An emulator for the time of the block."""
-    with tempfile.TemporaryDirectory(prefix="pull-secret-pubsub-") as directory:
-        emulator = Emulator(Path(directory))
-        try:
-            emulator.up()
-            yield PubSub(emulator)
-        finally:
-            emulator.down()
+    with supervised("pubsub") as directory:
+        emulator = Emulator(directory)
+        emulator.up()
+        yield PubSub(emulator)

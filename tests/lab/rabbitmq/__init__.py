@@ -5,7 +5,7 @@
 """A real RabbitMQ on loopback: Debian's rabbitmq-server, with a node, an epmd and a directory of its own.
 
 Two processes: Erlang's name server, which would otherwise stay for ever, and the broker. Both are ended
-by their records, also those that a crashed session left.
+by their records, also those that a killed session left (``tests.lab.scratch``).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import json
 import os
 import signal
 import socket
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.lab.scratch import supervised
 from tests.lab.supervisor import LabError, Supervisor, free_ports, write_private
 
 __all__ = ["PASSWORD", "USER", "RabbitMQ", "rabbitmq"]
@@ -137,10 +137,7 @@ def rabbitmq() -> Iterator[RabbitMQ]:
     from tests.tools import apt
 
     apt.provide(COMMANDS)
-    with tempfile.TemporaryDirectory(prefix="pull-secret-rabbitmq-") as directory:
-        broker = RabbitMQ(Path(directory))
-        try:
-            broker.up()
-            yield broker
-        finally:
-            broker.down()
+    with supervised("rabbitmq") as directory:
+        broker = RabbitMQ(directory)
+        broker.up()
+        yield broker

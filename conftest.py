@@ -52,7 +52,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "real(*needs): runs a real part (API server, kubelet's own code); each need is 'root', 'nodes' (what "
-        "tests/lab/nodes needs) or a command on PATH such as 'go'. Runs in `make test-real`.",
+        "tests/lab/nodes needs), 'pubsub-emulator', or a command on PATH such as 'go'. Runs in "
+        "`make test-real`.",
     )
 
 
@@ -62,6 +63,10 @@ def _lacking(need: str) -> str | None:
         from tests.lab.nodes.needs import lacking
 
         return lacking()
+    if need == "pubsub-emulator":
+        from tests.lab import pubsub
+
+        return None if pubsub.is_here() else "the Pub/Sub emulator of the Google Cloud SDK"
     is_here = os.geteuid() == 0 if need == "root" else shutil.which(need) is not None
     return None if is_here else need
 

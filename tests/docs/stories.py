@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tests.docs import event_steps as events
 from tests.docs import hosted_steps as hosted
 from tests.docs import node_steps as node
 from tests.docs import workflow_steps as workflow
@@ -148,6 +149,10 @@ def _secret_removed(world: World, done: Finished) -> None:
 
 
 STORIES: dict[str, dict[str, Step]] = {
+    "modules/cloud_event": {
+        "Have the adapters look at two clusters": Step(events.pubsub, events.published),
+        "Say what would be published to RabbitMQ": Step(events.rabbitmq_address, events.would_be_published),
+    },
     "modules/dockerconfig_merge": {
         "Check a docker config": Step(_files_to_merge, _checked),
         "Merge two docker configs, the team's wins but for quay.io": Step(_nothing, _merged),

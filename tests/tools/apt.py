@@ -28,6 +28,7 @@ PACKAGES = {
     "htpasswd": "apache2-utils",
     "skopeo": "skopeo",
     "buildah": "buildah",
+    "rabbitmq-server": "rabbitmq-server",
 }
 
 

@@ -1,0 +1,75 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""When a cluster is looked at again without an event: its Job runs, its preconditions wait for others.
+
+The run says after how many seconds a look is worth it. While looks find the same, the pauses double, up to
+a minute: what takes that long is not made faster by being watched.  Pure.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Callable, Optional
+
+__all__ = ["Again"]
+
+_LONGEST = 60.0
+_SHORTEST = 0.5
+
+
+@dataclass
+class _Look:
+    found: tuple[Any, ...]
+    pause: float
+    when: Optional[float]
+
+
+class Again:
+    """:param longest: seconds between two looks at most."""
+
+    def __init__(self, longest: float = _LONGEST, clock: Callable[[], float] = time.monotonic) -> None:
+        self._longest = longest
+        self._clock = clock
+        self._looks: dict[str, _Look] = {}
+
+    def __len__(self) -> int:
+        return len(self._looks)
+
+    def changed(self, cluster_id: str) -> None:
+        """An event came: what it brings is looked at soon, and pauses begin anew after that."""
+        self._looks.pop(cluster_id, None)
+
+    def result(self, row: Mapping[str, Any]) -> None:
+        """What a run found of a cluster: a row of its result."""
+        cluster_id, seconds = row.get("id"), row.get("again")
+        if not isinstance(cluster_id, str):
+            return
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
+            self._looks.pop(cluster_id, None)
+            return
+        found = (row.get("generation"), row.get("state"), row.get("reason"))
+        known = self._looks.get(cluster_id)
+        pause = min(max(float(seconds), _SHORTEST), self._longest)
+        if known is not None and known.found == found and not row.get("job_created"):
+            pause = max(pause, min(2 * known.pause, self._longest))
+        self._looks[cluster_id] = _Look(found, pause, self._clock() + pause)
+
+    def due(self) -> list[str]:
+        """Whose time has come since it was asked last.
+
+        They are looked at now; until ``result`` says more, they are not due again.
+        """
+        now = self._clock()
+        due = [one for one, look in self._looks.items() if look.when is not None and look.when <= now]
+        for cluster_id in due:
+            self._looks[cluster_id].when = None
+        return due
+
+    def next(self) -> Optional[float]:
+        """Seconds until a cluster is due, 0 at least; None where none is."""
+        times = [look.when for look in self._looks.values() if look.when is not None]
+        return max(0.0, min(times) - self._clock()) if times else None

@@ -1,0 +1,16 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The kinds of brokers.  A new one is a class in a file of its own, and its line here."""
+
+from __future__ import annotations
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.pubsub import PubSub
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.rabbitmq import RabbitMQ
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.webhook import Webhook
+
+__all__ = ["BROKERS"]
+
+BROKERS: dict[str, type[Broker]] = {one.NAME: one for one in (PubSub, RabbitMQ, Webhook)}

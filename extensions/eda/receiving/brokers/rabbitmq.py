@@ -1,0 +1,173 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""RabbitMQ, as the sentinel's broker library lays it out.
+
+The exchange has the name of the sentinel's topic, messages have an empty routing key, and each subscription
+has a durable queue ``{queue or topic}-{subscription}``. Not the library's own reconnecting: what was
+delivered over a connection that is lost is delivered again, so nothing of it is carried over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import (
+    LOGGER,
+    Broker,
+    Message,
+    Take,
+    number,
+    reconnecting,
+    text,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.messaging.rabbitmq import (
+    AmqpAddress,
+    declare_exchange,
+    failure,
+    imports,
+)
+
+__all__ = ["RabbitMQ"]
+
+_MOST = 65535
+_TIMEOUT = 30.0
+
+
+@dataclass(frozen=True)
+class RabbitMQ(Broker):
+    """One queue of one RabbitMQ.
+
+    :param address: where it is, and who asks.
+    :param exchange_type: ``topic`` or ``fanout``: what the exchange is, or is made as.
+    :param prefetch: messages that are held at most.
+    """
+
+    NAME: ClassVar[str] = "rabbitmq"
+    OPTIONS: ClassVar[tuple[str, ...]] = (
+        "url",
+        "url_file",
+        "ca_cert",
+        "topic",
+        "exchange",
+        "exchange_type",
+        "queue",
+        "subscription",
+        "prefetch",
+    )
+
+    address: AmqpAddress
+    exchange: str
+    exchange_type: str
+    queue: str
+    prefetch: int
+    _library: Any = field(repr=False, compare=False)
+
+    @classmethod
+    def validate(cls, options: Mapping[str, Any], prefetch: int) -> RabbitMQ:
+        """See ``Broker``."""
+        exchange = text(options, "exchange", options.get("topic"))
+        return cls(
+            AmqpAddress.of(options, "broker"),
+            exchange,
+            _exchange_type(options),
+            _queue(options, exchange),
+            number(options, "prefetch", prefetch, _MOST),
+            imports(),
+        )
+
+    async def run(self, take: Take, telling: Telling) -> None:
+        """See ``Broker``."""
+        await reconnecting(lambda connected: self._session(take, connected), self._explain, telling)
+
+    async def acknowledge(self, tokens: Sequence[Any]) -> int:
+        """See ``Broker``."""
+        told = 0
+        for message in tokens:
+            if message.channel.is_closed:
+                continue
+            try:
+                await message.ack()
+                told += 1
+            except Exception as error:  # noqa: BLE001 - the connection is lost: it is delivered again
+                LOGGER.debug("not acknowledged (%s)", type(error).__name__)
+        return told
+
+    def _explain(self, error: BaseException) -> str:
+        return str(failure(error, self.address.place))
+
+    async def _session(self, take: Take, connected: Callable[[], None]) -> None:
+        # Read again each time: passwords are rotated.
+        connection = await self._library.connect(
+            self.address.url(), ssl_context=self.address.context(), timeout=_TIMEOUT
+        )
+        lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def ended(*_unused: Any) -> None:
+            if not lost.done():
+                lost.set_result(None)
+
+        try:
+            await declare_exchange(connection, self.exchange, self.exchange_type)
+            await self._declare_queue(connection)
+            channel = await connection.channel(publisher_confirms=False)
+            await channel.set_qos(prefetch_count=self.prefetch)
+            underlay = await channel.get_underlay_channel()
+            underlay.on_consumer_cancel_callbacks.add(ended)
+            channel.close_callbacks.add(ended)
+            connection.close_callbacks.add(ended)
+
+            async def received(message: Any) -> None:
+                take(Message(message.body, _headers(message), message))
+
+            queue = await channel.get_queue(self.queue, ensure=False)
+            await queue.consume(received)
+            connected()
+            LOGGER.info("RabbitMQ at %s: receiving from %s", self.address.place, self.queue)
+            await lost
+        finally:
+            await connection.close()
+
+    async def _declare_queue(self, connection: Any) -> None:
+        """Make the queue and its binding where they are not there; whoever may not, uses what is."""
+        errors = self._library.exceptions
+        channel = await connection.channel()
+        try:
+            # Whatever it was made with (a dead-letter exchange, a quorum), it is used as it is.
+            await channel.declare_queue(self.queue, passive=True)
+        except errors.ChannelNotFoundEntity:
+            channel = await connection.channel()
+            await channel.declare_queue(self.queue, durable=True)
+        try:
+            queue = await channel.get_queue(self.queue, ensure=False)
+            await queue.bind(self.exchange, routing_key="")
+        except errors.ChannelClosed as error:
+            if type(error).__name__ != "ChannelAccessRefused":
+                raise
+            LOGGER.warning("RabbitMQ at %s: %s may not be bound by us", self.address.place, self.queue)
+        else:
+            await channel.close()
+
+
+def _exchange_type(options: Mapping[str, Any]) -> str:
+    kind = text(options, "exchange_type", "topic")
+    if kind not in ("topic", "fanout"):
+        raise ConfigurationError("broker.exchange_type is topic or fanout")
+    return kind
+
+
+def _queue(options: Mapping[str, Any], exchange: str) -> str:
+    """A queue that is given without a subscription has a name of its own."""
+    if options.get("queue") and not options.get("subscription"):
+        return text(options, "queue")
+    return f"{text(options, 'queue', exchange)}-{text(options, 'subscription')}"
+
+
+def _headers(message: Any) -> dict[str, Any]:
+    return dict(message.headers or {})

@@ -1,0 +1,159 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Events by HTTP: a small server that whoever has events posts them to.
+
+It answers 202 once the event is in the collection, and keeps it in memory: what a kill takes with it has to
+be posted again, as the sentinel does. What holds as much as it may answers 503.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, ClassVar, Optional
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import (
+    LOGGER,
+    Broker,
+    Message,
+    Take,
+    number,
+    reconnecting,
+    text,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    missing_package,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import TokenFile
+
+__all__ = ["Webhook"]
+
+
+@dataclass(frozen=True)
+class Webhook(Broker):
+    """One address to post to.
+
+    :param token: what a request has to say in ``Authorization: Bearer``; None: nothing.
+    :param prefetch: messages that are held at most.
+    """
+
+    NAME: ClassVar[str] = "webhook"
+    OPTIONS: ClassVar[tuple[str, ...]] = ("listen", "path", "token_file", "prefetch")
+
+    host: str
+    port: int
+    path: str
+    prefetch: int
+    token: Optional[TokenFile] = field(repr=False)
+    _library: Any = field(repr=False, compare=False)
+    _numbers: Any = field(default_factory=itertools.count, repr=False, compare=False)
+    _held: set[int] = field(default_factory=set, repr=False, compare=False)
+    # Where it really listens: a port of 0 is any free one.
+    addresses: list[str] = field(default_factory=list, compare=False)
+
+    @classmethod
+    def validate(cls, options: Mapping[str, Any], prefetch: int) -> Webhook:
+        """See ``Broker``."""
+        try:
+            from aiohttp import web
+        except ImportError as error:
+            raise missing_package(error, "aiohttp") from None
+        host, port = _listen(options.get("listen"))
+        if not port.isascii() or not port.isdecimal() or int(port) > 65535:
+            raise ConfigurationError("broker.listen is not an address and a port, such as 127.0.0.1:8080")
+        path = text(options, "path", "/")
+        if not path.startswith("/"):
+            raise ConfigurationError("broker.path does not begin with /")
+        token = TokenFile(text(options, "token_file")) if options.get("token_file") else None
+        if token is not None:
+            token.token()
+        held = number(options, "prefetch", prefetch, 10**6)
+        return cls(host.strip("[]"), int(port), path, held, token, web)
+
+    async def run(self, take: Take, telling: Telling) -> None:
+        """See ``Broker``."""
+        await reconnecting(lambda connected: self._session(take, connected), self._explain, telling)
+
+    async def acknowledge(self, tokens: Sequence[Any]) -> int:
+        """Room for as many more."""
+        self._held.difference_update(tokens)
+        return len(tokens)
+
+    def _explain(self, error: BaseException) -> str:
+        why = getattr(error, "strerror", None) or type(error).__name__
+        return f"the webhook at {self.host}:{self.port}: {why}"
+
+    async def _session(self, take: Take, connected: Callable[[], None]) -> None:
+        async def posted(request: Any) -> Any:
+            return await self._posted(request, take)
+
+        application = self._library.Application(client_max_size=LARGEST)
+        application.router.add_post(self.path, posted)
+        runner = self._library.AppRunner(application, access_log=None)
+        await runner.setup()
+        try:
+            site = self._library.TCPSite(runner, self.host or None, self.port)
+            await site.start()
+            self.addresses[:] = [
+                f"http://{host}:{port}{self.path}" for host, port, *_more in runner.addresses
+            ]
+            connected()
+            LOGGER.info("webhook: listening at %s", ", ".join(self.addresses))
+            await asyncio.Event().wait()
+        finally:
+            await runner.cleanup()
+
+    async def _posted(self, request: Any, take: Take) -> Any:
+        if self.token is not None and not _is_allowed(request, self.token):
+            return _answer(self._library, 401, "unauthorized")
+        if len(self._held) >= self.prefetch:
+            return _answer(self._library, 503, "busy", {"Retry-After": "1"})
+        try:
+            body = await request.read()
+        except self._library.HTTPRequestEntityTooLarge:
+            # Counted as any other garbage.
+            body = b" " * (LARGEST + 1)
+        token = next(self._numbers)
+        self._held.add(token)
+        take(Message(body, request.headers, token))
+        return _answer(self._library, 202, "accepted")
+
+
+def _listen(value: Any) -> tuple[str, str]:
+    """An address and a port: as a text, or as the AdapterConfig has them, in two fields."""
+    if isinstance(value, str):
+        host, _colon, text_of_port = value.rpartition(":")
+        return host, text_of_port
+    if isinstance(value, Mapping):
+        value = SimpleNamespace(**value)
+    address, port = getattr(value, "address", None), getattr(value, "port", None)
+    return str(address or "127.0.0.1"), str(8081 if port is None else port)
+
+
+def _is_allowed(request: Any, token: TokenFile) -> bool:
+    given = request.headers.get("Authorization", "").encode("utf-8", "replace")
+    try:
+        wanted = f"Bearer {token.token()}".encode()
+    except ConfigurationError as error:
+        LOGGER.error("%s", error.message)
+        return False
+    return hmac.compare_digest(given, wanted)
+
+
+def _answer(library: Any, status: int, word: str, headers: Optional[Mapping[str, str]] = None) -> Any:
+    return library.Response(
+        status=status,
+        text=json.dumps({"status": word}),
+        content_type="application/json",
+        headers=headers,
+    )

@@ -1,0 +1,145 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a message says: the clusters that a CloudEvent, or something like one, names.  Pure.
+
+Read leniently, as the sentinel's own events lack what the specification asks for: no content type, no
+``time``, any type, any source. Only the cluster's id counts; it stands in ``data.id`` of a structured event
+(JSON with an envelope), and in ``id`` of the body where the envelope is in headers (binary mode).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import check_cluster_id
+
+__all__ = ["GARBAGE", "LARGEST", "Event", "Read", "read_message"]
+
+# Bytes of a message: the brokers' own limits are far above what an event of the sentinel has.
+LARGEST = 1024 * 1024
+# Why a message, or an event in it, is of no use. A fixed list, since metrics have it as a label.
+GARBAGE = ("too_large", "not_json", "not_an_event", "no_data", "no_id", "bad_id")
+_UNKNOWN = "unknown"
+# How HTTP, AMQP and Pub/Sub mark the attributes of a binary event.
+_PREFIXES = ("ce-", "ce_", "cloudevents:", "cloudevents_")
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}\Z")
+# What may be a label of a metric, and stand in a log.
+_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event about one cluster.
+
+    :param type: ``unknown`` where it has none that can be shown.
+    :param traceparent: of W3C Trace Context; None where it has none that is one.
+    """
+
+    cluster_id: str
+    type: str = _UNKNOWN
+    traceparent: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a message holds: events, and a word of ``GARBAGE`` for each thing that is of no use."""
+
+    events: tuple[Event, ...] = ()
+    garbage: tuple[str, ...] = ()
+
+
+class _Garbage(Exception):
+    """Its argument is a word of ``GARBAGE``."""
+
+
+def read_message(body: bytes, headers: Optional[Mapping[str, Any]] = None) -> Read:
+    """Read one message.  Never raises, whatever it holds.
+
+    :param headers: of HTTP or AMQP, or Pub/Sub's attributes; their names in any case.
+    """
+    attributes = {str(name).lower(): value for name, value in (headers or {}).items()}
+    try:
+        document = _decoded(body)
+    except _Garbage as garbage:
+        return Read(garbage=(str(garbage),))
+    # The batched mode of HTTP.
+    documents = document if isinstance(document, list) else [document]
+    events: list[Event] = []
+    unusable: list[str] = []
+    for one in documents:
+        try:
+            events.append(_event(one, attributes))
+        except _Garbage as garbage:
+            unusable.append(str(garbage))
+    return Read(tuple(events), tuple(unusable) if documents else ("not_an_event",))
+
+
+def _decoded(body: bytes) -> Any:
+    if len(body) > LARGEST:
+        raise _Garbage("too_large")
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise _Garbage("not_json") from None
+
+
+def _event(document: Any, headers: Mapping[str, Any]) -> Event:
+    if not isinstance(document, Mapping):
+        raise _Garbage("not_an_event")
+    if "data" in document or "data_base64" in document or "specversion" in document:
+        data, envelope = _data(document), document
+    elif any(name.startswith(_PREFIXES) for name in headers):
+        # Without a mark of binary mode, an `id` would be that of an event without data.
+        data, envelope = document, {}
+    else:
+        raise _Garbage("no_data")
+    cluster_id = data.get("id")
+    if not isinstance(cluster_id, str) or not cluster_id:
+        raise _Garbage("no_id")
+    try:
+        check_cluster_id(cluster_id)
+    except ConfigurationError:
+        raise _Garbage("bad_id") from None
+    kind = next((one for one in _values(envelope, headers, "type") if _TYPE.match(one)), _UNKNOWN)
+    traces = (one.strip().lower() for one in _values(envelope, headers, "traceparent"))
+    return Event(cluster_id, kind, next((one for one in traces if _TRACEPARENT.match(one)), None))
+
+
+def _data(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The event's data; some senders put JSON as a text, or as base64."""
+    data = document.get("data")
+    encoded = document.get("data_base64")
+    if data is None and isinstance(encoded, str):
+        try:
+            data = base64.b64decode(encoded, validate=True)
+        except ValueError:
+            raise _Garbage("no_data") from None
+    if isinstance(data, (str, bytes)):
+        try:
+            data = json.loads(data)
+        except (ValueError, RecursionError):
+            raise _Garbage("no_data") from None
+    if not isinstance(data, Mapping):
+        raise _Garbage("no_data")
+    return data
+
+
+def _values(envelope: Mapping[str, Any], headers: Mapping[str, Any], name: str) -> Iterator[str]:
+    """What the envelope and the headers say of an attribute, in this order."""
+    found = [envelope.get(name), *(headers.get(prefix + name) for prefix in _PREFIXES)]
+    if name == "traceparent":
+        # The transport's own, which every library that traces sets.
+        found.append(headers.get(name))
+    for value in found:
+        if isinstance(value, bytes):
+            value = value.decode("utf-8", "replace")
+        if isinstance(value, str):
+            yield value

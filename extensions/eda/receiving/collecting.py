@@ -1,0 +1,155 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Events made into few batches: each cluster once, and in at most one run at a time.  Pure.
+
+Of a cluster that waits, one message is held: the newest. It stands for those before it, which may be
+acknowledged at once: whatever happens to this process, the broker still has one that names the cluster.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+__all__ = ["Batch", "Collecting", "Waiting"]
+
+# Seconds that clusters wait whose run died: for the second try, doubled for each after that.
+_FIRST_PAUSE = 1.0
+_LONGEST_PAUSE = 30.0
+
+
+@dataclass
+class Waiting:
+    """A cluster that waits for a run.
+
+    :param token: the message to be acknowledged after it; None where there was none.
+    :param since: when it began to wait.
+    :param after: not to be taken before.
+    :param tries: runs that died with it.
+    """
+
+    cluster_id: str
+    since: float
+    token: Any = None
+    traceparent: Optional[str] = None
+    after: float = 0.0
+    tries: int = 0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The clusters of one run."""
+
+    clusters: Sequence[Waiting] = field(default_factory=tuple)
+
+    @property
+    def ids(self) -> list[str]:
+        return [one.cluster_id for one in self.clusters]
+
+    @property
+    def tokens(self) -> list[Any]:
+        """The messages to be acknowledged when the run has ended."""
+        return [one.token for one in self.clusters if one.token is not None]
+
+    @property
+    def traceparents(self) -> dict[str, str]:
+        return {one.cluster_id: one.traceparent for one in self.clusters if one.traceparent}
+
+
+class Collecting:
+    """What waits for a run.  One batch is out at a time.
+
+    :param size: clusters in a batch.
+    :param window: seconds for which events are collected, from the first that waits.
+    :param tries: runs that may die with a cluster before its message is acknowledged all the same.
+    """
+
+    def __init__(
+        self, size: int, window: float, tries: int = 3, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._size = max(1, size)
+        self._window = window
+        self._tries = tries
+        self._clock = clock
+        self._waiting: dict[str, Waiting] = {}
+        self._out: Batch = Batch()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def add(self, cluster_id: str, token: Any = None, traceparent: Optional[str] = None) -> list[Any]:
+        """An event about a cluster, or a look without one; the tokens that it makes superfluous."""
+        known = self._waiting.get(cluster_id)
+        if known is None:
+            self._waiting[cluster_id] = Waiting(cluster_id, self._clock(), token, traceparent)
+            return []
+        known.traceparent = traceparent or known.traceparent
+        if token is None or known.token is None:
+            known.token = token if token is not None else known.token
+            return []
+        former, known.token = known.token, token
+        return [former]
+
+    def ready(self, elsewhere: Collection[str] = ()) -> Optional[float]:
+        """Seconds until ``take`` has something to give, 0: now; None: nothing waits.
+
+        :param elsewhere: clusters that another process' run works on.
+        """
+        if self._out.clusters:
+            return None
+        now = self._clock()
+        free = [one for one in self._waiting.values() if one.cluster_id not in elsewhere]
+        if sum(one.after <= now for one in free) >= self._size:
+            return 0.0
+        times = (max(one.since + self._window, one.after) for one in free)
+        first = min(times, default=None)
+        return None if first is None else max(0.0, first - now)
+
+    def take(self, elsewhere: Collection[str] = ()) -> Batch:
+        """The next batch: who has waited longest goes first.  Until ``done`` or ``died``, it is out."""
+        now = self._clock()
+        free = (one for one in self._waiting.values() if one.after <= now and one.cluster_id not in elsewhere)
+        chosen = sorted(free, key=lambda one: one.since)[: self._size]
+        for one in chosen:
+            del self._waiting[one.cluster_id]
+        self._out = Batch(tuple(chosen))
+        return self._out
+
+    def done(self) -> list[Any]:
+        """The run has ended with a result: the tokens to be acknowledged."""
+        batch, self._out = self._out, Batch()
+        return batch.tokens
+
+    def died(self) -> tuple[list[Any], list[str]]:
+        """The run has ended without a result: its clusters wait again, those that are given up excepted.
+
+        :return: the tokens to be acknowledged, and the clusters that are given up.
+        """
+        batch, self._out = self._out, Batch()
+        now = self._clock()
+        tokens: list[Any] = []
+        given_up: list[str] = []
+        for one in batch.clusters:
+            one.tries += 1
+            newer = self._waiting.get(one.cluster_id)
+            if one.tries >= self._tries:
+                given_up.append(one.cluster_id)
+                tokens += [] if one.token is None else [one.token]
+                continue
+            one.after = now + min(_FIRST_PAUSE * 2.0 ** min(one.tries - 1, 30), _LONGEST_PAUSE)
+            if newer is not None:
+                # A new event came meanwhile; its message stands for both.
+                tokens += [one.token] if one.token is not None and newer.token is not None else []
+                one.token = newer.token if newer.token is not None else one.token
+                one.traceparent = newer.traceparent or one.traceparent
+            self._waiting[one.cluster_id] = one
+        return tokens, given_up
+
+    def held(self) -> list[Any]:
+        """The tokens of all that waits and of the batch that is out."""
+        waiting: Iterable[Waiting] = (*self._waiting.values(), *self._out.clusters)
+        return [one.token for one in waiting if one.token is not None]

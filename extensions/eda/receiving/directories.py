@@ -1,0 +1,172 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where a run and this process meet: a private directory for each run.
+
+``lock`` is there from the beginning; the run holds it (flock) from its first step to its last, and the
+system lets it go whatever ends the run. ``result.json`` appears before that. ``run.json`` is what was
+asked for. A run that finds no ``lock`` was given up, and ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Optional
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import Batch
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
+
+__all__ = ["Directories", "RunDirectory", "default_base"]
+
+_LOCK, _RESULT, _RUN, _OWNER = "lock", "result.json", "run.json", "owner"
+_VERSION = 1
+
+
+def default_base() -> Path:
+    """Memory where the system has a directory for this user, else the place for temporary files."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    return Path(runtime or tempfile.gettempdir()) / f"hyperfleet-adapter-{os.geteuid()}"
+
+
+class RunDirectory:
+    """The directory of one run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path, batch: Batch) -> RunDirectory:
+        """Make it, for these clusters."""
+        path.mkdir(mode=0o700)
+        (path / _RUN).write_text(json.dumps({"clusters": batch.ids, "traceparents": batch.traceparents}))
+        (path / _LOCK).touch(mode=0o600)
+        return cls(path)
+
+    def clusters(self) -> list[str]:
+        """The clusters of the run; none where that cannot be read."""
+        try:
+            found = json.loads((self.path / _RUN).read_text())["clusters"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return []
+        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+    def result(self) -> Optional[dict[str, Any]]:
+        """What the run said at its end; None as long as it did not, and where it cannot be read."""
+        try:
+            found = json.loads((self.path / _RESULT).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return None
+        if not isinstance(found, dict) or found.get("version") != _VERSION:
+            return None
+        rows = found.get("clusters")
+        return found if isinstance(rows, list) and all(isinstance(row, dict) for row in rows) else None
+
+    def is_locked(self) -> bool:
+        """Whether the run is at work."""
+        with self._free() as free:
+            return not free
+
+    def remove(self) -> bool:
+        """Take it away, but not from a run that is at work; whether it is gone."""
+        with self._free() as free:
+            if free:
+                # A run that has opened the lock and waits for it finds that the file has no name any more.
+                shutil.rmtree(self.path, ignore_errors=True)
+            return free
+
+    @contextmanager
+    def _free(self) -> Iterator[bool]:
+        try:
+            stream = (self.path / _LOCK).open("rb")
+        except OSError:
+            yield True
+            return
+        with stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
+
+
+class Directories:
+    """All runs of this process, and those that a killed one has left.
+
+    :param base: a directory of this user's alone; made where it is not there.
+    """
+
+    def __init__(self, base: Path) -> None:
+        self._base = base
+        self._number = 0
+        self._orphans: list[RunDirectory] = []
+
+    def open(self) -> None:
+        """Begin: what killed processes left is removed, but for runs that are still at work.
+
+        :raises ConfigurationError: the base is not a private directory.
+        """
+        self._base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = self._base.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            raise ConfigurationError(
+                f"run_dir {shown_path(str(self._base))} is not a directory of this user alone", "chmod 700"
+            )
+        for path in sorted(self._base.iterdir()):
+            self._adopt(path)
+        self._own = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=self._base))
+        # Held until this process is gone; programs that it starts do not inherit it.
+        self._owner = (self._own / _OWNER).open("wb")
+        fcntl.flock(self._owner, fcntl.LOCK_EX)
+
+    def _adopt(self, path: Path) -> None:
+        try:
+            owner = (path / _OWNER).open("rb")
+        except OSError:
+            return
+        with owner:
+            try:
+                fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            runs = [RunDirectory(one) for one in path.iterdir() if one.is_dir()]
+            left = [run for run in runs if not run.remove()]
+            self._orphans += left
+            if not left:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def create(self, batch: Batch) -> RunDirectory:
+        """A directory for the next run."""
+        self._number += 1
+        return RunDirectory.create(self._own / str(self._number), batch)
+
+    def elsewhere(self) -> Collection[str]:
+        """The clusters that runs of killed processes still work on."""
+        if not self._orphans:
+            return ()
+        gone = [run for run in self._orphans if run.remove()]
+        self._orphans = [run for run in self._orphans if run not in gone]
+        for run in gone:
+            left = {_OWNER}.issuperset(one.name for one in run.path.parent.iterdir())
+            if left:
+                shutil.rmtree(run.path.parent, ignore_errors=True)
+        return {cluster for run in self._orphans for cluster in run.clusters()}
+
+    def close(self) -> None:
+        """End: a run that is at work keeps its directory, which the next process removes."""
+        with suppress(OSError):
+            runs = [RunDirectory(one) for one in self._own.iterdir() if one.is_dir()]
+            left = [run for run in runs if not run.remove()]
+            if not left:
+                shutil.rmtree(self._own, ignore_errors=True)
+        self._owner.close()

@@ -1,0 +1,159 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The loop of the event source: messages in, batches out, acknowledged when their run has ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.again import Again
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker, Message
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import read_message
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import Collecting
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import Directories
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.runs import LOGGER, Runs
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+
+__all__ = ["Receiving"]
+
+# Seconds between two looks at runs that a killed process left.
+_ORPHANS = 0.5
+# What a message's clusters came to.
+_SUCCESS, _FAILURE, _GARBAGE = "success", "failure", "garbage"
+
+
+@dataclass(eq=False)
+class _Held:
+    """A message, how many clusters of it are not done, and whether one of them failed."""
+
+    token: Any
+    parts: int
+    result: str = _SUCCESS
+
+
+class Receiving:
+    """One broker's events, made into runs."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        collecting: Collecting,
+        runs: Runs,
+        directories: Directories,
+        telling: Telling,
+        again: Optional[Again] = None,
+    ) -> None:
+        self._broker = broker
+        self._collecting = collecting
+        self._runs = runs
+        self._directories = directories
+        self._telling = telling
+        self._again = again or Again()
+        self._some = asyncio.Event()
+        self._done: list[_Held] = []
+        self._some_done = asyncio.Event()
+
+    async def run(self) -> None:
+        """Never returns but with an exception; cancel it.
+
+        :raises ConfigurationError: the broker cannot be used as it is described.
+        """
+        tasks = [
+            asyncio.create_task(self._broker.run(self.take, self._telling)),
+            asyncio.create_task(self._work()),
+            asyncio.create_task(self._acknowledge()),
+        ]
+        try:
+            done, _others = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def take(self, message: Message) -> None:
+        """What the broker calls with each message; never raises."""
+        found = read_message(message.body, message.headers)
+        for word in found.garbage:
+            self._telling.garbage(word)
+            LOGGER.warning("a message of no use was acknowledged: %s", word)
+        if not found.events:
+            self._finish([_Held(message.token, 1, _GARBAGE)])
+            return
+        held = _Held(message.token, len(found.events))
+        for event in found.events:
+            self._telling.event(event.type)
+            self._again.changed(event.cluster_id)
+            self._finish(self._collecting.add(event.cluster_id, held, event.traceparent))
+        self._telling.waiting(len(self._collecting))
+        self._some.set()
+
+    def _finish(self, tokens: Iterable[_Held]) -> None:
+        for held in tokens:
+            held.parts -= 1
+            if held.parts == 0:
+                self._done.append(held)
+                self._some_done.set()
+
+    async def _acknowledge(self) -> None:
+        while True:
+            await self._some_done.wait()
+            self._some_done.clear()
+            done, self._done = self._done, []
+            try:
+                await self._broker.acknowledge([held.token for held in done])
+            except Exception as error:  # noqa: BLE001 - what is not acknowledged is delivered again
+                LOGGER.warning("%d messages were not acknowledged (%s)", len(done), type(error).__name__)
+            for result in (_SUCCESS, _FAILURE):
+                if count := sum(held.result == result for held in done):
+                    self._telling.acknowledged(count, result)
+
+    async def _work(self) -> None:
+        while True:
+            for cluster_id in self._again.due():
+                self._collecting.add(cluster_id)
+            elsewhere = self._directories.elsewhere()
+            ready = self._collecting.ready(elsewhere)
+            if ready == 0.0:
+                await self._one()
+                continue
+            times = [ready, self._again.next(), _ORPHANS if elsewhere else None]
+            self._some.clear()
+            try:
+                async with asyncio.timeout(min((one for one in times if one is not None), default=None)):
+                    await self._some.wait()
+            except TimeoutError:
+                pass
+
+    async def _one(self) -> None:
+        batch = self._collecting.take(self._directories.elsewhere())
+        if not batch.clusters:
+            return
+        self._telling.batch(len(batch.clusters))
+        self._telling.waiting(len(self._collecting))
+        result = await self._runs.run(batch)
+        if result is None:
+            tokens, given_up = self._collecting.died()
+            failed = set(given_up)
+            if given_up:
+                LOGGER.error(
+                    "%d clusters are given up until there is another event of them: %s",
+                    len(given_up),
+                    ", ".join(given_up[:5]),
+                )
+        else:
+            tokens = self._collecting.done()
+            failed = {row.get("id") for row in result["clusters"] if row.get("outcome") == "failed"}
+            for row in result["clusters"]:
+                self._again.result(row)
+        for one in batch.clusters:
+            if one.cluster_id in failed and one.token is not None:
+                one.token.result = _FAILURE
+        self._finish(tokens)
+        self._telling.waiting(len(self._collecting))

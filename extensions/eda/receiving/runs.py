@@ -1,0 +1,119 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One run after the other: an event is put, and the run's end waited for.
+
+That ansible-rulebook took an event means nothing, and nobody tells a source how a playbook ended. So the
+run itself says that it began (a lock) and how it ended (a file).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, Optional
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import Batch
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import (
+    Directories,
+    RunDirectory,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Queue
+
+__all__ = ["LOGGER", "Runs"]
+
+LOGGER = logging.getLogger("hyperfleet.pull_secret.cluster_events")
+
+# Seconds between two looks for a result, between two at the lock, and after which a run is spoken of.
+_LOOK = 0.05
+_LOCK = 0.2
+_LONG = 600.0
+# Seconds after which an engine that was busy and is no longer has ended what it was asked for.
+_AFTER_WORK = 5.0
+
+
+class Runs:
+    """:param start: seconds in which a run has to begin while the engine is idle.
+    :param busy: whether the engine runs an action, as far as that can be known.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        directories: Directories,
+        telling: Telling,
+        *,
+        start: float,
+        busy: Callable[[], bool],
+        look: float = _LOOK,
+    ) -> None:
+        self._queue = queue
+        self._directories = directories
+        self._telling = telling
+        self._start = start
+        self._busy = busy
+        self._look = look
+
+    async def run(self, batch: Batch) -> Optional[dict[str, Any]]:
+        """Have a playbook run for these clusters; its result, or None where it died or did not begin."""
+        begun = time.monotonic()
+        directory = self._directories.create(batch)
+        await self._put(batch, directory)
+        result = await self._end(directory)
+        directory.remove()
+        self._telling.run_ended(result, time.monotonic() - begun)
+        return result
+
+    async def _put(self, batch: Batch, directory: RunDirectory) -> None:
+        event = {"cluster_ids": batch.ids, "run": str(directory.path), "traceparents": batch.traceparents}
+        while True:
+            try:
+                await self._queue.put({"cluster_events": event})
+                return
+            except Exception as error:  # noqa: BLE001 - a source that ends takes the whole rulebook with it
+                LOGGER.error("an event was not taken (%s); it is put again", type(error).__name__)
+                await asyncio.sleep(1.0)
+
+    async def _end(self, directory: RunDirectory) -> Optional[dict[str, Any]]:
+        started = False
+        idle: Optional[float] = None
+        start = self._start
+        spoken = probed = time.monotonic()
+        while True:
+            result = directory.result()
+            if result is not None:
+                if not started:
+                    self._telling.run_started()
+                return result
+            now = time.monotonic()
+            if now - probed < _LOCK:
+                # Not more often: a look takes the lock for an instant, and a run could find it taken.
+                await asyncio.sleep(self._look)
+                continue
+            probed = now
+            if directory.is_locked():
+                if not started:
+                    self._telling.run_started()
+                started = True
+            elif started:
+                # The lock may have been let go after the look at the result.
+                result = directory.result()
+                if result is None:
+                    LOGGER.error("a run ended without a result; its clusters go into the next one")
+                return result
+            elif self._busy():
+                # Most likely with this run, which may fail before its first step.
+                idle, start = None, min(start, _AFTER_WORK)
+            else:
+                idle = idle or now
+                if now - idle >= start and directory.remove():
+                    LOGGER.error("a run did not begin; its clusters go into the next one")
+                    return None
+            if now - spoken >= _LONG:
+                spoken = now
+                LOGGER.warning("a run goes on for longer than %g s", _LONG)
+            await asyncio.sleep(self._look)

@@ -1,0 +1,151 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The event source's options, checked once.
+
+The broker and the batch are those of the AdapterConfig that the playbook reads, too; or they are given
+directly, in the same words, where there is none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.kinds import BROKERS
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import default_base
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
+
+__all__ = ["Settings", "parse_settings"]
+
+_CONFIG = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config"
+_OPTIONS = ("adapter_config", "broker", "batch", "run_dir", "start_timeout", "tries")
+_BATCH = ("size", "window")
+_MOST = 1000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The source's options; times in seconds.
+
+    :param size: clusters in one run at most.
+    :param window: how long events are collected, from the first.
+    :param start: how long a run may take to begin while the engine is idle.
+    :param tries: runs that may die with a cluster before its message is acknowledged all the same.
+    :param config: the AdapterConfig; None where there is none.
+    """
+
+    broker: Broker
+    run_dir: Path
+    size: int = 1000
+    window: float = 1.0
+    start: float = 60.0
+    tries: int = 3
+    config: Optional[Any] = None
+
+
+def parse_settings(arguments: Mapping[str, Any]) -> Settings:
+    """The event source's ``args``.
+
+    :raises ConfigurationError: before anything is begun, so that it is seen when the rulebook is started.
+    """
+    # What starts with eda_ is the engine's.
+    _check_only({name for name in arguments if not name.startswith("eda_")}, _OPTIONS, "cluster_events")
+    path = arguments.get("adapter_config")
+    config = _load(path) if path else None
+    batch = _mapping(arguments.get("batch"), "batch")
+    _check_only(batch, _BATCH, "batch")
+    size = int(_number(batch, "size", _of(config, "batch", "size", Settings.size), 1, _MOST))
+    return Settings(
+        broker=_broker(arguments.get("broker"), config, size),
+        run_dir=Path(arguments["run_dir"]) if arguments.get("run_dir") else default_base(),
+        size=size,
+        window=_number(batch, "window", _of(config, "batch", "window", Settings.window), 0.0, 600.0),
+        start=_number(arguments, "start_timeout", Settings.start, 0.1, 3600.0),
+        tries=int(_number(arguments, "tries", Settings.tries, 1, 1000)),
+        config=config,
+    )
+
+
+def _load(path: Any) -> Any:
+    if not isinstance(path, str):
+        raise ConfigurationError("adapter_config is not a path")
+    return importlib.import_module(_CONFIG).load(path)
+
+
+def _of(config: Optional[Any], part: str, name: str, default: Any) -> Any:
+    """An attribute of the AdapterConfig."""
+    found = getattr(getattr(config, part, None), name, None)
+    return default if found is None else found
+
+
+def _broker(given: Any, config: Optional[Any], size: int) -> Broker:
+    """:raises ConfigurationError: no broker, two, or one that cannot be used."""
+    if bool(given) == (config is not None):
+        raise ConfigurationError("one of adapter_config and broker says where events come from")
+    if config is not None:
+        options = _described(config.broker)
+    else:
+        options = {_snake(name): value for name, value in _mapping(given, "broker").items()}
+    kind = options.get("type")
+    broker = BROKERS.get(str(kind))
+    if broker is None:
+        raise ConfigurationError(f"broker.type is not one of {', '.join(BROKERS)}")
+    if config is None:
+        # An AdapterConfig was checked when it was read, and has the fields of all kinds.
+        _check_only(options, ("type", *broker.OPTIONS), f"broker of type {kind}")
+    wanted = {name: options.get(name) for name in broker.OPTIONS if options.get(name) is not None}
+    # While a run is at work, the next batch can become as large as it may.
+    return broker.validate(wanted, 2 * size)
+
+
+def _described(broker: Any) -> dict[str, Any]:
+    """The AdapterConfig's ``Broker`` in the words of the options; it was checked when it was read."""
+    options: dict[str, Any] = {one.name: getattr(broker, one.name) for one in dataclasses.fields(broker)}
+    if options["type"] not in BROKERS:
+        raise ConfigurationError("spec.broker is missing: it says where events come from")
+    options["project_id"] = options.get("project")
+    options["listen"] = f"{broker.listen_address}:{broker.listen_port}"
+    if options.get("queue"):
+        # Its whole name.
+        options["subscription"] = options["subscription"] if options["type"] != "rabbitmq" else None
+    return options
+
+
+def _snake(name: Any) -> str:
+    return re.sub(r"(?<=[a-z])([A-Z])", lambda found: "_" + found.group(1).lower(), str(name))
+
+
+def _mapping(value: Any, where: str) -> Mapping[str, Any]:
+    if value is None or value == "":
+        return {}
+    if not isinstance(value, Mapping):
+        raise ConfigurationError(f"{where} is not a mapping")
+    return value
+
+
+def _check_only(given: Any, known: tuple[str, ...], where: str) -> None:
+    unknown = sorted(shown(str(name)) for name in given if name not in known)
+    if unknown:
+        raise ConfigurationError(f"{where}: unknown: {', '.join(unknown)}")
+
+
+def _number(options: Mapping[str, Any], name: str, default: float, least: float, most: float) -> float:
+    value = options.get(name)
+    if value is None or value == "":
+        value = default
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = least - 1
+    if isinstance(value, bool) or not least <= found <= most:
+        raise ConfigurationError(f"{name} is not a number from {least:g} to {most:g}")
+    return found

@@ -1,0 +1,143 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An engine that plays runs: it takes events, and works in their directories as the action does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+
+
+class Told(Telling):
+    """Counts what the source tells."""
+
+    def __init__(self) -> None:
+        self.events = 0
+        self.words: list[str] = []
+        self.done: Counter[str] = Counter()
+        self.results: list[bool] = []
+        self.sizes: list[int] = []
+        self.connected: list[bool] = []
+
+    def event(self, kind: str) -> None:
+        self.events += 1
+
+    def garbage(self, kind: str) -> None:
+        self.words.append(kind)
+
+    def acknowledged(self, n: int, result: str = "success") -> None:
+        self.done[result] += n
+
+    def batch(self, size: int) -> None:
+        self.sizes.append(size)
+
+    def run_ended(self, result: Mapping[str, Any] | None, seconds: float) -> None:
+        self.results.append(result is not None)
+
+    def broker(self, connected: bool) -> None:
+        self.connected.append(connected)
+
+
+Rows = Callable[[str], dict[str, Any]]
+
+
+def reported(cluster: str) -> dict[str, Any]:
+    """A cluster that needs no further look."""
+    return {
+        "id": cluster,
+        "generation": 1,
+        "outcome": "reported",
+        "state": "succeeded",
+        "again": None,
+        "reason": "PullSecretStored",
+    }
+
+
+class Engine:
+    """What a source is given as its queue.
+
+    ``play`` says what becomes of a run, by its number from 0: ``end``, ``die`` (it begins, and has no
+    result), ``never`` (it does not begin), ``hold`` (it begins, and ends once ``go`` is set).
+    """
+
+    def __init__(self, play: Callable[[int], str] = lambda _number: "end", rows: Rows = reported) -> None:
+        self.play = play
+        self.rows = rows
+        self.go = asyncio.Event()
+        self.told = Told()
+        self.batches: list[list[str]] = []
+        self.events: list[dict[str, Any]] = []
+        self.at_work: set[str] = set()
+        self.ended = 0
+        self._moved = asyncio.Condition()
+        self._runs: set[asyncio.Task[None]] = set()
+
+    async def put(self, data: Any) -> None:
+        # Into the engine events go as JSON.
+        event = json.loads(json.dumps(data))["cluster_events"]
+        number = len(self.batches)
+        self.events.append(event)
+        self.batches.append(event["cluster_ids"])
+        run = asyncio.create_task(self._run(self.play(number), event))
+        self._runs.add(run)
+        run.add_done_callback(self._runs.discard)
+        await self._notify()
+
+    async def _run(self, kind: str, event: dict[str, Any]) -> None:
+        clusters = event["cluster_ids"]
+        assert not self.at_work.intersection(clusters), "a cluster is in two runs at once"
+        if kind != "never":
+            directory = Path(event["run"])
+            assert directory.stat().st_mode & 0o777 == 0o700
+            with (directory / "lock").open("r+b") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                self.at_work.update(clusters)
+                # Longer than the source needs to see it.
+                await (self.go.wait() if kind == "hold" else asyncio.sleep(0.2))
+                if kind != "die":
+                    write_result(directory, clusters, self.rows)
+                self.at_work.difference_update(clusters)
+        self.ended += 1
+        await self._notify()
+
+    async def _notify(self) -> None:
+        async with self._moved:
+            self._moved.notify_all()
+
+    async def until(self, true: Callable[[Engine], bool], seconds: float = 60) -> None:
+        async with asyncio.timeout(seconds), self._moved:
+            await self._moved.wait_for(lambda: true(self))
+
+    async def settled(self, messages: int) -> None:
+        """Wait until so many messages with events are acknowledged, and all that were received."""
+        async with asyncio.timeout(60):
+            while self.told.done.total() < max(messages, self.told.events):
+                await asyncio.sleep(0.02)
+
+    @property
+    def clusters(self) -> list[str]:
+        """Of all runs so far, in their order."""
+        return [cluster for batch in self.batches for cluster in batch]
+
+    async def close(self) -> None:
+        for run in self._runs:
+            run.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*self._runs)
+
+
+def write_result(directory: Path, clusters: list[str], rows: Rows = reported) -> None:
+    result = {"version": 1, "clusters": [rows(cluster) for cluster in clusters]}
+    (directory / "result.new").write_text(json.dumps(result))
+    os.replace(directory / "result.new", directory / "result.json")

@@ -1,0 +1,313 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The source with a webhook: what it answers, and what becomes of runs that end, die and do not begin."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import itertools
+import json
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from tests.integration.receiving.engine import Engine, reported, write_result
+from tests.integration.receiving.source import cloud_event, running, until
+from tests.lab.supervisor import free_ports
+
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+class Poster:
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def __call__(self, body: bytes, **headers: str) -> int:
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(self.url, data=body, headers=names) as answer,
+        ):
+            await answer.read()
+            return answer.status
+
+    async def is_up(self) -> None:
+        for _try in range(600):
+            with contextlib.suppress(aiohttp.ClientConnectionError):
+                await self(b"{}", ce_type="probe")
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError("the webhook does not listen")
+
+
+@contextlib.asynccontextmanager
+async def webhook(
+    directory: Path, engine: Engine | None = None, broker: dict[str, Any] | None = None, **options: Any
+) -> AsyncIterator[tuple[Engine, Poster]]:
+    listen = f"127.0.0.1:{free_ports(1)[0]}"
+    described = {"type": "webhook", "listen": listen, "path": "/events", **(broker or {})}
+    async with running(described, directory, engine, **options) as found:
+        post = Poster(f"http://{listen}/events")
+        await post.is_up()
+        yield found, post
+
+
+def test_events_are_collected_into_a_batch_and_one_run_is_asked_for(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with webhook(tmp_path) as (engine, post):
+            assert await post(cloud_event("cls-1", traceparent=TRACE)) == 202
+            assert await post(cloud_event("cls-2"), content_type="application/cloudevents+json") == 202
+            assert await post(b'{"id": "cls-3"}', ce_type="cluster.create", ce_id="1") == 202
+            assert await post(cloud_event("cls-1")) == 202
+            await engine.until(lambda engine: engine.ended == 1)
+            assert engine.batches == [["cls-1", "cls-2", "cls-3"]]
+            assert engine.events[0]["traceparents"] == {"cls-1": TRACE}
+            # A run's directory goes when it has ended.
+            await until(lambda: not Path(engine.events[0]["run"]).exists())
+        assert not list((tmp_path / "runs").iterdir())
+
+    asyncio.run(scenario())
+
+
+def test_garbage_is_taken_and_blocks_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    async def scenario() -> None:
+        async with webhook(tmp_path) as (engine, post):
+            for body in (b"", b"[", b'{"data": {"id": "../x"}}', b" " * (LARGEST + 1), b'"s3cret-garbage"'):
+                assert await post(body) == 202
+            assert await post(cloud_event("cls-1")) == 202
+            await engine.until(lambda engine: engine.ended == 1)
+            assert engine.clusters == ["cls-1"]
+
+    asyncio.run(scenario())
+    assert caplog.text.count("a message of no use was acknowledged") >= 5
+    assert "s3cret-garbage" not in caplog.text
+
+
+def test_only_who_has_the_token_is_heard(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("first-token\n")
+
+    async def scenario() -> None:
+        async with webhook(tmp_path, broker={"tokenFile": str(token)}) as (engine, post):
+            assert await post(cloud_event("cls-1")) == 401
+            assert await post(cloud_event("cls-1"), authorization="Bearer other") == 401
+            assert await post(cloud_event("cls-2"), authorization="Bearer first-token") == 202
+            token.write_text("second-token-longer\n")
+            assert await post(cloud_event("cls-3"), authorization="Bearer first-token") == 401
+            assert await post(cloud_event("cls-4"), authorization="Bearer second-token-longer") == 202
+            await engine.until(lambda engine: len(engine.clusters) == 2)
+            assert engine.clusters == ["cls-2", "cls-4"]
+
+    asyncio.run(scenario())
+
+
+def test_who_holds_as_much_as_it_may_says_so_and_has_room_after_the_run(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        engine = Engine(lambda _number: "hold")
+        async with webhook(tmp_path, engine, {"prefetch": 3}) as (_engine, post):
+            assert [await post(cloud_event(f"cls-{one}")) for one in range(4)] == [202, 202, 202, 503]
+            engine.go.set()
+            await engine.until(
+                lambda engine: len(engine.clusters) == 3 and engine.ended == len(engine.batches)
+            )
+            await until(lambda: not engine.at_work)
+            for _try in range(100):
+                if (answer := await post(cloud_event("cls-3"))) == 202:
+                    break
+                await asyncio.sleep(0.05)
+            assert answer == 202
+
+    asyncio.run(scenario())
+
+
+def test_while_a_run_is_at_work_events_are_collected_for_the_next(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        engine = Engine(lambda number: "hold" if number == 0 else "end")
+        async with webhook(tmp_path, engine, batch={"size": 3, "window": 0.05}) as (_engine, post):
+            await post(cloud_event("cls-1"))
+            await engine.until(lambda engine: bool(engine.at_work))
+            for one in (1, 2, 1, 3, 1, 4, 5):
+                await post(cloud_event(f"cls-{one}"))
+            # Longer than the window, and more than a batch: one run at a time.
+            await asyncio.sleep(0.3)
+            assert engine.batches == [["cls-1"]]
+            engine.go.set()
+            await engine.until(lambda engine: engine.ended == 3)
+            assert engine.batches == [["cls-1"], ["cls-1", "cls-2", "cls-3"], ["cls-4", "cls-5"]]
+
+    asyncio.run(scenario())
+
+
+def test_a_run_that_dies_is_asked_for_again_and_given_up_in_the_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> None:
+        engine = Engine(lambda number: "die" if number < 3 else "end")
+        async with webhook(tmp_path, engine, tries=3) as (_engine, post):
+            await post(cloud_event("cls-1"))
+            await engine.until(lambda engine: engine.ended == 3)
+            assert engine.batches == [["cls-1"]] * 3
+            # Each in a directory of its own.
+            assert len({event["run"] for event in engine.events}) == 3
+            await until(lambda: "given up" in caplog.text)
+            await post(cloud_event("cls-1"))
+            await engine.until(lambda engine: engine.ended == 4)
+
+    asyncio.run(scenario())
+    assert "1 clusters are given up until there is another event of them: cls-1" in caplog.text
+
+
+def test_a_run_that_does_not_begin_is_asked_for_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        engine = Engine(lambda number: "never" if number == 0 else "end")
+        async with webhook(tmp_path, engine, start_timeout=0.5) as (_engine, post):
+            await post(cloud_event("cls-1"))
+            await engine.until(lambda engine: engine.ended == 2)
+            assert engine.batches == [["cls-1"], ["cls-1"]]
+            # The first one finds no lock when it begins at last.
+            assert not (Path(engine.events[0]["run"]) / "lock").exists()
+
+    asyncio.run(scenario())
+
+
+def test_a_run_that_is_slow_to_begin_is_waited_for_while_the_engine_is_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from types import SimpleNamespace
+
+    semaphore = SimpleNamespace(_value=0)
+    settings = SimpleNamespace(max_actions_semaphore=semaphore, max_concurrent_actions=1)
+    monkeypatch.setitem(
+        __import__("sys").modules, "ansible_rulebook.conf", SimpleNamespace(settings=settings)
+    )
+
+    async def scenario() -> None:
+        engine = Engine(lambda _number: "never")
+        async with webhook(tmp_path, engine, start_timeout=0.2) as (_engine, post):
+            await post(cloud_event("cls-1"))
+            await engine.until(lambda engine: engine.ended == 1)
+            await asyncio.sleep(1.0)
+            assert len(engine.batches) == 1
+            semaphore._value = 1
+            await engine.until(lambda engine: len(engine.batches) == 2)
+
+    asyncio.run(scenario())
+
+
+def test_a_cluster_is_looked_at_again_without_an_event(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        looks: list[float] = []
+
+        def rows(cluster: str) -> dict[str, Any]:
+            if cluster != "cls-1":
+                return reported(cluster)
+            looks.append(asyncio.get_running_loop().time())
+            found = {"state": "running", "reason": "JobRunning", "again": 0.5 if len(looks) < 4 else None}
+            return {**reported(cluster), **found}
+
+        engine = Engine(rows=rows)
+        async with webhook(tmp_path, engine) as (_engine, post):
+            await post(cloud_event("cls-1"))
+            await engine.until(lambda engine: engine.ended == 4)
+            await asyncio.sleep(0.6)
+            assert len(engine.batches) == 4
+            pauses = [after - before for before, after in itertools.pairwise(looks)]
+            assert pauses[0] < pauses[1] < pauses[2]
+
+    asyncio.run(scenario())
+
+
+def test_what_a_killed_process_left_is_removed_and_its_run_waited_for(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir(mode=0o700)
+    for name in ("dead", "alive"):
+        run = runs / name / "1"
+        run.mkdir(parents=True)
+        (run / "lock").touch()
+        (run / "run.json").write_text(json.dumps({"clusters": ["cls-1", "cls-2"]}))
+        (runs / name / "owner").touch()
+
+    async def scenario() -> None:
+        with (runs / "alive/1/lock").open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            async with webhook(tmp_path) as (engine, post):
+                assert not (runs / "dead").exists()
+                await post(cloud_event("cls-1"))
+                await post(cloud_event("cls-3"))
+                await engine.until(lambda engine: engine.ended == 1)
+                assert engine.batches == [["cls-3"]]
+                write_result(runs / "alive/1", ["cls-1", "cls-2"])
+                fcntl.flock(lock, fcntl.LOCK_UN)
+                await engine.until(lambda engine: engine.ended == 2)
+                assert engine.batches == [["cls-3"], ["cls-1"]]
+                assert not (runs / "alive").exists()
+
+    asyncio.run(scenario())
+
+
+def test_another_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        engine = Engine(lambda _number: "hold")
+        async with webhook(tmp_path, engine) as (_engine, post):
+            await post(cloud_event("cls-1"))
+            await engine.until(lambda engine: bool(engine.at_work))
+            async with webhook(tmp_path) as (other, post_other):
+                await post_other(cloud_event("cls-2"))
+                await other.until(lambda other: other.ended == 1)
+                assert Path(engine.events[0]["run"]).exists()
+            engine.go.set()
+            await engine.until(lambda engine: engine.ended == 1)
+            assert len(engine.batches) == 1
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "one of adapter_config and broker"),
+        ({"broker": {"type": "kafka"}}, "broker.type is not one of gcp-pubsub, rabbitmq, webhook"),
+        ({"broker": {"type": "webhook", "listen": "here"}}, "broker.listen is not an address"),
+        ({"broker": {"type": "webhook", "listen": ":1", "x": 1}}, "unknown: x"),
+        ({"broker": {"type": "webhook", "listen": ":1"}, "batch": {"size": 1001}}, "size is not a number"),
+        (
+            {"broker": {"type": "rabbitmq", "topic": "t", "subscription": "s"}},
+            "one of broker.url, broker.url_file and BROKER_RABBITMQ_URL",
+        ),
+        (
+            {"broker": {"type": "rabbitmq", "topic": "t", "subscription": "s", "url": "x:s3cret"}},
+            "not an amqp",
+        ),
+        ({"broker": {"type": "gcp-pubsub", "projectId": "p"}}, "broker.subscription is missing"),
+        ({"broker": {"type": "gcp-pubsub", "projectId": "p/q", "subscription": "s"}}, "not the names"),
+    ],
+)
+def test_options_that_cannot_be_used_end_it_at_once(tmp_path: Path, options: Any, words: str) -> None:
+    from tests.integration.receiving.source import SOURCE
+
+    main = __import__("runpy").run_path(str(SOURCE))["main"]
+    with pytest.raises(ConfigurationError, match=words) as error:
+        asyncio.run(main(Engine(), {"run_dir": str(tmp_path / "runs"), **options}))
+    assert "s3cret" not in str(error.value)
+
+
+def test_a_directory_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    from tests.integration.receiving.source import SOURCE
+
+    main = __import__("runpy").run_path(str(SOURCE))["main"]
+    (tmp_path / "runs").mkdir(mode=0o755)
+    broker = {"type": "webhook", "listen": "127.0.0.1:0"}
+    with pytest.raises(ConfigurationError, match="this user alone"):
+        asyncio.run(main(Engine(), {"run_dir": str(tmp_path / "runs"), "broker": broker}))

@@ -28,6 +28,8 @@ PACKAGES = {
     "htpasswd": "apache2-utils",
     "skopeo": "skopeo",
     "buildah": "buildah",
+    "prometheus": "prometheus",
+    "promtool": "prometheus",
 }
 
 

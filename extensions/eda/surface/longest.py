@@ -4,9 +4,9 @@
 
 """The largest value of the last minutes, as a gauge.
 
-Seed 003 asks for ``pullsecret_job_duration_seconds > 300``, so what has that name has one value at a time. The
-last Job's duration would hide a slow Job behind a quick one that ends before Prometheus looks; the longest one
-of the last minutes is seen by every look, and goes by itself.
+Seed 003 asks for ``pullsecret_job_duration_seconds > 300``, so what has that name has one value at a time.
+The last Job's duration would hide a slow Job behind a quick one that ends before Prometheus looks; the
+longest one of the last minutes is seen by every look, and goes by itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Labels = tuple[str, ...]
 
 
 class Longest:
-    """A collector of one gauge: by labels, the largest value of the last ``WINDOW`` seconds, if there was one.
+    """A collector of one gauge: by labels, the largest value of the last ``WINDOW`` seconds, if any.
 
     :param clock: seconds, monotonic.
     """

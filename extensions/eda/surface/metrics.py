@@ -17,17 +17,19 @@ from prometheus_client.process_collector import ProcessCollector
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import bounds, results
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.longest import Longest
 
-__all__ = ["CLUSTERS", "GARBAGE", "Metrics"]
+__all__ = ["CLUSTERS", "GARBAGE", "GIVEN_UP", "Metrics"]
 
 # Values of the label cluster_id, with the option; what comes after those is "other".
 CLUSTERS = 20_000
-# What an event that was thrown away is counted under.
+# What becomes of an event, beside what a run makes of it.
 GARBAGE = "garbage"
+GIVEN_UP = "given_up"
+PROCESSED = ("success", "failure", "gone", GARBAGE, GIVEN_UP)
 _JOB = (1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200)
 _RUN = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200)
 _BATCH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 _ATTEMPTS = (1, 2, 3, 4, 5, 7, 10)
-# What the Job asks for. A series that begins with its first error has no rate: rules would not see that error.
+# What the Job asks for. A series that begins with its first error has no rate, and no rule would see it.
 _EXPECTED = ("get_secret", "create_secret", "add_secret_version", "access_secret_version")
 _ERRORS = ("500", "503", "504")
 
@@ -80,23 +82,24 @@ class Metrics:
 
     def _adapter(self) -> None:
         self.processed = self._counter(
-            "adapter_events_processed_total", "Events that were acknowledged to the broker", "result"
+            "adapter_events_processed_total",
+            "Events by what became of them; those of a cluster in a run are one",
+            "result",
         )
         self.created = self._counter("adapter_jobs_created_total", "Jobs that were created", *self._by)
         self.updates = self._counter(
             "adapter_status_updates_total", "Statuses sent to the HyperFleet API", "result"
         )
-        self.clusters = self._counter(
-            "adapter_clusters_processed_total",
-            "Clusters that a run looked at, by what became of it",
-            "outcome",
+        self.acknowledged = self._counter(
+            "adapter_messages_acknowledged_total", "Messages that were acknowledged to the broker"
         )
-        for result in (*results.RESULTS, GARBAGE):
+        self.failed = self._counter(
+            "adapter_failures_total", "Clusters that a run could not finish, by why", "kind"
+        )
+        for result in PROCESSED:
             self.processed.labels(result)
         for result in results.REPORTS.values():
             self.updates.labels(result)
-        for outcome in results.OUTCOMES:
-            self.clusters.labels(outcome)
 
     def _jobs(self, clock: Callable[[], float]) -> None:
         self.jobs = self._counter("job_total", "Jobs that ended", "result", *self._by)
@@ -116,7 +119,7 @@ class Metrics:
             )
             self.call_seconds[api] = self._counter(
                 f"{api}_api_seconds_total",
-                f"Seconds spent in requests to {place}",
+                f"Seconds of requests to {place}",
                 "operation",
                 "status_code",
             )
@@ -139,7 +142,9 @@ class Metrics:
     def count(self, result: Any) -> None:
         """Count what a run's result says; whatever it is, this does not raise."""
         for row in results.rows(result):
-            self.clusters.labels(row.outcome).inc()
+            self.processed.labels(row.processed).inc()
+            if row.kind:
+                self.failed.labels(row.kind).inc()
             for label, number in row.reports.items():
                 self.updates.labels(label).inc(number)
             by = self._labels(row.cluster)

@@ -12,9 +12,10 @@ from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import bounds
 
-__all__ = ["OUTCOMES", "REPORTS", "RESULTS", "Call", "Job", "Row", "rows"]
+__all__ = ["PROCESSED", "REPORTS", "RESULTS", "Call", "Job", "Row", "rows"]
 
-OUTCOMES = ("reported", "discarded", "gone", "failed")
+# What became of a cluster's events, by the result's word. Also what the API discarded was worked out.
+PROCESSED = {"reported": "success", "discarded": "success", "gone": "gone", "failed": "failure"}
 # The name of the label's value, by the result's own word.
 REPORTS = {"accepted": "success", "discarded": "discarded", "failed": "failure"}
 RESULTS = ("success", "failure")
@@ -57,12 +58,14 @@ class Job:
 class Row:
     """One cluster of a run.
 
+    :param processed: a value of PROCESSED. :param kind: why that is a failure; None where it is none.
     :param reports: by the label's value.
     :param ended: whether nothing of the cluster is left to be counted.
     """
 
     cluster: str
-    outcome: str
+    processed: str
+    kind: Optional[str]
     reports: dict[str, int]
     job_created: bool
     ended: bool
@@ -80,14 +83,17 @@ def rows(result: Any) -> Iterator[Row]:
 def _row(one: Mapping[str, Any]) -> Row:
     reports = one.get("reports")
     said = one.get("job")
+    outcome = one.get("outcome")
+    processed = PROCESSED.get(outcome, "failure") if isinstance(outcome, str) else "failure"
     return Row(
         cluster=bounds.cluster(one.get("id")),
-        outcome=bounds.chosen(one.get("outcome"), OUTCOMES),
+        processed=processed,
+        kind=bounds.chosen(one.get("kind"), bounds.KINDS) if processed == "failure" else None,
         reports={label: _whole(reports.get(name), _CALLS) for name, label in REPORTS.items()}
         if isinstance(reports, Mapping)
         else {},
         job_created=one.get("job_created") is True,
-        ended=one.get("outcome") == "gone" or one.get("state") == "deleted",
+        ended=outcome == "gone" or one.get("state") == "deleted",
         job=_job(said, one) if isinstance(said, Mapping) else None,
     )
 

@@ -22,7 +22,7 @@ _NO_STORE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 class Server:
     """Answers probes and Prometheus until it is closed.
 
-    It has no thread of its own: a loop that does not turn answers nothing, which is what a liveness probe is for.
+    It has no thread of its own: a loop that does not turn answers nothing, and the liveness probe fails.
 
     :param host: None is all addresses, which a pod's probes need. :param port: 0 takes a free one.
     """
@@ -38,7 +38,7 @@ class Server:
 
         :raises ConfigurationError: the port cannot be had.
         """
-        application = web.Application(client_max_size=0)
+        application = web.Application()
         application.router.add_get("/healthz", self._healthz)
         application.router.add_get("/readyz", self._readyz)
         application.router.add_get("/metrics", self._metrics)

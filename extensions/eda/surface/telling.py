@@ -7,12 +7,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any, Callable, Optional
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.bounds import Few, chosen
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.bounds import Few
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.health import HUNG, State
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.metrics import GARBAGE, Metrics
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.results import RESULTS
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.metrics import (
+    GARBAGE,
+    GIVEN_UP,
+    Metrics,
+)
 
 __all__ = ["Surface"]
 
@@ -52,14 +56,17 @@ class Surface:
         self.metrics.received.labels(self._events(kind)).inc()
 
     def garbage(self, kind: str) -> None:
-        """A message was no event; it is acknowledged beside what ``acknowledged`` is told."""
+        """A message, or a part of it, was of no use."""
         self.metrics.garbage.labels(self._garbage(kind)).inc()
         self.metrics.processed.labels(GARBAGE).inc()
 
-    def acknowledged(self, n: int, result: str = "success") -> None:
-        """So many events were worked on and acknowledged; :param result: ``success`` or ``failure``."""
-        if n > 0:
-            self.metrics.processed.labels(chosen(result, RESULTS)).inc(n)
+    def acknowledged(self, count: int) -> None:
+        """So many messages were acknowledged."""
+        self.metrics.acknowledged.inc(max(0, count))
+
+    def given_up(self, clusters: int) -> None:
+        """So many clusters' messages are acknowledged although no run for them came to an end."""
+        self.metrics.processed.labels(GIVEN_UP).inc(max(0, clusters))
 
     def batch(self, size: int) -> None:
         """A run is to look at so many clusters."""
@@ -70,7 +77,7 @@ class Surface:
         self.state.begun.append(self._clock())
         self.metrics.running.set(len(self.state.begun))
 
-    def run_ended(self, result: Optional[dict[str, Any]], seconds: float) -> None:
+    def run_ended(self, result: Optional[Mapping[str, Any]], seconds: float) -> None:
         """A run ended after so long; :param result: what it wrote down, None where it died before."""
         self.state.ended(self._clock(), seconds)
         self.metrics.running.set(len(self.state.begun))
@@ -85,9 +92,9 @@ class Surface:
         self.state.connected = connected
         self.metrics.connected.set(1 if connected else 0)
 
-    def waiting(self, n: int) -> None:
+    def waiting(self, count: int) -> None:
         """So many clusters wait for a run."""
-        self.metrics.waiting.set(max(0, n))
+        self.metrics.waiting.set(max(0, count))
 
     def unready(self) -> dict[str, str]:
         """What keeps the adapter from its work, by what it is about; nothing: it is ready."""
@@ -98,7 +105,7 @@ def _verdict(result: Any) -> str:
     """A run in which a cluster failed is a failure; one that wrote nothing down has died."""
     if result is None:
         return "died"
-    clusters = result.get("clusters") if isinstance(result, dict) else None
+    clusters = result.get("clusters") if isinstance(result, Mapping) else None
     if not isinstance(clusters, list):
         return "failure"
     failed = any(isinstance(one, dict) and one.get("outcome") == "failed" for one in clusters)

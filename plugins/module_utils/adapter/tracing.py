@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The header ``traceparent`` of W3C Trace Context: taken from an event, handed on.  Pure, but for new random ids.
+"""The header ``traceparent`` of W3C Trace Context: taken from an event, handed on.  Pure, but for random ids.
 
 Spans are not recorded here: a trace goes through this program, into its log lines, its Jobs and its requests.
 """

@@ -61,7 +61,7 @@ def test_a_later_version_is_read_and_handed_on_as_ours(later: str) -> None:
         f"cc-{TRACE}-{SPAN}-01-" + "x" * 1000,
         f"cc-{TRACE}-{SPAN}-01-x\r\nInjected: 1",
         f"cc-{TRACE}-{SPAN}-01-x\r",
-        f"00-{TRACE}-{SPAN}-٠١",
+        f"00-{TRACE}-{SPAN}-\u0660\u0661",
     ],
 )
 def test_what_is_no_traceparent_begins_a_trace(wrong: str) -> None:

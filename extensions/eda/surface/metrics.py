@@ -31,7 +31,7 @@ _BATCH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 _ATTEMPTS = (1, 2, 3, 4, 5, 7, 10)
 # What the Job asks for. A series that begins with its first error has no rate, and no rule would see it.
 _EXPECTED = ("get_secret", "create_secret", "add_secret_version", "access_secret_version")
-_ERRORS = ("500", "503", "504")
+_ERRORS = ("401", "403", "500", "503", "504", "none")
 
 
 class Metrics:
@@ -130,8 +130,7 @@ class Metrics:
             for status in _ERRORS:
                 self.calls["gcp"].labels(operation, status)
         if not self._per_cluster:
-            for result in results.RESULTS:
-                self.jobs.labels(result)
+            self._expect(())
 
     def _longest(self, name: str, what: str, clock: Callable[[], float], *labels: str) -> Longest:
         said = f"The longest {what} in the last ten minutes; none: no series"
@@ -150,6 +149,7 @@ class Metrics:
             by = self._labels(row.cluster)
             if row.job_created:
                 _add(self.created, by, 1)
+                self._expect(by)
             if row.job:
                 self._job(row.job, by)
             if row.ended and row.cluster in self._known:
@@ -163,6 +163,11 @@ class Metrics:
                 return (bounds.OTHER,)
             self._known.add(cluster)
         return (cluster,)
+
+    def _expect(self, by: tuple[str, ...]) -> None:
+        """A Job will end: both ends of it are 0 until then, so that its end has a rate."""
+        for result in results.RESULTS:
+            self.jobs.labels(result, *by)
 
     def _job(self, job: results.Job, by: tuple[str, ...]) -> None:
         self.jobs.labels(job.result, *by).inc()

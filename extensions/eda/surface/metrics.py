@@ -20,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.longest i
 __all__ = ["CLUSTERS", "GARBAGE", "GIVEN_UP", "Metrics"]
 
 # Values of the label cluster_id, with the option; what comes after those is "other".
-CLUSTERS = 20_000
+CLUSTERS = 10_000
 # What becomes of an event, beside what a run makes of it.
 GARBAGE = "garbage"
 GIVEN_UP = "given_up"

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Optional
 
 from aiohttp import web
@@ -22,7 +23,7 @@ _NO_STORE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 class Server:
     """Answers probes and Prometheus until it is closed.
 
-    It has no thread of its own: a loop that does not turn answers nothing, and the liveness probe fails.
+    A loop that does not turn answers nothing, and the liveness probe fails.
 
     :param host: None is all addresses, which a pod's probes need. :param port: 0 takes a free one.
     """
@@ -70,5 +71,6 @@ class Server:
 
     async def _metrics(self, request: web.Request) -> web.Response:
         encode, kind = choose_encoder(request.headers.get("Accept", ""))
-        body = encode(self._surface.metrics.registry)
+        # With thousands of clusters this takes seconds, and the loop has to turn.
+        body = await asyncio.to_thread(encode, self._surface.metrics.registry)
         return web.Response(body=body, headers={**_NO_STORE, "Content-Type": kind})

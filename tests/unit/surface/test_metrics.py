@@ -202,6 +202,14 @@ def test_clusters_beyond_the_limit_share_a_series(monkeypatch: pytest.MonkeyPatc
     assert value(metrics, "secret_versions_created_total", cluster_id="other") == 6
 
 
+def test_what_is_no_clusters_id_is_no_label() -> None:
+    metrics = Metrics(per_cluster=True)
+    wrong: list[Any] = ["../etc", 'x"', "a" * 64, "", "x\n", "-x", "\u00e4", 5, None, ["cls-1"], {}]
+    metrics.count(result(*(row(one, job=success()) for one in wrong)))
+    assert value(metrics, "secret_versions_created_total", cluster_id="other") == len(wrong)
+    assert all('"other"' in one for one in series(metrics) if "cluster_id=" in one)
+
+
 def test_the_source_tells_its_own() -> None:
     surface = Surface()
     metrics = surface.metrics

@@ -54,7 +54,7 @@ KINDS = frozenset(
     one.kind
     for one in vars(errors).values()
     if isinstance(one, type) and issubclass(one, errors.PullSecretError)
-)
+) | {"being_deleted", "precondition", "request_refused"}
 _K8S = re.compile(
     r"(?:get|list|create|update|patch|replace|delete|watch)"
     r"_(?:secret|job|pod|namespace|service_?account|configmap|event)s?(?:_(?:token|status|log))?\Z"

@@ -18,8 +18,8 @@ __all__ = ["open_surface"]
 
 
 @asynccontextmanager
-async def open_surface(config: Optional[Any], *, host: Optional[str] = None) -> AsyncIterator[Surface]:
-    """Log as the configuration says, and serve its port; no port: nothing is served.
+async def open_surface(config: Optional[Any]) -> AsyncIterator[Surface]:
+    """Log as the configuration says, and serve its port; no port (0): nothing is served.
 
     :param config: an AdapterConfig; of it ``metrics`` and ``logging`` are used. None: nothing is served, and
         nothing changed of the log.
@@ -28,12 +28,13 @@ async def open_surface(config: Optional[Any], *, host: Optional[str] = None) -> 
     if config is None:
         yield Surface()
         return
-    surface = Surface(per_cluster=bool(config.metrics.per_cluster))
+    metrics = config.metrics
+    surface = Surface(per_cluster=bool(metrics.per_cluster))
     surface.configured()
-    server = Server(surface, port=config.metrics.port or 0, host=host)
+    server = Server(surface, port=metrics.port, host=metrics.address or None)
     undo = logs.configure(form=config.logging.format, level=config.logging.level)
     try:
-        if config.metrics.port is not None:
+        if metrics.port:
             await server.start()
         yield surface
     finally:

@@ -30,10 +30,10 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.opening i
 
 async def main(queue, args):
     config = types.SimpleNamespace(
-        metrics=types.SimpleNamespace(port=args["port"], per_cluster=False),
+        metrics=types.SimpleNamespace(port=args["port"], address="127.0.0.1", per_cluster=False),
         logging=types.SimpleNamespace(level="info", format=args["format"]),
     )
-    async with open_surface(config, host="127.0.0.1") as surface:
+    async with open_surface(config) as surface:
         surface.broker(True)
         surface.event("com.example.reconcile")
         logger = logging.getLogger("hyperfleet.pull_secret.cluster_events")

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -15,9 +16,11 @@ from hypothesis import strategies as st
 from prometheus_client import generate_latest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import metrics as metrics_module
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.bounds import KINDS
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.longest import WINDOW
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.metrics import Metrics
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
+from tests.tools.env import ROOT
 from tests.unit.surface.results import call, failure, result, row, success
 
 
@@ -208,6 +211,15 @@ def test_what_is_no_clusters_id_is_no_label() -> None:
     metrics.count(result(*(row(one, job=success()) for one in wrong)))
     assert value(metrics, "secret_versions_created_total", cluster_id="other") == len(wrong)
     assert all('"other"' in one for one in series(metrics) if "cluster_id=" in one)
+
+
+def test_all_kinds_of_our_errors_are_known() -> None:
+    texts = [path.read_text() for path in (ROOT / "plugins" / "module_utils").rglob("errors.py")]
+    kinds = {
+        kind for text in texts for kind in re.findall(r'^    kind(?:: .*)? = "(\w+)"', text, re.MULTILINE)
+    }
+    assert len(kinds) > 12
+    assert kinds == KINDS
 
 
 def test_the_source_tells_its_own() -> None:

@@ -20,9 +20,9 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.opening i
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 
 
-def configuration(port: int | None, *, form: str = "json", per_cluster: bool = False) -> SimpleNamespace:
+def configuration(port: int, *, form: str = "json", per_cluster: bool = False) -> SimpleNamespace:
     return SimpleNamespace(
-        metrics=SimpleNamespace(port=port, per_cluster=per_cluster),
+        metrics=SimpleNamespace(port=port, address="127.0.0.1", per_cluster=per_cluster),
         logging=SimpleNamespace(level="info", format=form),
     )
 
@@ -45,7 +45,7 @@ def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
         port = free_port()
         async with (
             aiohttp.ClientSession() as session,
-            open_surface(configuration(port, per_cluster=True), host="127.0.0.1") as surface,
+            open_surface(configuration(port, per_cluster=True)) as surface,
         ):
             surface.broker(True)
             surface.run_ended({"clusters": [{"id": "cls-1", "job_created": True}]}, 1.0)
@@ -55,7 +55,7 @@ def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
                     assert said in await answer.text()
             logger.info("a line")
         # It can be had again, and what is logged now is nobody's.
-        async with open_surface(configuration(port), host="127.0.0.1"):
+        async with open_surface(configuration(port)):
             pass
         logger.info("no line")
 
@@ -66,7 +66,7 @@ def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
 
 def test_without_a_port_nothing_is_served_and_all_can_be_told() -> None:
     async def scenario() -> None:
-        for config in (None, configuration(None, form="text")):
+        for config in (None, configuration(0, form="text")):
             async with open_surface(config) as surface:
                 surface.event("type")
                 surface.run_started()
@@ -85,7 +85,7 @@ def test_a_port_that_is_taken_ends_it_at_the_start_and_leaves_the_log_alone() ->
             one.bind(("127.0.0.1", 0))
             one.listen()
             with pytest.raises(ConfigurationError, match=r"metrics\.port"):
-                async with open_surface(configuration(one.getsockname()[1]), host="127.0.0.1"):
+                async with open_surface(configuration(one.getsockname()[1])):
                     pytest.fail("it was opened")
 
     asyncio.run(scenario())

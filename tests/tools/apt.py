@@ -26,10 +26,10 @@ PACKAGES = {
     "iptables": "iptables",
     "docker-registry": "docker-registry",
     "htpasswd": "apache2-utils",
-    "skopeo": "skopeo",
-    "buildah": "buildah",
     "prometheus": "prometheus",
     "promtool": "prometheus",
+    "skopeo": "skopeo",
+    "buildah": "buildah",
 }
 
 

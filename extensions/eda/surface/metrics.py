@@ -17,14 +17,12 @@ from prometheus_client.process_collector import ProcessCollector
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import bounds, results
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.longest import Longest
 
-__all__ = ["CLUSTERS", "GARBAGE", "GIVEN_UP", "Metrics"]
+__all__ = ["CLUSTERS", "GARBAGE", "Metrics"]
 
 # Values of the label cluster_id, with the option; what comes after those is "other".
 CLUSTERS = 10_000
-# What becomes of an event, beside what a run makes of it.
+# What becomes of a message that is no event.
 GARBAGE = "garbage"
-GIVEN_UP = "given_up"
-PROCESSED = ("success", "failure", "gone", GARBAGE, GIVEN_UP)
 _JOB = (1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200)
 _RUN = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200)
 _BATCH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -82,24 +80,24 @@ class Metrics:
 
     def _adapter(self) -> None:
         self.processed = self._counter(
-            "adapter_events_processed_total",
-            "Events by what became of them; those of a cluster in a run are one",
-            "result",
+            "adapter_events_processed_total", "Events that were acknowledged to the broker", "result"
         )
         self.created = self._counter("adapter_jobs_created_total", "Jobs that were created", *self._by)
         self.updates = self._counter(
             "adapter_status_updates_total", "Statuses sent to the HyperFleet API", "result"
         )
-        self.acknowledged = self._counter(
-            "adapter_messages_acknowledged_total", "Messages that were acknowledged to the broker"
+        self.clusters = self._counter(
+            "adapter_clusters_processed_total", "Clusters that a run looked at", "outcome"
         )
         self.failed = self._counter(
             "adapter_failures_total", "Clusters that a run could not finish, by why", "kind"
         )
-        for result in PROCESSED:
+        for result in (*results.RESULTS, GARBAGE):
             self.processed.labels(result)
         for result in results.REPORTS.values():
             self.updates.labels(result)
+        for outcome in results.OUTCOMES:
+            self.clusters.labels(outcome)
 
     def _jobs(self, clock: Callable[[], float]) -> None:
         self.jobs = self._counter("job_total", "Jobs that ended", "result", *self._by)
@@ -141,7 +139,7 @@ class Metrics:
     def count(self, result: Any) -> None:
         """Count what a run's result says; whatever it is, this does not raise."""
         for row in results.rows(result):
-            self.processed.labels(row.processed).inc()
+            self.clusters.labels(row.outcome).inc()
             if row.kind:
                 self.failed.labels(row.kind).inc()
             for label, number in row.reports.items():

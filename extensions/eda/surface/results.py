@@ -12,10 +12,10 @@ from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import bounds
 
-__all__ = ["PROCESSED", "REPORTS", "RESULTS", "Call", "Job", "Row", "rows"]
+__all__ = ["OUTCOMES", "REPORTS", "RESULTS", "Call", "Job", "Row", "rows"]
 
-# What became of a cluster's events, by the result's word. Also what the API discarded was worked out.
-PROCESSED = {"reported": "success", "discarded": "success", "gone": "gone", "failed": "failure"}
+# What became of a cluster in a run.
+OUTCOMES = ("reported", "discarded", "gone", "failed")
 # The name of the label's value, by the result's own word.
 REPORTS = {"accepted": "success", "discarded": "discarded", "failed": "failure"}
 RESULTS = ("success", "failure")
@@ -58,13 +58,13 @@ class Job:
 class Row:
     """One cluster of a run.
 
-    :param processed: a value of PROCESSED. :param kind: why that is a failure; None where it is none.
+    :param kind: why it failed; None where it did not.
     :param reports: by the label's value.
     :param ended: whether nothing of the cluster is left to be counted.
     """
 
     cluster: str
-    processed: str
+    outcome: str
     kind: Optional[str]
     reports: dict[str, int]
     job_created: bool
@@ -84,11 +84,10 @@ def _row(one: Mapping[str, Any]) -> Row:
     reports = one.get("reports")
     said = one.get("job")
     outcome = one.get("outcome")
-    processed = PROCESSED.get(outcome, "failure") if isinstance(outcome, str) else "failure"
     return Row(
         cluster=bounds.cluster(one.get("id")),
-        processed=processed,
-        kind=bounds.chosen(one.get("kind"), bounds.KINDS) if processed == "failure" else None,
+        outcome=bounds.chosen(outcome, OUTCOMES),
+        kind=bounds.chosen(one.get("kind"), bounds.KINDS) if outcome == "failed" else None,
         reports={label: _whole(reports.get(name), _CALLS) for name, label in REPORTS.items()}
         if isinstance(reports, Mapping)
         else {},

@@ -12,11 +12,8 @@ from typing import Any, Callable, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.bounds import Few
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.health import HUNG, State
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.metrics import (
-    GARBAGE,
-    GIVEN_UP,
-    Metrics,
-)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.metrics import GARBAGE, Metrics
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.results import RESULTS
 
 __all__ = ["Surface"]
 
@@ -56,17 +53,13 @@ class Surface:
         self.metrics.received.labels(self._events(kind)).inc()
 
     def garbage(self, kind: str) -> None:
-        """A message, or a part of it, was of no use."""
+        """A message, or a part of it, was of no use; it is not among those that are told as acknowledged."""
         self.metrics.garbage.labels(self._garbage(kind)).inc()
         self.metrics.processed.labels(GARBAGE).inc()
 
-    def acknowledged(self, count: int) -> None:
-        """So many messages were acknowledged."""
-        self.metrics.acknowledged.inc(max(0, count))
-
-    def given_up(self, clusters: int) -> None:
-        """So many clusters' messages are acknowledged although no run for them came to an end."""
-        self.metrics.processed.labels(GIVEN_UP).inc(max(0, clusters))
+    def acknowledged(self, n: int, result: str = "success") -> None:
+        """So many messages with events were acknowledged; ``failure``: a cluster of theirs failed."""
+        self.metrics.processed.labels(result if result in RESULTS else "failure").inc(max(0, n))
 
     def batch(self, size: int) -> None:
         """A run is to look at so many clusters."""
@@ -92,9 +85,9 @@ class Surface:
         self.state.connected = connected
         self.metrics.connected.set(1 if connected else 0)
 
-    def waiting(self, count: int) -> None:
+    def waiting(self, n: int) -> None:
         """So many clusters wait for a run."""
-        self.metrics.waiting.set(max(0, count))
+        self.metrics.waiting.set(max(0, n))
 
     def unready(self) -> dict[str, str]:
         """What keeps the adapter from its work, by what it is about; nothing: it is ready."""

@@ -55,9 +55,8 @@ def test_a_run_is_counted_by_seed_003s_names() -> None:
     assert value(metrics, "adapter_jobs_created_total") == 1
     for label in ("success", "discarded", "failure"):
         assert value(metrics, "adapter_status_updates_total", result=label) == 1
-    assert value(metrics, "adapter_events_processed_total", result="success") == 2
-    assert value(metrics, "adapter_events_processed_total", result="failure") == 1
-    assert value(metrics, "adapter_events_processed_total", result="gone") == 1
+    for outcome in ("reported", "discarded", "failed", "gone"):
+        assert value(metrics, "adapter_clusters_processed_total", outcome=outcome) == 1
     assert value(metrics, "adapter_failures_total", kind="unavailable") == 1
     assert value(metrics, "job_total", result="success") == 1
     assert value(metrics, "job_total", result="failure") == 1
@@ -167,7 +166,7 @@ def test_whatever_a_result_holds_it_is_counted_or_left_out(said: Any) -> None:
     surface.run_ended(
         {"clusters": [{"id": "cls-1", "outcome": "reported", "job": said, "reports": said}]}, 1.0
     )
-    assert value(surface.metrics, "adapter_events_processed_total", result="success") is not None
+    assert value(surface.metrics, "adapter_clusters_processed_total", outcome="reported") is not None
 
 
 def test_clusters_are_labels_only_with_the_option() -> None:
@@ -228,8 +227,8 @@ def test_the_source_tells_its_own() -> None:
     surface.event("cluster")
     surface.event("cluster")
     surface.garbage("json")
-    surface.acknowledged(3)
-    surface.given_up(4)
+    surface.acknowledged(2)
+    surface.acknowledged(1, "failure")
     surface.batch(7)
     surface.waiting(5)
     surface.broker(True)
@@ -249,8 +248,8 @@ def test_the_source_tells_its_own() -> None:
     assert value(metrics, "adapter_broker_connected") == 1
     assert value(metrics, "adapter_events_received_total", kind="cluster") == 2
     assert value(metrics, "adapter_garbage_total", kind="json") == 1
-    assert value(metrics, "adapter_messages_acknowledged_total") == 3
-    assert value(metrics, "adapter_events_processed_total", result="given_up") == 4
+    assert value(metrics, "adapter_events_processed_total", result="success") == 2
+    assert value(metrics, "adapter_events_processed_total", result="failure") == 1
     assert value(metrics, "adapter_events_processed_total", result="garbage") == 1
 
 

@@ -26,7 +26,7 @@ GARBAGE = "garbage"
 _JOB = (1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200)
 _RUN = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200)
 _BATCH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-_ATTEMPTS = (1, 2, 3, 4, 5, 7, 10)
+_RETRIES = (0, 1, 2, 3, 5, 10, 20, 50)
 # What the Job asks for. A series that begins with its first error has no rate, and no rule would see it.
 _EXPECTED = ("get_secret", "create_secret", "add_secret_version", "access_secret_version")
 _ERRORS = ("401", "403", "500", "503", "504", "none")
@@ -103,7 +103,7 @@ class Metrics:
         self.jobs = self._counter("job_total", "Jobs that ended", "result", *self._by)
         self.failures = self._counter("job_failures_total", "Jobs that failed, by why", "kind", "phase")
         self.job_seconds = self._histogram("job_run_seconds", "Jobs, by their own measure", _JOB, "result")
-        self.attempts = self._histogram("job_attempts", "The attempt that ended a Job", _ATTEMPTS)
+        self.retries = self._histogram("job_retries", "Requests that a Job had to make again", _RETRIES)
         self.versions = self._counter(
             "secret_versions_created_total", "Versions added to secrets of Secret Manager", *self._by
         )
@@ -174,8 +174,7 @@ class Metrics:
         if job.seconds is not None:
             self.job_seconds.labels(job.result).observe(job.seconds)
             self.duration.add((job.result, *by), job.seconds)
-        if job.attempt:
-            self.attempts.observe(job.attempt)
+        self.retries.observe(job.retries)
         _add(self.versions, by, job.versions)
         for api, calls in (("gcp", job.gcp), ("k8s", job.k8s)):
             self._asked(api, calls)

@@ -20,6 +20,8 @@ OUTCOMES = ("reported", "discarded", "gone", "failed")
 REPORTS = {"accepted": "success", "discarded": "discarded", "failed": "failure"}
 RESULTS = ("success", "failure")
 PHASES = ("initialization", "gcp-secret-manager", "k8s-secret")
+# What a request is made again after, unless the Job ends before.
+_RETRIED = frozenset({"408", "429", "500", "502", "503", "504", "none"})
 # More than any Job can mean: a day, and more requests than it makes in one.
 _SECONDS = 86400.0
 _CALLS = 100_000
@@ -42,6 +44,7 @@ class Job:
     """What a Job said of itself at its end.
 
     :param kind: why it failed; None where it did not.
+    :param retries: requests that were not answered, or so that the Job makes them again.
     """
 
     result: str
@@ -51,7 +54,7 @@ class Job:
     versions: int
     gcp: tuple[Call, ...]
     k8s: tuple[Call, ...]
-    attempt: Optional[int]
+    retries: int
 
 
 @dataclass(frozen=True)
@@ -93,22 +96,24 @@ def _row(one: Mapping[str, Any]) -> Row:
         else {},
         job_created=one.get("job_created") is True,
         ended=outcome == "gone" or one.get("state") == "deleted",
-        job=_job(said, one) if isinstance(said, Mapping) else None,
+        job=_job(said) if isinstance(said, Mapping) else None,
     )
 
 
-def _job(said: Mapping[str, Any], row: Mapping[str, Any]) -> Job:
+def _job(said: Mapping[str, Any]) -> Job:
     # What says nothing of the kind did not end well: a pod that was killed writes what it likes.
     result = "success" if said.get("result") == "success" else "failure"
+    gcp = tuple(_calls(said.get("gcp_api_calls"), gcp=True))
+    k8s = tuple(_calls(said.get("k8s_api_calls"), gcp=False))
     return Job(
         result=result,
         seconds=bounds.amount(said.get("duration_seconds"), _SECONDS),
         kind=bounds.chosen(said.get("kind"), bounds.KINDS) if result == "failure" else None,
         phase=bounds.chosen(said.get("phase"), PHASES),
         versions=_whole(said.get("versions_created"), _ENTRIES),
-        gcp=tuple(_calls(said.get("gcp_api_calls"), gcp=True)),
-        k8s=tuple(_calls(said.get("k8s_api_calls"), gcp=False)),
-        attempt=_whole(row.get("attempt"), 1000) or None,
+        gcp=gcp,
+        k8s=k8s,
+        retries=sum(call.count for call in (*gcp, *k8s) if call.status in _RETRIED),
     )
 
 

@@ -57,8 +57,8 @@ def work(surface: Surface, number: int) -> None:
     surface.run_ended(
         result(
             row(f"cls-{number}", job_created=True),
-            row("cls-1", attempt=2, job=success(seconds=400.0)),
-            row("cls-2", "failed", kind="unavailable", attempt=1, job=failure()),
+            row("cls-1", job=success(seconds=400.0)),
+            row("cls-2", "failed", kind="unavailable", job=failure()),
             row("cls-3", "discarded"),
         ),
         1.5,

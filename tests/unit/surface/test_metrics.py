@@ -65,6 +65,9 @@ def test_a_run_is_counted_by_seed_003s_names() -> None:
     assert value(metrics, "job_run_seconds_count", result="success") == 1
     assert value(metrics, "job_run_seconds_bucket", result="failure", le="5.0") == 1
     assert value(metrics, "secret_versions_created_total") == 1
+    # The 503 of one Job; the other's 403 is not asked again.
+    assert value(metrics, "job_retries_sum") == 1
+    assert value(metrics, "job_retries_bucket", le="0.0") == 1
     assert value(metrics, "gcp_api_calls_total", operation="add_secret_version", status_code="503") == 1
     assert value(metrics, "gcp_api_calls_total", operation="get_secret", status_code="403") == 3
     assert value(metrics, "gcp_api_seconds_total", operation="get_secret", status_code="403") == 0.6

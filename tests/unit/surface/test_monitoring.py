@@ -26,7 +26,7 @@ def families(*, per_cluster: bool) -> dict[str, Metric]:
     surface = Surface(per_cluster=per_cluster)
     surface.event("type")
     surface.garbage("kind")
-    rows = row(job_created=True, attempt=1, job=success()), row("cls-2", "failed", job=failure())
+    rows = row(job_created=True, job=success()), row("cls-2", "failed", job=failure())
     surface.run_ended(result(*rows), 1.0)
     found = surface.metrics.registry.collect()
     return {

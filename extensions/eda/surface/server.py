@@ -17,6 +17,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 
 __all__ = ["Server"]
 
+# Seconds for answers that are on their way when it ends.
+_LEAVE = 1.0
 _NO_STORE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
@@ -43,8 +45,8 @@ class Server:
         application.router.add_get("/healthz", self._healthz)
         application.router.add_get("/readyz", self._readyz)
         application.router.add_get("/metrics", self._metrics)
-        # Nobody reads a line for each probe.
-        self._runner = web.AppRunner(application, access_log=None)
+        # Nobody reads a line for each probe; and the process does not end later for who reads slowly.
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=_LEAVE)
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, self._host, self._port).start()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -16,6 +17,7 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import server as server_module
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.server import Server
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
@@ -142,6 +144,54 @@ def test_who_stops_reading_holds_up_nobody() -> None:
                 assert (await asked.get("/healthz"))[0] == 200
             for one in silent:
                 one.close()
+
+    asyncio.run(scenario())
+
+
+def test_who_stops_reading_does_not_keep_it_from_ending(monkeypatch: pytest.MonkeyPatch) -> None:
+    # More than the buffers between the two take.
+    monkeypatch.setattr(server_module, "choose_encoder", lambda _accept: (lambda _: bytes(64 << 20), "a/b"))
+
+    async def scenario() -> None:
+        server = Server(Surface(), port=0, host="127.0.0.1")
+        port = await server.start()
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
+        writer.write(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert (await reader.readline()).startswith(b"HTTP/1.1 200")
+        async with asyncio.timeout(20):
+            await server.close()
+        writer.transport.abort()
+
+    asyncio.run(scenario())
+
+
+def test_a_loop_that_does_not_turn_answers_no_probe() -> None:
+    async def scenario() -> None:
+        stuck, begun = threading.Event(), threading.Event()
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+        server = Server(Surface(), port=0, host="127.0.0.1")
+        port = asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
+        async with aiohttp.ClientSession() as session:
+            asked = Asked(session, f"http://127.0.0.1:{port}")
+            assert (await asked.get("/healthz"))[0] == 200
+
+            def stop() -> None:
+                begun.set()
+                stuck.wait(60)
+
+            loop.call_soon_threadsafe(stop)
+            assert await asyncio.to_thread(begun.wait, 10)
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(1):
+                    await asked.get("/healthz")
+            stuck.set()
+            assert (await asked.get("/healthz"))[0] == 200
+        await asyncio.to_thread(asyncio.run_coroutine_threadsafe(server.close(), loop).result, 10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()
 
     asyncio.run(scenario())
 

@@ -26,6 +26,8 @@ PACKAGES = {
     "iptables": "iptables",
     "docker-registry": "docker-registry",
     "htpasswd": "apache2-utils",
+    "prometheus": "prometheus",
+    "promtool": "prometheus",
     "skopeo": "skopeo",
     "buildah": "buildah",
     "rabbitmq-server": "rabbitmq-server",

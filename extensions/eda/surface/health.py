@@ -1,0 +1,46 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether the adapter can do its work now.  Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Optional
+
+__all__ = ["HUNG", "State"]
+
+# Seconds after which a run is taken for hung: it never waits for Jobs, and each cluster has its time limit.
+HUNG = 900.0
+
+
+@dataclass
+class State:
+    """What is known of the process; times are monotonic seconds.
+
+    :param connected: None where nothing was heard of the broker yet.
+    :param begun: when each run that goes on was begun.
+    """
+
+    configured: bool = False
+    connected: Optional[bool] = None
+    hung_after: float = HUNG
+    begun: list[float] = field(default_factory=list)
+
+    def ended(self, now: float, seconds: float) -> None:
+        """A run that took so long has ended: the one whose begin fits best."""
+        if self.begun:
+            self.begun.remove(min(self.begun, key=lambda begun: abs(now - seconds - begun)))
+
+    def unready(self, now: float) -> dict[str, str]:
+        """What is in the way, by what it is about; nothing: it is ready."""
+        found: dict[str, str] = {}
+        if not self.configured:
+            found["configuration"] = "not loaded"
+        if not self.connected:
+            found["broker"] = "not connected"
+        oldest = now - min(self.begun, default=now)
+        if oldest > self.hung_after:
+            found["run"] = f"hangs for {oldest:.0f} s"
+        return found

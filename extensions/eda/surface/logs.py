@@ -1,0 +1,110 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The event source's log as seed 003 has it: one JSON object a line.
+
+ansible-rulebook gives the root logger a handler and the level WARNING. Only the loggers below
+``hyperfleet.pull_secret`` are ours to change: in JSON they get a handler of their own and do not reach its
+handler; as text they do, at our level.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from typing import Any, Callable, Optional, TextIO
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+
+__all__ = ["COMPONENT", "FIELDS", "JsonFormatter", "configure"]
+
+COMPONENT = "pullsecret-adapter"
+ROOT = "hyperfleet.pull_secret"
+# What a line may have beside timestamp, level, component and message: given as ``extra``.
+FIELDS = (
+    "cluster_id",
+    "gcp_project",
+    "phase",
+    "operation",
+    "namespace",
+    "secret_name",
+    "version",
+    "duration_ms",
+    "trace_id",
+)
+_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
+_LONGEST = 4000
+
+
+class JsonFormatter(logging.Formatter):
+    """A record as a line of JSON. Of an exception only its type and place: its text could hold a value."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, without its end."""
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        line: dict[str, Any] = {
+            "timestamp": f"{stamp}.{int(record.created % 1 * 1000):03d}Z",
+            "level": _level(record.levelno),
+            "component": COMPONENT,
+        }
+        for name in FIELDS:
+            value = getattr(record, name, None)
+            if value is not None:
+                line[name] = value if isinstance(value, (bool, int, float)) else str(value)[:_LONGEST]
+        try:
+            line["message"] = record.getMessage()[:_LONGEST]
+        except (TypeError, ValueError):
+            line["message"] = str(record.msg)[:_LONGEST]
+        if record.exc_info and record.exc_info[1] is not None:
+            line["error"] = _where(record.exc_info[1])
+        return json.dumps(line)
+
+
+def configure(
+    *, form: str = "json", level: str = "info", stream: Optional[TextIO] = None
+) -> Callable[[], None]:
+    """Log so from now on; gives what takes it back.
+
+    :param form: ``json`` or ``text``. :param level: ``debug``, ``info``, ``warn`` or ``error``.
+    :param stream: where to; standard error, as ansible-rulebook does, unless it is given.
+    :raises ConfigurationError: neither of these.
+    """
+    if form not in ("json", "text"):
+        raise ConfigurationError("logging.format is neither json nor text")
+    if level not in _LEVELS:
+        raise ConfigurationError(f"logging.level is none of {', '.join(_LEVELS)}")
+    logger = logging.getLogger(ROOT)
+    before = logger.level, logger.propagate
+    handler: Optional[logging.Handler] = None
+    logger.setLevel(_LEVELS[level])
+    if form == "json":
+        handler = logging.StreamHandler(stream or sys.stderr)
+        handler.setFormatter(JsonFormatter())
+        logger.addHandler(handler)
+        logger.propagate = False
+
+    def undo() -> None:
+        if handler is not None:
+            logger.removeHandler(handler)
+        logger.setLevel(before[0])
+        logger.propagate = before[1]
+
+    return undo
+
+
+def _level(number: int) -> str:
+    """The seed's word: ``warn``, and nothing above ``error``."""
+    fitting = [name for name, least in _LEVELS.items() if number >= least]
+    return fitting[-1] if fitting else "debug"
+
+
+def _where(error: BaseException) -> str:
+    trace, place = error.__traceback__, "an unknown place"
+    while trace is not None:
+        place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"{type(error).__name__} at {place}"

@@ -1,0 +1,73 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The largest value of the last minutes, as a gauge.
+
+Seed 003 asks for ``pullsecret_job_duration_seconds > 300``, so what has that name has one value at a time.
+The last Job's duration would hide a slow Job behind a quick one that ends before Prometheus looks; the
+longest one of the last minutes is seen by every look, and goes by itself.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Callable
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+__all__ = ["WINDOW", "Longest"]
+
+# Seconds.
+WINDOW = 600.0
+_Labels = tuple[str, ...]
+
+
+class Longest:
+    """A collector of one gauge: by labels, the largest value of the last ``WINDOW`` seconds, if any.
+
+    :param clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self, name: str, documentation: str, labels: Sequence[str], clock: Callable[[], float]
+    ) -> None:
+        self._name = name
+        self._documentation = documentation
+        self._names = tuple(labels)
+        self._clock = clock
+        self._lock = threading.Lock()
+        # Each with what is smaller and older left out, so that the first one is the largest.
+        self._values: dict[_Labels, deque[tuple[float, float]]] = {}
+
+    def add(self, labels: _Labels, value: float) -> None:
+        """Something took this long just now."""
+        with self._lock:
+            values = self._values.setdefault(labels, deque())
+            while values and values[-1][1] <= value:
+                values.pop()
+            values.append((self._clock(), value))
+
+    def describe(self) -> Iterable[Metric]:
+        """For the registry, which refuses a name that is there."""
+        return [self._family()]
+
+    def collect(self) -> Iterable[Metric]:
+        """For the registry."""
+        family = self._family()
+        oldest = self._clock() - WINDOW
+        with self._lock:
+            for labels in list(self._values):
+                values = self._values[labels]
+                while values and values[0][0] < oldest:
+                    values.popleft()
+                if values:
+                    family.add_metric(labels, values[0][1])
+                else:
+                    del self._values[labels]
+        return [family]
+
+    def _family(self) -> GaugeMetricFamily:
+        return GaugeMetricFamily(self._name, self._documentation, labels=self._names)

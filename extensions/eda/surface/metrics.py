@@ -1,0 +1,210 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The metrics: seed 003's names, and what an operator needs beside them (docs/monitoring.md)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable
+
+import prometheus_client
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import bounds, results
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.longest import Longest
+
+__all__ = ["CLUSTERS", "GARBAGE", "Metrics"]
+
+# Values of the label cluster_id, with the option; what comes after those is "other".
+CLUSTERS = 10_000
+# What becomes of a message that is no event.
+GARBAGE = "garbage"
+_JOB = (1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200)
+_RUN = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200)
+_BATCH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+_RETRIES = (0, 1, 2, 3, 5, 10, 20, 50)
+# What the Job asks for. A series that begins with its first error has no rate, and no rule would see it.
+_EXPECTED = ("get_secret", "create_secret", "add_secret_version", "access_secret_version")
+_ERRORS = ("401", "403", "500", "503", "504", "none")
+
+
+class Metrics:
+    """All metrics of one adapter, in a registry of their own.
+
+    :param per_cluster: whether Jobs are counted by cluster; as many series as there are clusters.
+    :param clock: seconds, monotonic.
+    """
+
+    def __init__(self, *, per_cluster: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        # Twice the series for a time that nobody asks for; the library has but this switch.
+        prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.registry = CollectorRegistry(auto_describe=True)
+        self._per_cluster = per_cluster
+        self._known: set[str] = set()
+        self._by = ["cluster_id"] if per_cluster else []
+        self._process()
+        self._adapter()
+        self._jobs(clock)
+
+    def _counter(self, name: str, documentation: str, *labels: str) -> Counter:
+        return Counter(f"pullsecret_{name}", documentation, labels, registry=self.registry)
+
+    def _gauge(self, name: str, documentation: str) -> Gauge:
+        return Gauge(f"pullsecret_{name}", documentation, registry=self.registry)
+
+    def _histogram(self, name: str, documentation: str, buckets: Any, *labels: str) -> Histogram:
+        return Histogram(f"pullsecret_{name}", documentation, labels, registry=self.registry, buckets=buckets)
+
+    def _process(self) -> None:
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+        self.connected = self._gauge("adapter_broker_connected", "Whether the broker is connected: 1 or 0")
+        self.waiting = self._gauge("adapter_clusters_waiting", "Clusters that wait for a run")
+        self.running = self._gauge("adapter_runs_active", "Runs that were begun and have not ended")
+        self.last_run = self._gauge(
+            "adapter_last_run_timestamp_seconds", "When a run last ended with a result; the start until then"
+        )
+        self.runs = self._counter("adapter_runs_total", "Runs that ended; died: without a result", "result")
+        self.run_seconds = self._histogram("adapter_run_duration_seconds", "Runs, from begin to end", _RUN)
+        self.batch = self._histogram("adapter_batch_clusters", "Clusters of one run", _BATCH)
+        self.received = self._counter("adapter_events_received_total", "Events that were received", "kind")
+        self.garbage = self._counter(
+            "adapter_garbage_total", "Messages that were no event, counted and thrown away", "kind"
+        )
+        for result in ("success", "failure", "died"):
+            self.runs.labels(result)
+
+    def _adapter(self) -> None:
+        self.processed = self._counter(
+            "adapter_events_processed_total", "Events that were acknowledged to the broker", "result"
+        )
+        self.created = self._counter("adapter_jobs_created_total", "Jobs that were created", *self._by)
+        self.updates = self._counter(
+            "adapter_status_updates_total", "Statuses sent to the HyperFleet API", "result"
+        )
+        self.clusters = self._counter(
+            "adapter_clusters_processed_total", "Clusters that a run looked at", "outcome"
+        )
+        self.failed = self._counter(
+            "adapter_failures_total", "Clusters that a run could not finish, by why", "kind"
+        )
+        for result in (*results.RESULTS, GARBAGE):
+            self.processed.labels(result)
+        for result in results.REPORTS.values():
+            self.updates.labels(result)
+        for outcome in results.OUTCOMES:
+            self.clusters.labels(outcome)
+
+    def _jobs(self, clock: Callable[[], float]) -> None:
+        self.jobs = self._counter("job_total", "Jobs that ended", "result", *self._by)
+        self.failures = self._counter("job_failures_total", "Jobs that failed, by why", "kind", "phase")
+        self.job_seconds = self._histogram("job_run_seconds", "Jobs, by their own measure", _JOB, "result")
+        self.retries = self._histogram("job_retries", "Requests that a Job had to make again", _RETRIES)
+        self.versions = self._counter(
+            "secret_versions_created_total", "Versions added to secrets of Secret Manager", *self._by
+        )
+        self.duration = self._longest("job", "Job that ended", clock, "result", *self._by)
+        self.calls = {}
+        self.call_seconds = {}
+        self.call_duration = {}
+        for api, place in (("gcp", "Secret Manager"), ("k8s", "the management cluster")):
+            self.calls[api] = self._counter(
+                f"{api}_api_calls_total", f"Requests to {place}", "operation", "status_code"
+            )
+            self.call_seconds[api] = self._counter(
+                f"{api}_api_seconds_total",
+                f"Seconds of requests to {place}",
+                "operation",
+                "status_code",
+            )
+            self.call_duration[api] = self._longest(
+                f"{api}_api", f"mean of a Job's requests to {place}", clock, "operation"
+            )
+        for operation in _EXPECTED:
+            for status in _ERRORS:
+                self.calls["gcp"].labels(operation, status)
+        if not self._per_cluster:
+            self._expect(())
+
+    def _longest(self, name: str, what: str, clock: Callable[[], float], *labels: str) -> Longest:
+        said = f"The longest {what} in the last ten minutes; none: no series"
+        longest = Longest(f"pullsecret_{name}_duration_seconds", said, labels, clock)
+        self.registry.register(longest)
+        return longest
+
+    def count(self, result: Any) -> None:
+        """Count what a run's result says; whatever it is, this does not raise."""
+        for row in results.rows(result):
+            self.clusters.labels(row.outcome).inc()
+            if row.kind:
+                self.failed.labels(row.kind).inc()
+            for label, number in row.reports.items():
+                self.updates.labels(label).inc(number)
+            by = self._labels(row.cluster)
+            if row.job_created:
+                _add(self.created, by, 1)
+                self._expect(by)
+            if row.job:
+                self._job(row.job, by)
+            if row.ended and row.cluster in self._known:
+                self._forget(row.cluster)
+
+    def _labels(self, cluster: str) -> tuple[str, ...]:
+        if not self._per_cluster:
+            return ()
+        if cluster not in self._known:
+            if len(self._known) >= CLUSTERS:
+                return (bounds.OTHER,)
+            self._known.add(cluster)
+        return (cluster,)
+
+    def _expect(self, by: tuple[str, ...]) -> None:
+        """A Job will end: both ends of it are 0 until then, so that its end has a rate."""
+        for result in results.RESULTS:
+            self.jobs.labels(result, *by)
+
+    def _job(self, job: results.Job, by: tuple[str, ...]) -> None:
+        self.jobs.labels(job.result, *by).inc()
+        if job.kind:
+            self.failures.labels(job.kind, job.phase).inc()
+        if job.seconds is not None:
+            self.job_seconds.labels(job.result).observe(job.seconds)
+            self.duration.add((job.result, *by), job.seconds)
+        self.retries.observe(job.retries)
+        _add(self.versions, by, job.versions)
+        for api, calls in (("gcp", job.gcp), ("k8s", job.k8s)):
+            self._asked(api, calls)
+
+    def _asked(self, api: str, calls: tuple[results.Call, ...]) -> None:
+        together: dict[str, tuple[int, float]] = {}
+        for call in calls:
+            self.calls[api].labels(call.operation, call.status).inc(call.count)
+            self.call_seconds[api].labels(call.operation, call.status).inc(call.seconds)
+            count, seconds = together.get(call.operation, (0, 0.0))
+            together[call.operation] = count + call.count, seconds + call.seconds
+        for operation, (count, seconds) in together.items():
+            self.call_duration[api].add((operation,), seconds / count)
+
+    def _forget(self, cluster: str) -> None:
+        """A cluster that is gone keeps no series."""
+        self._known.discard(cluster)
+        for metric in (self.created, self.versions):
+            _remove(metric, cluster)
+        for result in results.RESULTS:
+            _remove(self.jobs, result, cluster)
+
+
+def _add(metric: Counter, by: tuple[str, ...], number: int) -> None:
+    # The library refuses labels() of what has none.
+    (metric.labels(*by) if by else metric).inc(number)
+
+
+def _remove(metric: Counter, *labels: str) -> None:
+    try:
+        metric.remove(*labels)
+    except KeyError:
+        pass  # it never had one

@@ -1,0 +1,42 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The whole surface, for as long as the event source lives."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Optional
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import logs
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.server import Server
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
+
+__all__ = ["open_surface"]
+
+
+@asynccontextmanager
+async def open_surface(config: Optional[Any]) -> AsyncIterator[Surface]:
+    """Log as the configuration says, and serve its port; no port (0): nothing is served.
+
+    :param config: an AdapterConfig; of it ``metrics`` and ``logging`` are used. None: nothing is served, and
+        nothing changed of the log.
+    :raises ConfigurationError: the port cannot be had.
+    """
+    if config is None:
+        yield Surface()
+        return
+    metrics = config.metrics
+    surface = Surface(per_cluster=bool(metrics.per_cluster))
+    surface.configured()
+    server = Server(surface, port=metrics.port, host=metrics.address or None)
+    undo = logs.configure(form=config.logging.format, level=config.logging.level)
+    try:
+        if metrics.port:
+            await server.start()
+        yield surface
+    finally:
+        await server.close()
+        undo()

@@ -1,0 +1,134 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A run's result as what is counted of it.  Pure, and never raises: it was written by others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import bounds
+
+__all__ = ["OUTCOMES", "REPORTS", "RESULTS", "Call", "Job", "Row", "rows"]
+
+# What became of a cluster in a run.
+OUTCOMES = ("reported", "discarded", "gone", "failed")
+# The name of the label's value, by the result's own word.
+REPORTS = {"accepted": "success", "discarded": "discarded", "failed": "failure"}
+RESULTS = ("success", "failure")
+PHASES = ("initialization", "gcp-secret-manager", "k8s-secret")
+# What a request is made again after, unless the Job ends before.
+_RETRIED = frozenset({"408", "429", "500", "502", "503", "504", "none"})
+# More than any Job can mean: a day, and more requests than it makes in one.
+_SECONDS = 86400.0
+_CALLS = 100_000
+# Of one termination message, which has 4096 bytes.
+_ENTRIES = 64
+
+
+@dataclass(frozen=True)
+class Call:
+    """Requests of one operation with one answer; ``seconds`` of all of them together."""
+
+    operation: str
+    status: str
+    count: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a Job said of itself at its end.
+
+    :param kind: why it failed; None where it did not.
+    :param retries: requests that were not answered, or so that the Job makes them again.
+    """
+
+    result: str
+    seconds: Optional[float]
+    kind: Optional[str]
+    phase: str
+    versions: int
+    gcp: tuple[Call, ...]
+    k8s: tuple[Call, ...]
+    retries: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cluster of a run.
+
+    :param kind: why it failed; None where it did not.
+    :param reports: by the label's value.
+    :param ended: whether nothing of the cluster is left to be counted.
+    """
+
+    cluster: str
+    outcome: str
+    kind: Optional[str]
+    reports: dict[str, int]
+    job_created: bool
+    ended: bool
+    job: Optional[Job]
+
+
+def rows(result: Any) -> Iterator[Row]:
+    """The clusters of a result; what has not the shape of one is left out."""
+    clusters = result.get("clusters") if isinstance(result, Mapping) else None
+    for one in clusters if isinstance(clusters, list) else ():
+        if isinstance(one, Mapping):
+            yield _row(one)
+
+
+def _row(one: Mapping[str, Any]) -> Row:
+    reports = one.get("reports")
+    said = one.get("job")
+    outcome = one.get("outcome")
+    return Row(
+        cluster=bounds.cluster(one.get("id")),
+        outcome=bounds.chosen(outcome, OUTCOMES),
+        kind=bounds.chosen(one.get("kind"), bounds.KINDS) if outcome == "failed" else None,
+        reports={label: _whole(reports.get(name), _CALLS) for name, label in REPORTS.items()}
+        if isinstance(reports, Mapping)
+        else {},
+        job_created=one.get("job_created") is True,
+        ended=outcome == "gone" or one.get("state") == "deleted",
+        job=_job(said) if isinstance(said, Mapping) else None,
+    )
+
+
+def _job(said: Mapping[str, Any]) -> Job:
+    # What says nothing of the kind did not end well: a pod that was killed writes what it likes.
+    result = "success" if said.get("result") == "success" else "failure"
+    gcp = tuple(_calls(said.get("gcp_api_calls"), gcp=True))
+    k8s = tuple(_calls(said.get("k8s_api_calls"), gcp=False))
+    return Job(
+        result=result,
+        seconds=bounds.amount(said.get("duration_seconds"), _SECONDS),
+        kind=bounds.chosen(said.get("kind"), bounds.KINDS) if result == "failure" else None,
+        phase=bounds.chosen(said.get("phase"), PHASES),
+        versions=_whole(said.get("versions_created"), _ENTRIES),
+        gcp=gcp,
+        k8s=k8s,
+        retries=sum(call.count for call in (*gcp, *k8s) if call.status in _RETRIED),
+    )
+
+
+def _calls(entries: Any, *, gcp: bool) -> Iterator[Call]:
+    for one in entries[:_ENTRIES] if isinstance(entries, list) else ():
+        if not isinstance(one, Mapping):
+            continue
+        operation = one.get("operation")
+        known = bounds.chosen(operation, bounds.GCP_OPERATIONS) if gcp else bounds.k8s_operation(operation)
+        count = _whole(one.get("count"), _CALLS)
+        if count:
+            seconds = bounds.amount(one.get("seconds"), _SECONDS) or 0.0
+            yield Call(known, bounds.status(one.get("status_code")), count, seconds)
+
+
+def _whole(value: Any, most: int) -> int:
+    """A number of things, 0 for what is none."""
+    return int(bounds.amount(value, most) or 0)

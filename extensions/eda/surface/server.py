@@ -1,0 +1,78 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""``/healthz``, ``/readyz`` and ``/metrics``, served by the event source's own loop."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Optional
+
+from aiohttp import web
+from prometheus_client.exposition import choose_encoder
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+
+__all__ = ["Server"]
+
+# Seconds for answers that are on their way when it ends.
+_LEAVE = 1.0
+_NO_STORE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+class Server:
+    """Answers probes and Prometheus until it is closed.
+
+    A loop that does not turn answers nothing, and the liveness probe fails.
+
+    :param host: None is all addresses, which a pod's probes need. :param port: 0 takes a free one.
+    """
+
+    def __init__(self, surface: Surface, *, port: int, host: Optional[str] = None) -> None:
+        self._surface = surface
+        self._host = host
+        self._port = port
+        self._runner: Optional[web.AppRunner] = None
+
+    async def start(self) -> int:
+        """Listen; gives the port.
+
+        :raises ConfigurationError: the port cannot be had.
+        """
+        application = web.Application()
+        application.router.add_get("/healthz", self._healthz)
+        application.router.add_get("/readyz", self._readyz)
+        application.router.add_get("/metrics", self._metrics)
+        # Nobody reads a line for each probe; and the process does not end later for who reads slowly.
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=_LEAVE)
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, self._host, self._port).start()
+        except OSError as error:
+            await self.close()
+            reason = error.strerror or type(error).__name__
+            raise ConfigurationError(f"metrics.port: {self._port} cannot be listened on: {reason}") from None
+        port: int = self._runner.addresses[0][1]
+        return port
+
+    async def close(self) -> None:
+        """Listen no more."""
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+    async def _healthz(self, unused_request: web.Request) -> web.Response:
+        return web.json_response({"status": "ok"}, headers=_NO_STORE)
+
+    async def _readyz(self, unused_request: web.Request) -> web.Response:
+        unready = self._surface.unready()
+        answer = {"status": "not ready", "problems": unready} if unready else {"status": "ok"}
+        return web.json_response(answer, status=503 if unready else 200, headers=_NO_STORE)
+
+    async def _metrics(self, request: web.Request) -> web.Response:
+        encode, kind = choose_encoder(request.headers.get("Accept", ""))
+        # With thousands of clusters this takes seconds, and the loop has to turn.
+        body = await asyncio.to_thread(encode, self._surface.metrics.registry)
+        return web.Response(body=body, headers={**_NO_STORE, "Content-Type": kind})

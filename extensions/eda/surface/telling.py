@@ -1,0 +1,105 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the event source tells of itself, as metrics and as readiness."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Callable, Optional
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.bounds import Few
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.health import HUNG, State
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.metrics import GARBAGE, Metrics
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.results import RESULTS
+
+__all__ = ["Surface"]
+
+# Kinds of events, and of garbage: each is a series.
+_KINDS = 16
+
+
+class Surface:
+    """Hears of the events, the runs and the broker; no method raises, whatever it is told.
+
+    :param per_cluster: whether Jobs are counted by cluster.
+    :param hung_after: seconds after which a run is taken for hung.
+    :param clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        *,
+        per_cluster: bool = False,
+        hung_after: float = HUNG,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
+        self.metrics = Metrics(per_cluster=per_cluster, clock=clock)
+        self.state = State(hung_after=hung_after)
+        self._events = Few(_KINDS)
+        self._garbage = Few(_KINDS)
+        # Until there was a run, rules count from the start.
+        self.metrics.last_run.set_to_current_time()
+
+    def configured(self, loaded: bool = True) -> None:
+        """The adapter's configuration was read, or can no longer be."""
+        self.state.configured = loaded
+
+    def event(self, kind: str) -> None:
+        """An event was received."""
+        self.metrics.received.labels(self._events(kind)).inc()
+
+    def garbage(self, kind: str) -> None:
+        """A message, or a part of it, was of no use; it is not among those that are told as acknowledged."""
+        self.metrics.garbage.labels(self._garbage(kind)).inc()
+        self.metrics.processed.labels(GARBAGE).inc()
+
+    def acknowledged(self, n: int, result: str = "success") -> None:
+        """So many messages with events were acknowledged; ``failure``: a cluster of theirs failed."""
+        self.metrics.processed.labels(result if result in RESULTS else "failure").inc(max(0, n))
+
+    def batch(self, size: int) -> None:
+        """A run is to look at so many clusters."""
+        self.metrics.batch.observe(max(0, size))
+
+    def run_started(self) -> None:
+        """A run was begun."""
+        self.state.begun.append(self._clock())
+        self.metrics.running.set(len(self.state.begun))
+
+    def run_ended(self, result: Optional[Mapping[str, Any]], seconds: float) -> None:
+        """A run ended after so long; :param result: what it wrote down, None where it died before."""
+        self.state.ended(self._clock(), seconds)
+        self.metrics.running.set(len(self.state.begun))
+        self.metrics.run_seconds.observe(max(0.0, seconds))
+        self.metrics.runs.labels(_verdict(result)).inc()
+        if result is not None:
+            self.metrics.last_run.set_to_current_time()
+            self.metrics.count(result)
+
+    def broker(self, connected: bool) -> None:
+        """The broker is connected, or no longer."""
+        self.state.connected = connected
+        self.metrics.connected.set(1 if connected else 0)
+
+    def waiting(self, n: int) -> None:
+        """So many clusters wait for a run."""
+        self.metrics.waiting.set(max(0, n))
+
+    def unready(self) -> dict[str, str]:
+        """What keeps the adapter from its work, by what it is about; nothing: it is ready."""
+        return self.state.unready(self._clock())
+
+
+def _verdict(result: Any) -> str:
+    """A run in which a cluster failed is a failure; one that wrote nothing down has died."""
+    if result is None:
+        return "died"
+    clusters = result.get("clusters") if isinstance(result, Mapping) else None
+    if not isinstance(clusters, list):
+        return "failure"
+    failed = any(isinstance(one, dict) and one.get("outcome") == "failed" for one in clusters)
+    return "failure" if failed else "success"

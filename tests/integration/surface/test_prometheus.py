@@ -1,0 +1,142 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Seed 003's rules and panels in a real Prometheus, which scrapes the adapter's surface."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.server import Server
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
+from tests.integration.surface import monitoring
+from tests.lab.prometheus import Prometheus, prometheus, promtool
+from tests.unit.surface.results import failure, result, row, success
+
+pytestmark = pytest.mark.real("root")
+
+NAMES = {"namespace": "hyperfleet-system", "job": "pullsecret-adapter"}
+# What Grafana puts in the place of its variables.
+VARIABLES = {
+    "$__rate_interval": "10s",
+    "$__range": "1m",
+    "$namespace": "(hyperfleet-system)",
+    "$job": "(pullsecret-adapter)",
+}
+
+# What becomes of rules here; those that wait for their time are pending.
+EXPECTED = {
+    "PullSecretJobSlow": "firing",
+    "PullSecretJobHighFailureRate": "pending",
+    "PullSecretStatusUpdatesFailing": "pending",
+    "PullSecretAdapterDown": "inactive",
+    "PullSecretBrokerDisconnected": "inactive",
+}
+
+
+def filled_in(expression: str) -> str:
+    for variable, value in VARIABLES.items():
+        expression = expression.replace(variable, value)
+    return expression
+
+
+def work(surface: Surface, number: int) -> None:
+    """A little of all that happens."""
+    surface.event("com.example.reconcile")
+    surface.garbage("not_json")
+    surface.batch(3)
+    surface.waiting(2)
+    surface.run_started()
+    surface.run_ended(
+        result(
+            row(f"cls-{number}", job_created=True),
+            row("cls-1", job=success(seconds=400.0)),
+            row("cls-2", "failed", kind="unavailable", job=failure()),
+            row("cls-3", "discarded"),
+        ),
+        1.5,
+    )
+    surface.run_ended(None, 1.0)
+    surface.acknowledged(4)
+
+
+def finite(samples: list[dict[str, Any]]) -> bool:
+    return any(math.isfinite(float(sample["value"][1])) for sample in samples)
+
+
+async def unanswered(server: Prometheus) -> list[str]:
+    """The panels of which a query gives nothing to draw."""
+    return [
+        f"{query.panel}: {query.expression}"
+        for query in monitoring.queries()
+        if not finite(await server.query(filled_in(query.expression)))
+    ]
+
+
+@pytest.mark.parametrize("per_cluster", [False, True])
+def test_every_panel_draws_and_every_rule_is_evaluated(tmp_path: Path, per_cluster: bool) -> None:
+    async def scenario() -> None:
+        surface = Surface(per_cluster=per_cluster)
+        surface.broker(True)
+        listening = Server(surface, port=0, host="127.0.0.1")
+        target = f"127.0.0.1:{await listening.start()}"
+        rules = [monitoring.ALERTS]
+        async with (
+            contextlib.AsyncExitStack() as stack,
+            prometheus(tmp_path, [target], labels=NAMES, rules=rules) as server,
+        ):
+            stack.push_async_callback(listening.close)
+            missing = ["not asked yet"]
+            number = 0
+            try:
+                async with asyncio.timeout(60):
+                    while missing:
+                        number += 1
+                        work(surface, number)
+                        await asyncio.sleep(0.25)
+                        missing = await unanswered(server)
+            except TimeoutError:
+                pytest.fail("nothing to draw:\n" + "\n".join(missing))
+
+            # The seed's expression, as it is written there.
+            (slow,) = await server.query("pullsecret_job_duration_seconds > 300")
+            assert float(slow["value"][1]) == 400.0
+            states: dict[str, str] = {}
+            async with asyncio.timeout(60):
+                while not EXPECTED.items() <= states.items():
+                    work(surface, 0)
+                    groups = (await server.get("rules"))["groups"]
+                    evaluated = [rule for group in groups for rule in group["rules"]]
+                    states = {rule["name"]: rule["state"] for rule in evaluated}
+                    await asyncio.sleep(0.25)
+            assert set(states) == {rule["alert"] for rule in monitoring.rules()}
+            assert {rule["health"] for rule in evaluated} == {"ok"}
+            clusters = await server.query("count by (cluster_id) (pullsecret_job_total)")
+            labelled = {sample["metric"].get("cluster_id") for sample in clusters}
+            assert ({"cls-1", "cls-2"} <= labelled) if per_cluster else (labelled == {None})
+
+    asyncio.run(scenario())
+
+
+def test_promtool_finds_the_rules_right_and_their_tests_hold() -> None:
+    for arguments in (("check", "rules", "alerts.yml"), ("test", "rules", "alerts_test.yml")):
+        done = promtool(*arguments, cwd=monitoring.DIRECTORY)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_rule_that_is_wrong_is_found(tmp_path: Path) -> None:
+    (tmp_path / "alerts_test.yml").write_text((monitoring.DIRECTORY / "alerts_test.yml").read_text())
+    text = monitoring.ALERTS.read_text()
+    wrong = text.replace("pullsecret_job_duration_seconds > 300", "pullsecret_job_duration_seconds > 500")
+    assert wrong != text
+    (tmp_path / "alerts.yml").write_text(wrong)
+    done = promtool("test", "rules", "alerts_test.yml", cwd=tmp_path)
+    assert done.returncode != 0
+    assert "PullSecretJobSlow" in done.stdout + done.stderr

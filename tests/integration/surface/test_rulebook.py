@@ -1,0 +1,134 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The surface in ansible-rulebook's own process: its loop, its logging."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from conftest import COLLECTIONS_PATH
+from tests.tools import env
+
+pytestmark = pytest.mark.real("java")
+
+# Stands for cluster_events: it opens the surface as that does, and says a few things.
+SOURCE = """
+import asyncio, logging, sys, types
+sys.path.append({collections!r})
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.opening import open_surface
+
+async def main(queue, args):
+    config = types.SimpleNamespace(
+        metrics=types.SimpleNamespace(port=args["port"], address="127.0.0.1", per_cluster=False),
+        logging=types.SimpleNamespace(level="info", format=args["format"]),
+    )
+    async with open_surface(config) as surface:
+        surface.broker(True)
+        surface.event("com.example.reconcile")
+        logger = logging.getLogger("hyperfleet.pull_secret.cluster_events")
+        logger.info("ours", extra={{"cluster_id": "cls-1", "trace_id": "0" * 31 + "1"}})
+        logger.debug("not at this level")
+        logging.getLogger("ansible_rulebook.engine").error("theirs")
+        await queue.put({{"go": True}})
+        await asyncio.sleep(3600)
+"""
+RULEBOOK = [
+    {
+        "name": "A rulebook",
+        "hosts": "all",
+        "sources": [{"name": "a source", "surfaced": {"port": "{{ port }}", "format": "{{ form }}"}}],
+        "rules": [
+            {
+                "name": "Go",
+                "condition": "event.go is defined",
+                "action": {"debug": {"msg": "it went on"}},
+            }
+        ],
+    }
+]
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+def command(directory: Path, port: int, form: str) -> list[str]:
+    """ansible-rulebook with the source, as JSON, which is YAML."""
+    (directory / "sources").mkdir()
+    (directory / "sources" / "surfaced.py").write_text(SOURCE.format(collections=str(COLLECTIONS_PATH)))
+    for name, content in (
+        ("rulebook.yml", RULEBOOK),
+        ("vars.yml", {"port": port, "form": form}),
+        ("inventory.yml", {"all": {"hosts": {"localhost": {"ansible_connection": "local"}}}}),
+    ):
+        (directory / name).write_text(json.dumps(content))
+    given = ["--rulebook", "rulebook.yml", "-i", "inventory.yml", "--vars", "vars.yml", "-S", "sources"]
+    return [str(tools() / "ansible-rulebook"), *given]
+
+
+def tools() -> Path:
+    return env.make("rulebook", sys.executable).absolute() / "bin"
+
+
+def parsed(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_probes_are_answered_and_both_logs_are_whole(tmp_path: Path, form: str) -> None:
+    counted = 'pullsecret_adapter_events_received_total{kind="com.example.reconcile"} 1.0'
+
+    async def scenario() -> str:
+        port = free_port()
+        output = tmp_path / "output"
+        with output.open("w") as written:
+            process = await asyncio.create_subprocess_exec(
+                *command(tmp_path, port, form),
+                cwd=tmp_path,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=written,
+                stderr=asyncio.subprocess.STDOUT,
+                env={**os.environ, "HOME": str(tmp_path), "PATH": f"{tools()}:{os.environ['PATH']}"},
+            )
+        try:
+            async with asyncio.timeout(120), aiohttp.ClientSession() as session:
+                # The rule has run, so the engine works beside the server.
+                while "it went on" not in output.read_text():
+                    assert process.returncode is None, output.read_text()
+                    await asyncio.sleep(0.1)
+                for path, said in (("/healthz", "ok"), ("/readyz", "ok"), ("/metrics", counted)):
+                    async with session.get(f"http://127.0.0.1:{port}{path}") as answer:
+                        assert answer.status == 200
+                        assert said in await answer.text()
+        finally:
+            if process.returncode is None:
+                process.terminate()
+            await process.wait()
+        return output.read_text()
+
+    text = asyncio.run(scenario())
+    ours = parsed(text)
+    assert "not at this level" not in text
+    assert text.count("theirs") == 1
+    assert "- ansible_rulebook.engine - ERROR - theirs" in text
+    if form == "json":
+        (line,) = ours
+        assert (line["message"], line["cluster_id"], line["level"]) == ("ours", "cls-1", "info")
+        assert "- ours" not in text
+    else:
+        assert not ours
+        assert text.count("- hyperfleet.pull_secret.cluster_events - INFO - ours\n") == 1

@@ -1,0 +1,92 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The whole surface as the configuration has it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import logging
+import socket
+from types import SimpleNamespace
+
+import aiohttp
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.opening import open_surface
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+
+
+def configuration(port: int, *, form: str = "json", per_cluster: bool = False) -> SimpleNamespace:
+    return SimpleNamespace(
+        metrics=SimpleNamespace(port=port, address="127.0.0.1", per_cluster=per_cluster),
+        logging=SimpleNamespace(level="info", format=form),
+    )
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    logger = logging.getLogger("hyperfleet.pull_secret.cluster_events")
+
+    async def scenario() -> None:
+        port = free_port()
+        async with (
+            aiohttp.ClientSession() as session,
+            open_surface(configuration(port, per_cluster=True)) as surface,
+        ):
+            surface.broker(True)
+            surface.run_ended({"clusters": [{"id": "cls-1", "job_created": True}]}, 1.0)
+            for path, said in (("/healthz", "ok"), ("/readyz", "ok"), ("/metrics", 'cluster_id="cls-1"')):
+                async with session.get(f"http://127.0.0.1:{port}{path}") as answer:
+                    assert answer.status == 200
+                    assert said in await answer.text()
+            logger.info("a line")
+        # It can be had again, and what is logged now is nobody's.
+        async with open_surface(configuration(port)):
+            pass
+        logger.info("no line")
+
+    asyncio.run(scenario())
+    (line,) = map(json.loads, stream.getvalue().splitlines())
+    assert line["message"] == "a line"
+
+
+def test_without_a_port_nothing_is_served_and_all_can_be_told() -> None:
+    async def scenario() -> None:
+        for config in (None, configuration(0, form="text")):
+            async with open_surface(config) as surface:
+                surface.event("type")
+                surface.run_started()
+                surface.run_ended(None, 1.0)
+                assert surface.state.begun == []
+
+    asyncio.run(scenario())
+
+
+def test_a_port_that_is_taken_ends_it_at_the_start_and_leaves_the_log_alone() -> None:
+    logger = logging.getLogger("hyperfleet.pull_secret")
+    before = logger.level, logger.propagate, list(logger.handlers)
+
+    async def scenario() -> None:
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            one.listen()
+            with pytest.raises(ConfigurationError, match=r"metrics\.port"):
+                async with open_surface(configuration(one.getsockname()[1])):
+                    pytest.fail("it was opened")
+
+    asyncio.run(scenario())
+    assert (logger.level, logger.propagate, logger.handlers) == before

@@ -18,6 +18,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import (
+    Call,
+    Calls,
+    kubernetes_operation,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     NotFound,
@@ -207,12 +212,14 @@ class KubernetesClient:
         url = self._host + path + ("?" + urlencode(query) if query else "")
         sent = json.dumps(body).encode() if body is not None else None
         where = f"{method} {place}"
+        operation = kubernetes_operation(method, path)
         unanswered = False
 
         def attempt(timeout: float) -> dict[str, Any]:
             nonlocal unanswered
             try:
-                return once(timeout)
+                with self._settings.calls.timed(Calls.KUBERNETES, operation) as call:
+                    return once(timeout, call)
             except Unavailable:
                 # The server may have done it all the same: a conflict from now on may be with ourselves.
                 unanswered = True
@@ -221,7 +228,7 @@ class KubernetesClient:
                 error.unsure = unanswered
                 raise
 
-        def once(timeout: float) -> dict[str, Any]:
+        def once(timeout: float, call: Call) -> dict[str, Any]:
             try:
                 headers = {
                     "Accept": accept,
@@ -233,6 +240,7 @@ class KubernetesClient:
                     lambda: self._answer(method, url, sent, headers, timeout, largest),
                     Unavailable(f"{where}: no whole answer from the API server {self._address} in time"),
                 )
+                call.status = response.status
                 if response.status >= 300:
                     raise translate(response.status, data, method, place, response.headers.get("Retry-After"))
             except self._transport_error as error:

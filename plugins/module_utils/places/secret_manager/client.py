@@ -17,6 +17,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Callable, TypeVar
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Call, Calls, snake
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     NotFound,
     PullSecretError,
@@ -37,6 +38,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
     Unanswered,
+    status_code,
     translate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
@@ -102,6 +104,12 @@ class SecretManagerClient:
         once: bool = False,
     ) -> T:
         def attempt(timeout: float) -> T:
+            with self._settings.calls.timed(Calls.GCP, snake(method)) as call:
+                answer = answered(timeout, call)
+                call.status = 200
+                return answer
+
+        def answered(timeout: float, call: Call) -> T:
             late = Unanswered(f"UNAVAILABLE: {method} on {resource}: no whole answer in time")
             try:
                 if self._connection.transport == "rest":
@@ -111,6 +119,7 @@ class SecretManagerClient:
             except PullSecretError:
                 raise
             except Exception as error:  # noqa: BLE001 - four libraries raise here; translate sorts them
+                call.status = status_code(error) or call.status
                 ours = translate(
                     self._cause(error), method, resource, self.identity, detail=method != "AddSecretVersion"
                 )

@@ -22,7 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import parse_retry_after
 
-__all__ = ["AlreadyExists", "FailedPrecondition", "Unanswered", "translate"]
+__all__ = ["AlreadyExists", "FailedPrecondition", "Unanswered", "status_code", "translate"]
 
 
 class AlreadyExists(PullSecretError):
@@ -68,6 +68,13 @@ def translate(
     ours = _error(error, method, resource, identity, detail)
     ours.retry_after = _retry_after(error)
     return ours
+
+
+def status_code(error: BaseException) -> int | None:
+    """What HTTP calls the answer, over gRPC likewise; None where there was none."""
+    # A bare gRPC error has a method of that name.
+    code = getattr(error, "code", None)
+    return int(code) if isinstance(code, int) else None
 
 
 def _error(error: BaseException, method: str, resource: str, identity: str, detail: bool) -> PullSecretError:

@@ -365,14 +365,26 @@ def _imports() -> None:
         raise missing_package(error, "kubernetes") from None
 
 
+def _made(connection: Connection, settings: Settings, plain: bool) -> KubernetesClient:
+    if plain:
+        # A module that has the official client does not load this.
+        from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.pod import (
+            PodClient,
+        )
+
+        return PodClient(connection, settings)
+    return KubernetesClient(connection, settings)
+
+
 class KubernetesClients:
     """The clients of one module run, by context and kubeconfig."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        plain = bool(settings.connection("kubernetes").get("plain"))
         self._pool: ClientPool[Connection, KubernetesClient] = ClientPool(
-            lambda connection: KubernetesClient(connection, settings),
-            imports=_imports,
+            lambda connection: _made(connection, settings, plain),
+            imports=(lambda: None) if plain else _imports,
             seconds=settings.timeout,
             describe=describe,
             hint=" (an exec plugin?)",

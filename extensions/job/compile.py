@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run once while the image is built: compiles the program and all of Python that it ever loads.
+"""Run once while the image is built: compiles the program and all of Python that it ever loads, removes the rest.
 
 Not by time stamps: an image's files may get others, and what counts as old is compiled in memory at each
 start, the root being read-only.
@@ -46,6 +46,19 @@ def compile_all() -> None:
     py_compile.compile(start, start + "c", doraise=True, invalidation_mode=mode)
 
 
+def remove_others() -> None:
+    """What of the collection is not loaded is not needed: other modules' parts."""
+    needed = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    for directory, dummy, files in os.walk(os.path.join(HERE, "ansible_collections"), topdown=False):
+        for name in files:
+            path = os.path.join(directory, name)
+            if not name.endswith(".pyc") and path not in needed:
+                os.unlink(path)
+        if not os.listdir(directory):
+            os.rmdir(directory)
+
+
 if __name__ == "__main__":
     load_all()
     compile_all()
+    remove_others()

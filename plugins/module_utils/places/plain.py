@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""HTTP over the standard library alone, for a program that has to be small: one connection, kept while it is used."""
+"""HTTP over the standard library alone, for a program that has to be small."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Callable, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import Connection
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import (
+    Connection,
+    WireError,
+)
 
 __all__ = ["Answer", "PlainTransport", "server"]
 
@@ -30,8 +33,13 @@ class Answer:
     data: bytes = field(repr=False)
 
 
+class _Connection(Connection):
+    answered = False
+    """Whether an earlier answer came on it."""
+
+
 class PlainTransport:
-    """One server.  Thread-safe, one request at a time.
+    """The connections to one server, as many as are used at once.  Thread-safe.
 
     :param trust: gives the certificates to trust for a new connection; None where there is no TLS.
     """
@@ -43,8 +51,7 @@ class PlainTransport:
         self._port = port
         self._trust = trust
         self._lock = threading.Lock()
-        self._kept: Optional[Connection] = None
-        self._used = 0.0
+        self._idle: list[tuple[float, _Connection]] = []
 
     def request(
         self,
@@ -60,28 +67,54 @@ class PlainTransport:
         :param target: the path and query.
         :raises NoConnection: nothing was sent; :raises WireError: no whole answer.
         """
-        with self._lock:
+        deadline = time.monotonic() + seconds
+        connection = self._connection()
+        try:
+            answer = _asked(connection, method, target, headers, body, seconds)
+        except WireError:
+            # A server may close what it has answered on; what only reads is asked again where it did.
+            left = deadline - time.monotonic()
+            if method != "GET" or not connection.answered or left <= 0:
+                raise
+            self.close()
             connection = self._connection()
-            found = connection.request(method, target, headers, body or b"", timeout=seconds)
-            answer = Answer(found.status, found.headers, found.read())
-            self._used = time.monotonic()
-            return answer
+            answer = _asked(connection, method, target, headers, body, left)
+        if connection.is_open:
+            with self._lock:
+                self._idle.append((time.monotonic(), connection))
+        return answer
 
     def close(self) -> None:
-        """Close the connection; the next request opens another."""
+        """Close the connections that are not in use; the next request opens another."""
         with self._lock:
-            if self._kept is not None:
-                self._kept.close()
-            self._kept = None
+            idle, self._idle = self._idle, []
+        for dummy, connection in idle:
+            connection.close()
 
-    def _connection(self) -> Connection:
-        kept = self._kept
-        if kept is None or not kept.is_open or time.monotonic() - self._used > _KEPT:
-            if kept is not None:
-                kept.close()
-            trust = self._trust() if self._trust else None
-            kept = self._kept = Connection(self._host, self._port, tls=trust)
-        return kept
+    def _connection(self) -> _Connection:
+        with self._lock:
+            used, kept = self._idle.pop() if self._idle else (0.0, None)
+        if kept is not None and time.monotonic() - used <= _KEPT:
+            return kept
+        # The one that was used last is too old, and with it the others.
+        self.close()
+        if kept is not None:
+            kept.close()
+        return _Connection(self._host, self._port, tls=self._trust() if self._trust else None)
+
+
+def _asked(
+    connection: _Connection,
+    method: str,
+    target: str,
+    headers: Mapping[str, str],
+    body: Optional[bytes],
+    seconds: float,
+) -> Answer:
+    found = connection.request(method, target, headers, body or b"", timeout=seconds)
+    answer = Answer(found.status, found.headers, found.read())
+    connection.answered = True
+    return answer
 
 
 def server(address: str, port: int) -> tuple[str, int]:

@@ -53,6 +53,15 @@ class _Version:
     name: str
     etag: str
     state: Any
+    created: str = ""
+
+    @property
+    def create_time(self) -> Any:
+        """A datetime, to the second."""
+        # Only retention asks.
+        from datetime import datetime, timezone
+
+        return datetime.strptime(self.created[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True)
@@ -218,7 +227,8 @@ def _secret(said: Mapping[str, Any]) -> _Secret:
 
 def _version(said: Mapping[str, Any]) -> _Version:
     name, etag = str(said.get("name") or ""), str(said.get("etag") or "")
-    return _Version(name, etag, SimpleNamespace(name=str(said.get("state") or "")))
+    state = SimpleNamespace(name=str(said.get("state") or ""))
+    return _Version(name, etag, state, str(said.get("createTime") or ""))
 
 
 def _replication(said: Mapping[str, Any]) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
 from typing import Optional
@@ -29,6 +30,7 @@ _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _HEADERS = {"Metadata-Flavor": "Google"}
 # Seconds before its end at which a token is no longer used; the server itself renews 300 s before.
 _EARLY = 60.0
+_ADDRESS = re.compile(r"[\w.-]{1,127}@[\w.-]{1,127}\Z", re.ASCII)
 _FOR_A_NAME = 3.0
 
 
@@ -69,13 +71,14 @@ class WorkloadIdentity:
         """Its address, for messages about what went wrong; asked for when the first is written."""
         if self._address is None:
             try:
-                answer = self._ask("/email", _FOR_A_NAME)
-            except WireError:
+                answer = self._ask("/?recursive=true", _FOR_A_NAME)
+                said = json.loads(answer.data)["email"]
+            except (WireError, ValueError, KeyError, TypeError):
                 return None
-            said = answer.data.decode("ascii", "replace").strip()
-            known = answer.status == 200 and "@" in said and said.isprintable() and len(said) < 254
-            self._address = said if known else ""
-        return self._address or None
+            if not (isinstance(said, str) and _ADDRESS.match(said)):
+                return None
+            self._address = said
+        return self._address
 
     def _renew(self, seconds: float) -> None:
         try:

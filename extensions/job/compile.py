@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run once while the image is built: compiles the program and all of Python that it ever loads, removes the rest.
+"""Run once while the image is built: compiles the program and what it ever loads, and removes the rest.
 
 Not by time stamps: an image's files may get others, and what counts as old is compiled in memory at each
 start, the root being read-only.

@@ -10,12 +10,17 @@ import gc
 import os
 import sys
 
-# It ends before there is garbage worth looking for.
-gc.disable()
-# Isolated Python looks neither here nor into the working directory by itself.
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.program import main
+def main() -> int:
+    """The program's exit code."""
+    # It ends before there is garbage worth looking for.
+    gc.disable()
+    # Isolated Python looks neither here nor into the working directory by itself.
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job import program
+
+    return program.main()
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How often the places were asked, what they answered, and how long it took: no names of objects, no values."""
+"""How often the places were asked, what they answered, and how long it took; no object's name, no value."""
 
 from __future__ import annotations
 

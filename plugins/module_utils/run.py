@@ -65,7 +65,7 @@ class Work:
 
 
 class Places:
-    """What reaches the places, made from a module's validated parameters; two runs after each other may share it.
+    """What reaches the places, made from a module's validated parameters; a run after this one may share it.
 
     :param stop: once it is set, no call is tried again.
     """

@@ -49,8 +49,8 @@ def test_calls_are_counted_by_operation_and_code() -> None:
             call.status = status
     with calls.timed(Calls.KUBERNETES, "create_secret") as call:
         call.status = 201
-    with pytest.raises(ValueError), calls.timed(Calls.GCP, "get_secret"):
-        raise ValueError
+    with pytest.raises(ValueError, match="no answer"), calls.timed(Calls.GCP, "get_secret"):
+        raise ValueError("no answer")
     found = calls.of(Calls.GCP)
     assert [(entry["operation"], entry["status_code"], entry["count"]) for entry in found] == [
         ("get_secret", "200", 2),

@@ -4,8 +4,8 @@
 
 """What the job's container says of itself at its end: the termination message and the exit code.  Pure.
 
-The kubelet puts the message into the pod's status, where everybody who may read pods reads it: it holds names,
-numbers and sentences that are made of them.
+The kubelet puts the message into the pod's status, where everybody who may read pods reads it: it holds
+names, numbers and sentences that are made of them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The program of the job's container: no Ansible, no files, and of the places' libraries what is installed."""
+"""The program of the job's container: without Ansible, without files, and mostly without any library."""
 
 from __future__ import annotations
 
@@ -110,13 +110,15 @@ class Program:
             if self._places is None:
                 self._places = Places({**params, **self._ways}, self._stop)
             task = gcp_pull_secret if phase == GCP else k8s_pull_secret
-            return task.run(params, check_mode=False, diff=False, places=self._places)
+            answer: dict[str, Any] = task.run(params, check_mode=False, diff=False, places=self._places)
+            return answer
         except PullSecretError as error:
             return {"failed": True, "changed": False, "msg": str(error), "kind": error.kind}
 
     def _show(self, line: str) -> None:
         try:
-            print(self._mask.text(line), flush=True)
+            sys.stdout.write(self._mask.text(line) + "\n")
+            sys.stdout.flush()
         except OSError:
             # Nobody reads it any more; the work matters, and the termination message tells of it.
             sys.stdout = _Nowhere()
@@ -152,14 +154,15 @@ class _Nowhere:
 
 def main(environment: Optional[Mapping[str, str]] = None) -> int:
     """Do the job that the environment describes; 0, 1 or 2 (``ending.exit_code``)."""
-    # The image starts Python without the packages that are installed in it, which most often need not be known.
-    if len(ways(os.environ if environment is None else environment)) < 2 and sys.flags.no_site:
+    environment = os.environ if environment is None else environment
+    # The image's Python does not know what packages are installed, which takes a while to find out.
+    if len(ways(environment)) < 2 and sys.flags.no_site:
         import site
 
         site.main()
     # What libraries and Python itself say of an error may hold a value.
     sys.stderr = _Nowhere()
-    program = Program(os.environ if environment is None else environment)
+    program = Program(environment)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_event: program.stop())
     return program.run()

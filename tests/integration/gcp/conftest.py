@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every test here that asks for ``module`` runs over gRPC, over REST, and over REST without Google's library."""
+"""Every test here that asks for ``module`` runs over gRPC, REST, and REST without Google's library."""
 
 from __future__ import annotations
 

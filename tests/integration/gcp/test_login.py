@@ -16,7 +16,6 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.auth import connect
-
 from tests.lab.secret_manager import SecretManagerLab
 
 from .login import ACCESS, ACCOUNT, FEDERATED, LEAK, MetadataServer, TlsFront, TokenService

@@ -27,7 +27,7 @@ import os, sys
 def hook(event, arguments):
     if event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
         seen.append(["open", str(arguments[0])])
-    elif event in ("os.mkdir", "os.rename", "os.link", "os.symlink", "subprocess.Popen", "os.exec", "os.fork"):
+    elif event in ("os.mkdir", "os.rename", "os.link", "os.symlink", "subprocess.Popen", "os.exec"):
         seen.append([event, str(arguments[0]) if arguments else ""])
 seen = []
 sys.addaudithook(hook)

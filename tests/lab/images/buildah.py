@@ -34,7 +34,7 @@ KEPT = 4
 class Recipe:
     """An image of ours.
 
-    :param parts: what the Containerfile may copy, as paths below the root; :param add: adds what is elsewhere.
+    :param parts: what the Containerfile may copy, below the root; :param add: adds what is elsewhere.
     """
 
     name: str
@@ -114,7 +114,10 @@ def _build(recipe: Recipe, context: Path, base: Path, target: Path, storage: Pat
     _run([*buildah, "push", "--quiet", name, f"docker-archive:{partial}:{name}"])
     partial.replace(target)
     _forget_old(recipe, target)
-    print(f"images: {recipe.name}: {time.monotonic() - started:.0f} s, {target.stat().st_size >> 20} MB", flush=True)
+    print(
+        f"images: {recipe.name}: {time.monotonic() - started:.0f} s, {target.stat().st_size >> 20} MB",
+        flush=True,
+    )
 
 
 def _forget_old(recipe: Recipe, newest: Path) -> None:

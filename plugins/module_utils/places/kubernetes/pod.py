@@ -127,7 +127,10 @@ def _server(environ: Mapping[str, str]) -> tuple[str, int, bool]:
         if host != "127.0.0.1":
             raise ConfigurationError("JOB_KUBERNETES_API is for tests: http://127.0.0.1:PORT")
         return host, port, False
-    host, port_text = environ.get("KUBERNETES_SERVICE_HOST", ""), environ.get("KUBERNETES_SERVICE_PORT", "443")
+    host, port_text = (
+        environ.get("KUBERNETES_SERVICE_HOST", ""),
+        environ.get("KUBERNETES_SERVICE_PORT", "443"),
+    )
     if not host or not port_text.isdigit():
         raise ConfigurationError("KUBERNETES_SERVICE_HOST is not set: this runs in a pod")
     return host, int(port_text), True

@@ -143,8 +143,9 @@ class SecretManagerClient:
                 raise
             except Exception as error:  # noqa: BLE001 - four libraries raise here; translate sorts them
                 call.status = status_code(error) or call.status
+                whom = _Whom(self)
                 ours = translate(
-                    self._cause(error), method, resource, self.identity, detail=method != "AddSecretVersion"
+                    self._cause(error), method, resource, whom, detail=method != "AddSecretVersion"
                 )
                 if isinstance(ours, Unavailable) and self._endpoint:
                     # Not Google's own: it may be the address that is wrong.
@@ -336,6 +337,19 @@ class SecretManagerClient:
             # An earlier try of ours may have happened, which used the etag up.
             if self.get_version(version_name, deadline).state.name != _STATE_AFTER[verb]:
                 raise
+
+
+class _Whom:
+    """Whom the service sees, for a message: to know it may take a request, and most answers need it not."""
+
+    def __init__(self, client: SecretManagerClient) -> None:
+        self._client = client
+        self._name: str | None = None
+
+    def __str__(self) -> str:
+        if self._name is None:
+            self._name = self._client.identity
+        return self._name
 
 
 def _library_client(library: Any, connection: Connection, credentials: Any, concurrency: int) -> Any:

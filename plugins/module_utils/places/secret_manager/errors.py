@@ -26,7 +26,15 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire
     WireError,
 )
 
-__all__ = ["AlreadyExists", "FailedPrecondition", "NoToken", "Refused", "Unanswered", "status_code", "translate"]
+__all__ = [
+    "AlreadyExists",
+    "FailedPrecondition",
+    "NoToken",
+    "Refused",
+    "Unanswered",
+    "status_code",
+    "translate",
+]
 
 
 class AlreadyExists(PullSecretError):
@@ -89,7 +97,7 @@ _PERMISSIONS = {
 
 
 def translate(
-    error: BaseException, method: str, resource: str, identity: str, *, detail: bool = True
+    error: BaseException, method: str, resource: str, identity: object, *, detail: bool = True
 ) -> PullSecretError:
     """One of ours for one of theirs.
 
@@ -111,7 +119,7 @@ def translate(
     return ours
 
 
-def _no_token(reason: str, retryable: bool, method: str, resource: str, identity: str) -> PullSecretError:
+def _no_token(reason: str, retryable: bool, method: str, resource: str, identity: object) -> PullSecretError:
     where = f"{method} on {resource}"
     if retryable:
         return Unavailable(f"no access token for {identity} just now ({reason}), {where}")
@@ -127,7 +135,9 @@ def status_code(error: BaseException) -> int | None:
     return int(code) if isinstance(code, int) else None
 
 
-def _error(error: BaseException, method: str, resource: str, identity: str, detail: bool) -> PullSecretError:
+def _error(
+    error: BaseException, method: str, resource: str, identity: object, detail: bool
+) -> PullSecretError:
     # Imported here: a module that never meets Secret Manager does not pay for it.
     import google.api_core.exceptions as core
     import google.auth.exceptions as auth
@@ -157,7 +167,7 @@ def _refusal(
     said: str,
     method: str,
     resource: str,
-    identity: str,
+    identity: object,
     kind: str = "",
 ) -> PullSecretError:
     """For a status of HTTP and the word that the service has for it, where it gave one."""
@@ -241,7 +251,7 @@ def _project(resource: str) -> str:
     return f"project {parts[1]}" if len(parts) > 1 and parts[0] == "projects" else "the project"
 
 
-def _binding_hint(identity: str, method: str, resource: str) -> str:
+def _binding_hint(identity: object, method: str, resource: str) -> str:
     permission = _PERMISSIONS.get(method, "secretmanager.*")
     return (
         f"check that {identity} has {permission} in {_project(resource)} (roles/secretmanager.admin holds "

@@ -13,7 +13,7 @@ import base64
 import binascii
 import json
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Optional, Union
@@ -79,15 +79,14 @@ class _Secret:
 
 
 class PlainApi:
-    """One connection.  Thread-safe.  The methods are ``SecretManagerServiceClient``'s; ``retry`` is not heeded.
+    """One connection.  Thread-safe.  The methods are ``SecretManagerServiceClient``'s, without its retry.
 
     :raises Refused: an answer other than 2xx.
     :raises NoToken: there is no access token.
     :raises WireError: no answer, or none that can be understood.
     """
 
-    ListSecretsRequest = staticmethod(dict)
-    ListSecretVersionsRequest = staticmethod(dict)
+    ListSecretsRequest = ListSecretVersionsRequest = dict
 
     def __init__(self, connection: Connection, credentials: Union[Nobody, WorkloadIdentity]) -> None:
         host, port = server(connection.endpoint or _GOOGLE, 80 if connection.plaintext else 443)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Access tokens from the metadata server, which is how GKE's Workload Identity gives them; nothing is stored."""
+"""Access tokens from the metadata server, which is how GKE's Workload Identity gives them."""
 
 from __future__ import annotations
 

@@ -31,14 +31,24 @@ def hook(event, arguments):
         seen.append([event, str(arguments[0]) if arguments else ""])
 seen = []
 sys.addaudithook(hook)
-import atexit, json
-atexit.register(lambda: os.write(SPY_HANDLE, json.dumps([seen, sorted(sys.modules)]).encode()))
+def tell():
+    loaded = sorted(sys.modules)
+    import json
+    with open("/proc/self/status") as stream:
+        peak = next(line.split()[1] for line in stream if line.startswith("VmHWM"))
+    os.write(SPY_HANDLE, json.dumps([seen, loaded, int(peak) / 1024]).encode())
+import atexit
+atexit.register(tell)
 """
 
 
 @dataclass(frozen=True)
 class Done:
-    """A run that has ended: ``told`` is its termination message, ``seen`` what was opened for writing."""
+    """A run that has ended.
+
+    :param told: its termination message; :param seen: what was opened for writing.
+    :param peak: MiB of memory.
+    """
 
     code: int
     log: list[dict[str, Any]]
@@ -46,6 +56,7 @@ class Done:
     told: dict[str, Any]
     seen: list[list[str]]
     modules: list[str]
+    peak: float
 
 
 class Program:
@@ -117,7 +128,7 @@ class Program:
                 )
             finally:
                 os.close(writing)
-            seen, modules = json.loads(pipe.read() or b"[[], []]")
+            seen, modules, peak = json.loads(pipe.read() or b"[[], [], 0]")
         told = self.message.read_bytes() if self.message.exists() else b""
         return Done(
             done.returncode,
@@ -126,4 +137,5 @@ class Program:
             json.loads(told) if told else {},
             seen,
             modules,
+            peak,
         )

@@ -52,7 +52,8 @@ class Jobs:
         for namespace in (SYSTEM, PLACE):
             self.api.delete(f"/api/v1/namespaces/{namespace}")
         for namespace in (SYSTEM, PLACE):
-            wait_until(lambda n=namespace: not self.api.find(f"/api/v1/namespaces/{n}"), f"{namespace} gone")
+            path = f"/api/v1/namespaces/{namespace}"
+            wait_until(lambda: not self.api.find(path), f"{namespace} gone")
 
     def run(self, name: str, document: str, **environment: str) -> Object:
         """Run a Job to its end; the Job, ``succeeded`` or ``failed`` in its status."""

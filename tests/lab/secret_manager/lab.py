@@ -53,9 +53,7 @@ class SecretManagerLab:
     def start(self) -> SecretManagerLab:
         """Listen and serve; OSError if a port is taken."""
         admin = Admin(self.store, self.faults, self.calls)
-        self._rest_server = RestServer(
-            self._service, admin, port=self._ports[1], address=self._rest_address
-        )
+        self._rest_server = RestServer(self._service, admin, port=self._ports[1], address=self._rest_address)
         try:
             self._grpc_server, port = start_grpc(self._service, port=self._ports[0], threads=self._threads)
         except OSError:

@@ -96,9 +96,11 @@ class PlainApi:
         self._credentials = credentials
 
     def get_secret(self, *, name: str, timeout: float, retry: None) -> _Secret:
+        """A secret's metadata."""
         return _secret(self._ask("GET", name, timeout))
 
     def list_secrets(self, *, request: Mapping[str, Any], timeout: float, retry: None) -> Any:
+        """One page, as ``pages``."""
         answer = self._list(request, "secrets", timeout)
         page = SimpleNamespace(
             secrets=[_secret(item) for item in answer.get("secrets") or ()],
@@ -107,6 +109,7 @@ class PlainApi:
         return SimpleNamespace(pages=iter([page]))
 
     def list_secret_versions(self, *, request: Mapping[str, Any], timeout: float, retry: None) -> Any:
+        """One page, as ``pages``."""
         answer = self._list(request, "versions", timeout)
         page = SimpleNamespace(
             versions=[_version(item) for item in answer.get("versions") or ()],
@@ -115,6 +118,7 @@ class PlainApi:
         return SimpleNamespace(pages=iter([page]))
 
     def create_secret(self, *, request: Mapping[str, Any], timeout: float, retry: None) -> _Secret:
+        """The new secret."""
         secret = request["secret"]
         sent = {**secret, "replication": _camel(secret["replication"])}
         query = {"secretId": request["secret_id"]}
@@ -123,16 +127,20 @@ class PlainApi:
     def update_secret(
         self, *, secret: Mapping[str, Any], update_mask: list[str], timeout: float, retry: None
     ) -> _Secret:
+        """Set the fields of the mask."""
         query = {"updateMask": ",".join(update_mask)}
         return _secret(self._ask("PATCH", secret["name"], timeout, query, dict(secret)))
 
     def delete_secret(self, *, request: Mapping[str, Any], timeout: float, retry: None) -> None:
+        """With all its versions."""
         self._ask("DELETE", request["name"], timeout, {"etag": request["etag"]})
 
     def get_secret_version(self, *, name: str, timeout: float, retry: None) -> _Version:
+        """A version's metadata."""
         return _version(self._ask("GET", name, timeout))
 
     def access_secret_version(self, *, name: str, timeout: float, retry: None) -> Any:
+        """A version's name and payload."""
         answer = self._ask("GET", f"{name}:access", timeout)
         payload = answer.get("payload") or {}
         try:
@@ -144,6 +152,7 @@ class PlainApi:
         return SimpleNamespace(name=str(answer.get("name") or ""), payload=found)
 
     def add_secret_version(self, *, request: Mapping[str, Any], timeout: float, retry: None) -> _Version:
+        """The new version."""
         payload = request["payload"]
         sent = {
             "payload": {
@@ -154,12 +163,15 @@ class PlainApi:
         return _version(self._ask("POST", f"{request['parent']}:addVersion", timeout, None, sent))
 
     def enable_secret_version(self, *, request: Mapping[str, Any], timeout: float, retry: None) -> None:
+        """If it is as the etag says."""
         self._ask("POST", f"{request['name']}:enable", timeout, None, {"etag": request["etag"]})
 
     def disable_secret_version(self, *, request: Mapping[str, Any], timeout: float, retry: None) -> None:
+        """If it is as the etag says."""
         self._ask("POST", f"{request['name']}:disable", timeout, None, {"etag": request["etag"]})
 
     def destroy_secret_version(self, *, request: Mapping[str, Any], timeout: float, retry: None) -> None:
+        """If it is as the etag says."""
         self._ask("POST", f"{request['name']}:destroy", timeout, None, {"etag": request["etag"]})
 
     def _list(self, request: Mapping[str, Any], below: str, timeout: float) -> dict[str, Any]:

@@ -51,9 +51,8 @@ class Jobs:
         """Remove the namespaces and all in them."""
         for namespace in (SYSTEM, PLACE):
             self.api.delete(f"/api/v1/namespaces/{namespace}")
-        for namespace in (SYSTEM, PLACE):
-            path = f"/api/v1/namespaces/{namespace}"
-            wait_until(lambda: not self.api.find(path), f"{namespace} gone")
+        paths = [f"/api/v1/namespaces/{namespace}" for namespace in (SYSTEM, PLACE)]
+        wait_until(lambda: not any(map(self.api.find, paths)), "the job's namespaces gone")
 
     def run(self, name: str, document: str, **environment: str) -> Object:
         """Run a Job to its end; the Job, ``succeeded`` or ``failed`` in its status."""

@@ -160,9 +160,11 @@ def _nowhere() -> TextIO:
 def validated(target_options: _TargetOptions, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """A batch module's parameters.
 
+    :param target_options: a target's options, or the whole spec of a module that takes no ``targets``.
     :raises ConfigurationError: in the words of AnsibleModule, but without quoting what was given.
     """
-    return fitting(with_targets(target_options()), arguments)
+    options = target_options()
+    return fitting(options if "api_timeout" in options else with_targets(options), arguments)
 
 
 def fitting(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from .api import Answer, Api, Options, Request
 from .faults import Call, Calls, Fault, FaultTable
 from .problems import ApiError
 from .store import Store, uuid7
-from .times import Clock, format_time
+from .times import Clock, ScriptedClock, format_time
 
 __all__ = ["HyperFleetLab"]
 
@@ -152,6 +152,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
+
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """The header Date, by the stand-in's clock; a script is for what the recorded answers tell."""
+        clock = self.lab.clock
+        scripted = isinstance(clock, ScriptedClock)
+        return super().date_time_string(clock() / 1e9 if timestamp is None and not scripted else timestamp)
 
     def _serve(self) -> None:
         path, _mark, query = self.path.partition("?")

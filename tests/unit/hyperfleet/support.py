@@ -34,9 +34,14 @@ class World:
 
     lab: HyperFleetLab
 
-    def client(self, api_timeout: float = 10.0, **options: Any) -> HyperFleetClient:
-        connection = connect({"url": self.lab.url, **options})
-        return HyperFleetClient(connection, retrier=quick_retrier(), api_timeout=api_timeout, connections=4)
+    def client(self, api_timeout: float = 10.0, flavour: str = "current", **options: Any) -> HyperFleetClient:
+        return HyperFleetClient(
+            connect({"url": self.lab.url, **options}),
+            retrier=quick_retrier(),
+            api_timeout=api_timeout,
+            connections=4,
+            flavour=flavour,
+        )
 
     def source(self, api_timeout: float = 10.0, timeout: float = 10.0, **options: Any) -> HyperFleetSource:
         connections: Mapping[str, Mapping[str, Any]] = {"hyperfleet": {"url": self.lab.url, **options}}

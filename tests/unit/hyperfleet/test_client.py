@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from urllib3 import HTTPResponse
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
@@ -28,6 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     translate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Answer
 from tests.unit.hyperfleet.support import TRIES, World
 
 CLUSTERS = "/api/hyperfleet/v1/clusters"
@@ -51,8 +51,8 @@ def test_the_api_is_not_asked_sooner_than_it_wants(
 ) -> None:
     """The stand-in sends no such header; a gateway before the API does."""
     client = world.client()
-    answer = HTTPResponse(body=b"{}", status=429, headers={"Retry-After": "600"})
-    monkeypatch.setattr(client._pool, "request", lambda *_arguments, **_options: answer)
+    answer = Answer(429, {"Retry-After": "600"}, b"{}")
+    monkeypatch.setattr(client._api._transport, "request", lambda *_arguments, **_options: answer)
     with pytest.raises(QuotaExceeded) as raised:
         client.get_cluster("cls-1", deadline)
     assert raised.value.retry_after == 600

@@ -47,6 +47,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     translate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Late, Transport
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.waiting import within
 
 __all__ = ["KubernetesClient", "KubernetesClients"]
@@ -75,10 +76,9 @@ class KubernetesClient:
     def __init__(self, connection: Connection, settings: Settings) -> None:
         # Not at the top of the file: see _imports, which has been run.
         from kubernetes.client.rest import RESTClientObject
-        from urllib3 import Timeout
         from urllib3.exceptions import HTTPError
 
-        self._timeout, self._transport_error = Timeout, HTTPError
+        self._transport_error = HTTPError
         self.connection = connection
         self._settings = settings
         named = connection.embedded.name if connection.embedded else connection.context
@@ -88,7 +88,7 @@ class KubernetesClient:
         url = check_address(self._host, "kubernetes.host or the kubeconfig's server")
         self._address = _address(url)
         try:
-            self._pool = RESTClientObject(self._configuration).pool_manager
+            pool = RESTClientObject(self._configuration).pool_manager
         except Exception as error:  # noqa: BLE001 - urllib3's, and of what a kubeconfig should not hold
             raise ConfigurationError(
                 f"no connection to {self._address} can be made as {describe(connection)} says "
@@ -96,11 +96,12 @@ class KubernetesClient:
                 "check the kubeconfig's proxy-url and tls-server-name",
             ) from None
         if connection.embedded is not None and url.scheme == "https":
-            self._pool.connection_pool_kw["ssl_context"] = connection.embedded.trust()
+            pool.connection_pool_kw["ssl_context"] = connection.embedded.trust()
+        self._transport = Transport(self._host, pool)
 
     def close(self) -> None:
         """Close the connections that are not in use; the next call opens another."""
-        self._pool.clear()
+        self._transport.close()
 
     def place(self, namespace: str, kind: str, name: str) -> str:
         """The printable name of an object."""
@@ -209,7 +210,7 @@ class KubernetesClient:
         accept: str = _JSON,
         largest: int | None = _LARGEST,
     ) -> dict[str, Any]:
-        url = self._host + path + ("?" + urlencode(query) if query else "")
+        target = path + ("?" + urlencode(query) if query else "")
         sent = json.dumps(body).encode() if body is not None else None
         where = f"{method} {place}"
         operation = kubernetes_operation(method, path)
@@ -235,54 +236,34 @@ class KubernetesClient:
                     "Content-Type": content,
                     **self._authorization(timeout),
                 }
-                response, data = within(
-                    timeout,
-                    lambda: self._answer(method, url, sent, headers, timeout, largest),
-                    Unavailable(f"{where}: no whole answer from the API server {self._address} in time"),
+                answer = self._transport.request(
+                    method,
+                    target,
+                    headers=headers,
+                    body=sent,
+                    seconds=timeout,
+                    largest=largest,
                 )
-                call.status = response.status
-                if response.status >= 300:
-                    raise translate(response.status, data, method, place, response.headers.get("Retry-After"))
+                call.status = answer.status
+            except Late:
+                raise Unavailable(
+                    f"{where}: no whole answer from the API server {self._address} in time"
+                ) from None
             except self._transport_error as error:
                 # urllib3's text holds an object's address and at times the URL; its type is enough.
                 raise self._no_answer(error, where) from None
-            if largest is not None and len(data) > largest:
+            if answer.status >= 300:
+                retry_after = answer.headers.get("Retry-After")
+                raise translate(answer.status, answer.data, method, place, retry_after)
+            if largest is not None and len(answer.data) > largest:
                 raise PullSecretError(f"{where}: the answer has more than {largest >> 20} MiB")
             try:
-                answer = json.loads(data)
+                document = json.loads(answer.data)
             except (ValueError, RecursionError):
                 raise Unavailable(f"{where}: the answer is not JSON") from None
-            return answer if isinstance(answer, dict) else {}
+            return document if isinstance(document, dict) else {}
 
         return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
-
-    def _answer(
-        self,
-        method: str,
-        url: str,
-        body: bytes | None,
-        headers: Mapping[str, str],
-        seconds: float,
-        largest: int | None,
-    ) -> tuple[Any, bytes]:
-        """The response and its body; of one that is too large one byte more than may be."""
-        response = self._pool.request(
-            method,
-            url,
-            body=body,
-            headers=headers,
-            timeout=self._timeout(total=seconds),
-            # One retry policy for all: urllib3 would otherwise repeat calls by itself.
-            retries=False,
-            redirect=False,
-            preload_content=False,
-        )
-        # Nothing is unpacked: no compression was asked for, and little of it may become very much.
-        data = response.read(None if largest is None else largest + 1, decode_content=False)
-        if largest is not None and len(data) > largest:
-            response.close()
-        response.release_conn()
-        return response, data
 
     def _no_answer(self, error: Exception, where: str) -> PullSecretError:
         distrust = _distrust(error)

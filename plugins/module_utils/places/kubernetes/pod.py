@@ -52,26 +52,11 @@ class PodClient(KubernetesClient):
         self._directory = os.environ.get("JOB_ACCOUNT_DIR") or _ACCOUNT
         host, port, secure = _server(os.environ)
         self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        self._host = ""
         self._transport: Any = _Transport(PlainTransport(host, port, self._trust if secure else None))
 
     def close(self) -> None:
         """Close the connection; the next call opens another."""
         self._transport.close()
-
-    def _answer(
-        self,
-        method: str,
-        url: str,
-        body: bytes | None,
-        headers: Mapping[str, str],
-        seconds: float,
-        largest: int | None,
-    ) -> tuple[Any, bytes]:
-        answer = self._transport.request(
-            method, "", url, headers=headers, seconds=seconds, body=body, largest=largest
-        )
-        return answer, answer.data
 
     def _authorization(self, seconds: float) -> dict[str, str]:
         path = os.path.join(self._directory, "token")
@@ -105,7 +90,6 @@ class _Transport:
     def request(
         self,
         method: str,
-        origin: str,
         target: str,
         *,
         headers: Mapping[str, str],
@@ -127,10 +111,7 @@ def _server(environ: Mapping[str, str]) -> tuple[str, int, bool]:
         if host != "127.0.0.1":
             raise ConfigurationError("JOB_KUBERNETES_API is for tests: http://127.0.0.1:PORT")
         return host, port, False
-    host, port_text = (
-        environ.get("KUBERNETES_SERVICE_HOST", ""),
-        environ.get("KUBERNETES_SERVICE_PORT", "443"),
-    )
-    if not host or not port_text.isdigit():
+    host, port_given = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT")
+    if not host or not (port_given or "443").isdigit():
         raise ConfigurationError("KUBERNETES_SERVICE_HOST is not set: this runs in a pod")
-    return host, int(port_text), True
+    return host, int(port_given or 443), True

@@ -1,0 +1,192 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One request to the HyperFleet API: address, token, limits, tries, and what an answer means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Callable, Optional, TypeVar
+from urllib.parse import quote, urlencode
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PullSecretError,
+    Unavailable,
+    missing_package,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import (
+    Connection,
+    TokenFile,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import translate
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline, Retrier
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Answer, Late, Transport
+
+__all__ = ["PAGE", "Api", "imports"]
+
+T = TypeVar("T")
+
+# The API's limit of items on a page.
+PAGE = 100
+# A page of a hundred clusters, each with the largest pull secret that etcd would take, has a fifth of it.
+_LARGEST = 256 << 20
+_JSON = "application/json"
+
+
+def imports() -> Any:
+    """What a client needs, which most modules never do: each would pay 35 ms for it."""
+    try:
+        import urllib3
+    except ImportError as error:
+        raise missing_package(error, "urllib3") from None
+    return urllib3
+
+
+class Api:
+    """One API.  Thread-safe.
+
+    :param connections: how many requests are made at once.
+    """
+
+    def __init__(
+        self, connection: Connection, *, retrier: Retrier, api_timeout: float, connections: int
+    ) -> None:
+        self._urllib3 = urllib3 = imports()
+        self.place = connection.place
+        self._retrier = retrier
+        self._api_timeout = api_timeout
+        self._token = TokenFile(connection.token_file) if connection.token_file else None
+        self._headers = {**connection.headers, "Accept": "application/json, application/problem+json"}
+        options: dict[str, Any] = {"maxsize": max(connections, 1)}
+        if connection.base.startswith("https:"):
+            options["cert_reqs"] = "CERT_REQUIRED" if connection.validate_certs else "CERT_NONE"
+            options["ca_certs"] = connection.ca_cert
+        self._transport = Transport(connection.base, urllib3.PoolManager(**options))
+
+    def get(
+        self, path: str, what: str, deadline: Deadline, traceparent: Optional[str] = None
+    ) -> dict[str, Any]:
+        """The JSON object that is there.
+
+        :param what: what is asked for, for errors: ``cluster cls-123``.
+        """
+
+        def once(timeout: float) -> dict[str, Any]:
+            answer = self.ask("GET", path, what, timeout, traceparent=traceparent)
+            if answer.status != 200:
+                raise self.refusal(answer, what)
+            return self._object(answer, what)
+
+        return self.tried(once, deadline)
+
+    def items(
+        self,
+        path: str,
+        what: str,
+        deadline: Deadline,
+        query: Sequence[tuple[str, str]] = (),
+        traceparent: Optional[str] = None,
+    ) -> Iterator[Any]:
+        """What is in a list, page by page.
+
+        :param what: a plural, such as ``clusters``.
+        """
+        page = 1
+        while True:
+            items, total = self.page(path, what, deadline, query, page, traceparent)
+            yield from items
+            if not items or page * PAGE >= total:
+                return
+            page += 1
+
+    def page(
+        self,
+        path: str,
+        what: str,
+        deadline: Deadline,
+        query: Sequence[tuple[str, str]],
+        number: int = 1,
+        traceparent: Optional[str] = None,
+    ) -> tuple[list[Any], int]:
+        """(a page of a list, how many items there are on all pages)"""
+        asked = urlencode([("page", str(number)), ("size", str(PAGE)), *query], quote_via=quote)
+        answer = self.get(f"{path}?{asked}", what, deadline, traceparent)
+        items, total = answer.get("items"), answer.get("total")
+        if not isinstance(items, list):
+            raise Unavailable(f"{what} at {self.place}: the answer is not a list of {what}")
+        return items, total if isinstance(total, int) else len(items)
+
+    def tried(self, once: Callable[[float], T], deadline: Deadline) -> T:
+        """What ``once(timeout)`` gives, in as many tries as it takes and may."""
+        return self._retrier.call(once, deadline=deadline, api_timeout=self._api_timeout)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        what: str,
+        timeout: float,
+        *,
+        body: Optional[Mapping[str, Any]] = None,
+        traceparent: Optional[str] = None,
+    ) -> Answer:
+        """One try; whatever the API answers.
+
+        :raises Unavailable: it did not.
+        :raises ConfigurationError: it cannot be asked like this.
+        """
+        headers, sent = dict(self._headers), None
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token.token()}"
+        if traceparent is not None:
+            headers["traceparent"] = traceparent
+        if body is not None:
+            headers["Content-Type"] = _JSON
+            sent = json.dumps(body, separators=(",", ":")).encode()
+        where = f"{what} at {self.place}"
+        try:
+            answer = self._transport.request(
+                method,
+                path,
+                headers=headers,
+                body=sent,
+                seconds=timeout,
+                largest=_LARGEST,
+            )
+        except Late:
+            raise Unavailable(f"{where}: no whole answer in time") from None
+        except self._urllib3.exceptions.HTTPError as error:
+            raise self._no_answer(error, where) from None
+        if len(answer.data) > _LARGEST:
+            raise PullSecretError(f"{where}: the answer has more than {_LARGEST >> 20} MiB")
+        return answer
+
+    def refusal(self, answer: Answer, what: str) -> PullSecretError:
+        """The error that an answer is."""
+        content_type = answer.headers.get("Content-Type") or ""
+        retry_after = answer.headers.get("Retry-After")
+        return translate(answer.status, content_type, answer.data, what, self.place, retry_after)
+
+    def _object(self, answer: Answer, what: str) -> dict[str, Any]:
+        try:
+            document = json.loads(answer.data)
+        except (ValueError, RecursionError):
+            # The decoder's error holds the document.
+            raise Unavailable(f"{what} at {self.place}: the answer is not JSON") from None
+        if not isinstance(document, dict):
+            raise Unavailable(f"{what} at {self.place}: the answer is not an object")
+        return document
+
+    def _no_answer(self, error: Exception, where: str) -> PullSecretError:
+        """urllib3's text holds addresses and at times the URL, search and all: its type is enough."""
+        name = type(error).__name__
+        if isinstance(error, self._urllib3.exceptions.SSLError):
+            return ConfigurationError(
+                f"{where}: no trusted connection ({name})", "check hyperfleet.url and ca_cert"
+            )
+        if isinstance(error, self._urllib3.exceptions.LocationParseError):
+            return ConfigurationError(f"{where}: hyperfleet.url cannot be used ({name})")
+        return Unavailable(f"{where}: no answer ({name})")

@@ -1,0 +1,80 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What of a cluster and of its adapters' statuses may be printed.  Pure.
+
+A cluster's spec holds its pull secret, and others write into the rest what they like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reading import conditions_of
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
+    AdapterStatus,
+    Condition,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask, misplaced, quiet
+
+__all__ = ["shown_cluster", "shown_conditions"]
+
+_PULL_SECRETS = ("pullSecret", "pull_secret")
+
+
+def shown_cluster(cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]) -> dict[str, Any]:
+    """A cluster without its pull secret, and without anything that looks like one or repeats a part of it."""
+    spec = cluster.get("spec")
+    spec = dict(spec) if isinstance(spec, Mapping) else {}
+    generation = cluster.get("generation")
+    forms: set[str] = set()
+    for name in _PULL_SECRETS:
+        held = spec.get(name)
+        if isinstance(held, Mapping):
+            data = held.get("data")
+            forms |= sensitive_forms(data) if isinstance(data, (str, Mapping)) else set()
+            spec[name] = {key: value for key, value in held.items() if key != "data"}
+        elif held is not None:
+            del spec[name]
+    status = cluster.get("status")
+    shown: dict[str, Any] = Mask(forms).value(
+        {
+            "id": str(cluster.get("id")),
+            "name": cluster.get("name"),
+            "generation": generation,
+            "deleted": bool(cluster.get("deleted_time")),
+            "deleted_time": cluster.get("deleted_time"),
+            "labels": quiet(cluster.get("labels") or {}),
+            "spec": quiet(spec),
+            "conditions": shown_conditions(
+                conditions_of(status.get("conditions") if isinstance(status, Mapping) else None).values()
+            ),
+            "statuses": {
+                name: {
+                    "generation": said.generation,
+                    "current": said.generation == generation,
+                    "conditions": shown_conditions(said.conditions.values()),
+                    "data": quiet(dict(said.data)),
+                    "metadata": quiet(dict(said.metadata)),
+                    "observed_time": said.observed_time,
+                }
+                for name, said in statuses.items()
+            },
+        }
+    )
+    return shown
+
+
+def shown_conditions(conditions: Iterable[Condition]) -> dict[str, dict[str, str]]:
+    """By type."""
+    return {
+        condition.type: {
+            "status": condition.status,
+            "reason": condition.reason,
+            "message": "********" if misplaced({"message": condition.message}) else condition.message,
+        }
+        for condition in conditions
+    }

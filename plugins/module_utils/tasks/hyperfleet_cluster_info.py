@@ -1,0 +1,113 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What ``hyperfleet_cluster_info`` does: read many clusters and what their adapters say of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import (
+    Failure,
+    Progress,
+    run_batch,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    NotFound,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import check_cluster_id
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.many import (
+    Found,
+    client_of,
+    read_clusters,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.showing import shown_cluster
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import run_options
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failure_text
+
+__all__ = ["run", "target_options"]
+
+
+def target_options() -> dict[str, Any]:
+    """The module's whole spec: it has no targets."""
+    return dict(
+        cluster_ids={"type": "list", "elements": "str"},
+        search={"type": "str"},
+        statuses={"type": "bool", "default": True},
+        **run_options(),
+    )
+
+
+def run(
+    params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
+) -> dict[str, Any]:
+    """Read the clusters; the module's result."""
+    shared = Run(params, "hyperfleet", check_mode=check_mode, diff=diff, stop=stop)
+    settings, ids = shared.settings, params.get("cluster_ids")
+    if ids is not None and params.get("search"):
+        raise ConfigurationError("cluster_ids and search exclude each other")
+    client = client_of(settings)
+    found: Sequence[tuple[str, Found]]
+    if ids is None:
+        listed = client.list_clusters(settings.deadline(), params.get("search") or None)
+        found = [(str(cluster.get("id")), cluster) for cluster in listed]
+    else:
+        wanted = list(dict.fromkeys(ids))
+        for cluster_id in wanted:
+            check_cluster_id(cluster_id)
+        read = read_clusters(client, wanted, settings, shared.stop)
+        found = [(cluster_id, read.get(cluster_id)) for cluster_id in wanted]
+
+    def complete(item: tuple[str, Found]) -> dict[str, Any] | None:
+        cluster_id, cluster = item
+        if isinstance(cluster, PullSecretError):
+            # One error may be that of a hundred clusters.
+            raise type(cluster)(cluster.message, cluster.hint) from None
+        if cluster is None:
+            return None
+        try:
+            said = client.statuses(cluster_id, settings.deadline(), cluster) if params["statuses"] else {}
+        except NotFound:
+            return None  # since it was read
+        return shown_cluster(cluster, said)
+
+    results = run_batch(
+        found,
+        complete,
+        concurrency=settings.concurrency,
+        stop=shared.stop,
+        progress=Progress(params.get("progress_file"), len(found)),
+    )
+    return _whole([cluster_id for cluster_id, _cluster in found], results)
+
+
+def _whole(ids: Sequence[str], results: Sequence[dict[str, Any] | Failure | None]) -> dict[str, Any]:
+    failed = [
+        {
+            "id": shown(cluster_id),
+            "kind": result.kind,
+            "msg": f"{result.message}; {result.hint}" if result.hint else result.message,
+        }
+        for cluster_id, result in zip(ids, results)
+        if isinstance(result, Failure)
+    ]
+    answer: dict[str, Any] = {
+        "changed": False,
+        "clusters": [result for result in results if isinstance(result, dict)],
+        "missing": [cluster_id for cluster_id, result in zip(ids, results) if result is None],
+        "failed_clusters": failed,
+    }
+    if failed:
+        named = [(entry["id"], entry["msg"]) for entry in failed]
+        answer["failed"] = True
+        answer["msg"] = (
+            named[0][1] if len(ids) == 1 else failure_text(named, len(ids), "clusters", " in failed_clusters")
+        )
+    return answer

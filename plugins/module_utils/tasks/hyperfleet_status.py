@@ -1,0 +1,249 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What ``hyperfleet_status`` does: say what an adapter knows of its clusters."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    NotFound,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import (
+    HyperFleetClient,
+    check_cluster_id,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.many import (
+    Found,
+    client_of,
+    read_clusters,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reporting import (
+    FLAVOURS,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.showing import (
+    shown_conditions,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
+    AdapterStatus,
+    Condition,
+    Report,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
+
+__all__ = ["run", "target_options", "targets_elsewhere", "targets_of"]
+
+_ADAPTER = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,126}[A-Za-z0-9])?\Z")
+_CONDITION = re.compile(r"[A-Za-z][A-Za-z0-9]{0,62}\Z")
+_REASON = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}\Z")
+_MANDATORY = ("Available", "Applied", "Health")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A report; ``generation`` is 0 where it is the cluster's as it is read."""
+
+    cluster_id: str
+    report: Report
+    when_gone: str
+
+
+def target_options() -> dict[str, Any]:
+    """The options of one target."""
+    return dict(
+        id={"type": "str"},
+        cluster_id={"type": "str"},
+        adapter={"type": "str"},
+        generation={"type": "int"},
+        conditions={
+            "type": "list",
+            "elements": "dict",
+            "options": {
+                "type": {"type": "str", "required": True},
+                "status": {"type": "str", "required": True, "choices": ["True", "False", "Unknown"]},
+                "reason": {"type": "str", "required": True},
+                "message": {"type": "str", "default": ""},
+            },
+        },
+        data={"type": "dict"},
+        metadata={"type": "dict"},
+        when_gone={"type": "str", "choices": ["ignore", "fail"]},
+    )
+
+
+def targets_of(params: Mapping[str, Any]) -> list[Wanted[Target]]:
+    """The task's targets.
+
+    :raises ConfigurationError: two have one id, or are one adapter's reports on one cluster.
+    """
+    return build_targets(
+        params,
+        list(target_options()),
+        _build,
+        lambda target: f"clusters/{target.cluster_id}/statuses/{target.report.adapter}",
+    )
+
+
+# Asked on another machine than the one that works on them: a place has one name everywhere.
+targets_elsewhere = targets_of
+
+
+def run(
+    params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
+) -> dict[str, Any]:
+    """Handle all targets; the module's result."""
+    shared = Run(params, "hyperfleet-status", check_mode=check_mode, diff=diff, stop=stop)
+    targets, client = targets_of(params), client_of(shared.settings)
+    on_cluster = FLAVOURS[(params.get("hyperfleet") or {}).get("flavour") or "current"].on_cluster
+    unread = [
+        wanted.built.cluster_id
+        for wanted in targets
+        if wanted.built is not None and (on_cluster or not wanted.built.report.generation)
+    ]
+    clusters = read_clusters(client, unread, shared.settings, shared.stop)
+
+    def work(target: Target, current: Work) -> None:
+        try:
+            cluster = clusters.get(target.cluster_id, {})
+            _report(client, target, cluster, current, whole=not on_cluster, check_mode=check_mode)
+        except NotFound:
+            if target.when_gone == "fail":
+                raise
+            current.outcome.extra.update(gone=True, accepted=False)
+            current.outcome.changed, current.outcome.actions = False, []
+
+    result = shared.over(targets, _place, work)
+    for entry in result["targets"]:
+        entry.pop("registries", None)
+    return result
+
+
+def _report(
+    client: HyperFleetClient,
+    target: Target,
+    cluster: Found,
+    current: Work,
+    *,
+    whole: bool,
+    check_mode: bool,
+) -> None:
+    if isinstance(cluster, PullSecretError):
+        # One error may be that of a hundred clusters.
+        raise type(cluster)(cluster.message, cluster.hint) from None
+    if cluster is None:
+        raise NotFound(f"cluster {target.cluster_id} does not exist")
+    generation = target.report.generation or cluster.get("generation")
+    if isinstance(generation, bool) or not isinstance(generation, int) or generation < 1:
+        raise ConfigurationError(f"cluster {target.cluster_id} has no generation that can be reported on")
+    said = target.report
+    report = Report(said.adapter, generation, said.conditions, said.data, said.metadata)
+    held = client.statuses(target.cluster_id, current.deadline, cluster or None).get(report.adapter)
+    outcome = current.outcome
+    _compare(outcome, held, report, whole)
+    outcome.extra.update(generation=generation, gone=False)
+    if check_mode:
+        outcome.extra["accepted"] = None
+        return
+    reported = client.report(
+        target.cluster_id, report, current.deadline, after=held.observed_time if held is not None else None
+    )
+    outcome.extra.update(accepted=reported.accepted, observed_time=reported.observed_time)
+    if reported.accepted:
+        outcome.settle()
+    else:
+        # The API has dropped all of it: what it holds is as it was.
+        outcome.restart()
+        outcome.warnings.append(
+            f"the API discarded the report (HTTP {reported.status}): it is of another generation than the "
+            "cluster's or the last report's, or says that Available is Unknown"
+        )
+
+
+def _compare(outcome: Outcome, held: AdapterStatus | None, report: Report, whole: bool) -> None:
+    """:param whole: whether the API tells all of what it holds; the seeds' tells of Available and data."""
+    new = {condition.type: condition for condition in report.conditions}
+    if held is None:
+        outcome.did("reported")
+    elif _meaning(held.generation, held.data, held.conditions, whole) != _meaning(
+        report.generation, report.data, new, whole
+    ):
+        outcome.did("updated")
+    before = held.conditions if held is not None else {}
+    outcome.differs("generation", str(held.generation) if held is not None else None, str(report.generation))
+    for kind in sorted({*before, *new} if whole else before):
+        outcome.differs(kind, _line(before.get(kind)), _line(new.get(kind)))
+
+
+def _meaning(
+    generation: int, data: Mapping[str, Any], conditions: Mapping[str, Condition], whole: bool
+) -> tuple[Any, ...]:
+    if not whole:
+        available = conditions.get("Available")
+        return dict(data), available.status if available is not None else None
+    return generation, dict(data), dict(conditions)
+
+
+def _line(condition: Condition | None) -> str | None:
+    if condition is None:
+        return None
+    said = shown_conditions([condition])[condition.type]
+    return f"{said['status']} {said['reason']}: {said['message']}"
+
+
+def _place(wanted: Mapping[str, Any]) -> str:
+    adapter = wanted.get("adapter") or "pullsecret"
+    return f"clusters/{shown(wanted.get('cluster_id') or '?')}/statuses/{shown(adapter)}"
+
+
+def _build(wanted: Mapping[str, Any]) -> Target:
+    if not wanted.get("cluster_id"):
+        raise ConfigurationError("cluster_id is missing")
+    adapter = wanted.get("adapter") or "pullsecret"
+    if not _ADAPTER.match(adapter):
+        raise ConfigurationError(f"adapter {quoted(adapter)} is not letters, digits, dashes and dots")
+    if wanted.get("generation") is not None and wanted["generation"] < 1:
+        raise ConfigurationError("generation is 1 at least")
+    return Target(
+        check_cluster_id(wanted["cluster_id"]),
+        Report(
+            adapter,
+            wanted.get("generation") or 0,
+            _conditions(wanted.get("conditions") or ()),
+            wanted.get("data") or {},
+            wanted.get("metadata") or {},
+        ),
+        wanted.get("when_gone") or "ignore",
+    )
+
+
+def _conditions(given: Sequence[Mapping[str, Any]]) -> tuple[Condition, ...]:
+    conditions: dict[str, Condition] = {}
+    for one in given:
+        if not _CONDITION.match(one["type"]):
+            raise ConfigurationError(
+                f"conditions: type {quoted(one['type'])} is not a word such as Available"
+            )
+        if not _REASON.match(one["reason"]):
+            raise ConfigurationError(
+                f"conditions: {one['type']}: reason {quoted(one['reason'])} is no word such as JobRunning"
+            )
+        if one["type"] in conditions:
+            raise ConfigurationError(f"conditions: {one['type']} is there twice")
+        conditions[one["type"]] = Condition(
+            one["type"], one["status"], one["reason"], one.get("message") or ""
+        )
+    missing = [kind for kind in _MANDATORY if kind not in conditions]
+    if missing:
+        raise ConfigurationError(f"conditions: {', '.join(missing)} missing, which every report must have")
+    return tuple(conditions.values())

@@ -1,0 +1,203 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: hyperfleet_status
+short_description: Report an adapter's statuses of clusters
+version_added: 0.1.0
+description:
+  - Tells the HyperFleet API what an adapter knows of its clusters, for one cluster or thousands in one task.
+  - Every run reports, also what was reported before, since the API asks again for what it has not heard of.
+    A target has changed where the API holds something else than before.
+  - A report's time is that of the request, and later than that of the report before.
+requirements:
+  - urllib3
+extends_documentation_fragment:
+  - hyperfleet.pull_secret.attributes
+  - hyperfleet.pull_secret.run
+options:
+  id: &id
+    description: What results call the target. The default is O(cluster_id).
+    type: str
+  cluster_id: &cluster_id
+    description: Id of the cluster. Every target needs one.
+    type: str
+  adapter: &adapter
+    description: Name of the adapter. The default is V(pullsecret).
+    type: str
+  generation: &generation
+    description:
+      - Generation of the cluster that the report is about. The default is the one that the cluster has.
+      - Give the one that you looked at, if you looked before.
+    type: int
+  conditions: &conditions
+    description:
+      - What is reported. C(Available), C(Applied) and C(Health) have to be there, C(Finalized) should.
+    type: list
+    elements: dict
+    suboptions:
+      type:
+        description: Name of the condition.
+        type: str
+        required: true
+      status:
+        description:
+          - Its status. The API discards a whole report with V(Unknown) for C(Available) unless it is the
+            first. What runs or waits is V(False).
+        type: str
+        required: true
+        choices: ["True", "False", "Unknown"]
+      reason:
+        description: A word such as C(JobRunning).
+        type: str
+        required: true
+      message:
+        description: A sentence for people. It must hold no secret.
+        type: str
+        default: ""
+  data: &data
+    description: What other adapters are to know.
+    type: dict
+  metadata: &metadata
+    description: What is worth knowing of the work.
+    type: dict
+  when_gone: &when_gone
+    description: What to do where there is no such cluster. The default is V(ignore).
+    type: str
+    choices: [ignore, fail]
+  targets:
+    description:
+      - Several targets, handled concurrently in one process. Options at the top level are the defaults
+        of every target.
+    type: list
+    elements: dict
+    suboptions:
+      id: *id
+      cluster_id: *cluster_id
+      adapter: *adapter
+      generation: *generation
+      conditions: *conditions
+      data: *data
+      metadata: *metadata
+      when_gone: *when_gone
+author:
+  - HyperFleet contributors (@openshift-hyperfleet)
+"""
+
+EXAMPLES = r"""
+- name: Report that the pull secret is there
+  hyperfleet.pull_secret.hyperfleet_status:
+    cluster_id: cls-123
+    conditions:
+      - type: Applied
+        status: "True"
+        reason: JobApplied
+      - type: Available
+        status: "True"
+        reason: PullSecretStored
+        message: The pull secret is stored
+      - type: Health
+        status: "True"
+        reason: Healthy
+      - type: Finalized
+        status: "False"
+        reason: NotDeleting
+    data:
+      secret_version: "3"
+"""
+
+RETURN = r"""
+targets:
+  description: One entry for each target, in their order.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    id:
+      description: What the target is called.
+      type: str
+      returned: always
+      sample: cls-123
+    place:
+      description: Full name of what is written.
+      type: str
+      returned: always
+      sample: clusters/cls-123/statuses/pullsecret
+    changed:
+      description: Whether the API holds something else than before, or would in check mode.
+      type: bool
+      returned: always
+    actions:
+      description: V(reported) for an adapter's first report, V(updated) for one that says something else.
+      type: list
+      elements: str
+      returned: always
+    accepted:
+      description: Whether the API took the report; false where it discarded it, null in check mode.
+      type: bool
+      returned: always
+    gone:
+      description: Whether there is no such cluster.
+      type: bool
+      returned: always
+    generation:
+      description: The generation that was reported on.
+      type: int
+      returned: when the cluster is there
+    observed_time:
+      description: The report's time.
+      type: str
+      returned: when it was sent
+    warnings:
+      description: Why a report may have been discarded.
+      type: list
+      elements: str
+      returned: always
+    operations:
+      description: Retries and failures, as entries of a structured log.
+      type: list
+      elements: dict
+      returned: always
+    retries:
+      description: How many requests had to be repeated.
+      type: int
+      returned: always
+    failed:
+      description: Whether the target failed.
+      type: bool
+      returned: on failure
+    kind:
+      description: Kind of the failure.
+      type: str
+      returned: on failure
+    msg:
+      description: What went wrong, where, and what to do.
+      type: str
+      returned: on failure
+failed_targets:
+  description: The failed ones again, with their id, place, kind and message.
+  returned: always
+  type: list
+  elements: dict
+summary:
+  description: Counts of total, changed and failed targets.
+  returned: always
+  type: dict
+  sample: {total: 1000, changed: 10, failed: 1}
+"""
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_module
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_status
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(hyperfleet_status.target_options, hyperfleet_status.run)
+
+
+if __name__ == "__main__":
+    main()

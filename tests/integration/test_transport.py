@@ -1,0 +1,207 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A request ends in its time, in whichever part of it the server, or a proxy, is slow."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from urllib3 import PoolManager, ProxyManager
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, ReadTimeoutError
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Late, Transport
+from tests.integration.gcp.login import TlsFront
+
+Served = Callable[[socket.socket], None]
+# No byte is late, and the whole is.
+_SECONDS, _PACE, _MUCH = 0.5, 0.05, 10.0
+_OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+
+class Server:
+    """Does what it is told with each connection, in a thread of its own."""
+
+    def __init__(self, serve: Served) -> None:
+        self._serve = serve
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self.connections = 0
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _address = self._socket.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self._one, args=(connection,), daemon=True).start()
+
+    def _one(self, connection: socket.socket) -> None:
+        with connection:
+            try:
+                self._serve(connection)
+            except OSError:
+                pass  # the client has had enough
+
+    def stop(self) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+@contextmanager
+def serving(serve: Served) -> Iterator[Server]:
+    server = Server(serve)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def dripping(begin: bytes, then: bytes) -> Served:
+    """Answers with the first part at once, and with the other again and again."""
+
+    def serve(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(begin)
+        while True:
+            connection.sendall(then)
+            time.sleep(_PACE)
+
+    return serve
+
+
+def silent(connection: socket.socket) -> None:
+    while connection.recv(65536):
+        pass
+
+
+def deaf(connection: socket.socket) -> None:
+    """Reads nothing, and is not there for ever."""
+    connection.settimeout(_MUCH)
+    threading.Event().wait(_MUCH)
+
+
+def late(
+    transport: Transport, error: type[Exception] | tuple[type[Exception], ...], **options: object
+) -> None:
+    start = time.monotonic()
+    with pytest.raises(error):
+        transport.request("GET", "/", headers={}, seconds=_SECONDS, **options)  # type: ignore[arg-type]
+    assert time.monotonic() - start < _MUCH / 2
+
+
+@pytest.mark.parametrize(
+    ("begin", "then"),
+    [
+        (b"HT", b" "),
+        (b"HTTP/1.1 200 OK\r\nX: ", b"x"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b"x"),
+        (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", b"x"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0"),
+    ],
+    ids=["status", "headers", "length", "until closed", "chunks", "a chunk's size"],
+)
+def test_a_server_that_answers_a_little_at_a_time(begin: bytes, then: bytes) -> None:
+    with serving(dripping(begin, then)) as server:
+        late(Transport(f"http://{server.address}", PoolManager()), Late)
+
+
+def test_a_server_that_says_nothing() -> None:
+    with serving(silent) as server:
+        late(Transport(f"http://{server.address}", PoolManager()), ReadTimeoutError)
+
+
+def test_a_server_that_does_not_read() -> None:
+    with serving(deaf) as server:
+        late(Transport(f"http://{server.address}", PoolManager()), HTTPError, body=b"x" * (32 << 20))
+
+
+def test_a_handshake_that_does_not_end() -> None:
+    with serving(silent) as server:
+        late(Transport(f"https://{server.address}", PoolManager()), ConnectTimeoutError)
+
+
+def test_a_dripping_server_behind_tls(tmp_path: Path) -> None:
+    with serving(dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b"x")) as server:
+        front = TlsFront(server.address, tmp_path)
+        try:
+            late(Transport(front.url, PoolManager(ca_certs=str(front.authority))), Late)
+        finally:
+            front.stop()
+
+
+def test_a_proxy_that_answers_a_little_at_a_time() -> None:
+    with serving(dripping(b"HTTP/1.1 200 OK\r\nX: ", b"x")) as proxy:
+        late(Transport("https://127.0.0.1:1", ProxyManager(f"http://{proxy.address}")), (HTTPError, Late))
+        late(Transport("http://127.0.0.1:1", ProxyManager(f"http://{proxy.address}")), Late)
+
+
+def test_a_time_that_was_nearly_over_is_not_the_next_request_s() -> None:
+    """On the same connection: the first answer comes in two parts, and leaves the socket little time."""
+
+    def serve(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(_OK[:10])
+        time.sleep(_SECONDS * 0.8)
+        connection.sendall(_OK[10:])
+        connection.recv(65536)
+        time.sleep(_SECONDS * 0.8)
+        connection.sendall(_OK)
+
+    with serving(serve) as server:
+        transport = Transport(f"http://{server.address}", PoolManager())
+        for _number in range(2):
+            answer = transport.request("GET", "/", headers={}, seconds=_SECONDS * 1.6)
+            assert (answer.status, answer.data) == (200, b"{}")
+        assert server.connections == 1
+
+
+def test_an_answer_without_an_end_is_read_as_far_as_was_allowed() -> None:
+    def serve(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        while True:
+            connection.sendall(b"x" * 65536)
+
+    with serving(serve) as server:
+        transport = Transport(f"http://{server.address}", PoolManager())
+        answer = transport.request("GET", "/", headers={}, seconds=_MUCH, largest=100_000)
+        assert len(answer.data) == 100_001
+
+
+def test_headers_and_body_are_one_write_and_the_base_s_path_comes_first() -> None:
+    seen: list[bytes] = []
+
+    def serve(connection: socket.socket) -> None:
+        seen.append(connection.recv(65536))
+        connection.sendall(_OK)
+
+    with serving(serve) as server:
+        transport = Transport(f"http://{server.address}/base", PoolManager())
+        transport.request("PUT", "/x?y=z", headers={"A": "b"}, body=b"the body", seconds=_MUCH)
+    assert seen[0].startswith(b"PUT /base/x?y=z HTTP/1.1\r\n")
+    assert seen[0].endswith(b"\r\n\r\nthe body")
+
+
+def test_connections_that_were_closed_are_opened_again() -> None:
+    def serve(connection: socket.socket) -> None:
+        while connection.recv(65536):
+            connection.sendall(_OK)
+
+    with serving(serve) as server:
+        transport = Transport(f"http://{server.address}", PoolManager())
+        for _number in range(2):
+            assert transport.request("GET", "/", headers={}, seconds=_MUCH).status == 200
+        transport.close()
+        assert transport.request("GET", "/", headers={}, seconds=_MUCH).status == 200
+        assert server.connections == 2

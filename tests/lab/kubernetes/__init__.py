@@ -4,15 +4,17 @@
 
 """A small Kubernetes API server for the quickstart and fast tests.
 
-It serves the core kinds the collection writes (Secrets, ServiceAccounts, Namespaces, ConfigMaps, Events)
-with the codes, reasons and messages of the real server, and is held to ``tests/contract/kubernetes``,
-which the real kube-apiserver passes too. It has no controllers, no admission plug-ins but the namespace's,
-no owner references' garbage collection and no server-side apply (415).
+It serves the kinds the collection meets (Secrets, ServiceAccounts, Namespaces, Events, Jobs, Pods …) with
+the codes, reasons and messages of the real server, and is held to ``tests/contract/kubernetes``, which the
+real kube-apiserver passes too. It has no controllers (a test plays them: ``Playing``), no admission plug-ins
+but the namespace's, no owner references' garbage collection but that of a Job's pods, and no server-side
+apply (415).
 """
 
 from __future__ import annotations
 
 from tests.lab.kubernetes.faults import Call, Fault
 from tests.lab.kubernetes.lab import KubernetesLab
+from tests.lab.kubernetes.playing import Playing
 
-__all__ = ["Call", "Fault", "KubernetesLab"]
+__all__ = ["Call", "Fault", "KubernetesLab", "Playing"]

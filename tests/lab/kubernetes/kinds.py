@@ -17,6 +17,7 @@ import json
 import re
 from typing import Any
 
+from tests.lab.kubernetes.batch import BATCH_DEFAULTS, immutable_job, validate_job
 from tests.lab.kubernetes.metadata import (
     decode_metadata,
     string_map,
@@ -34,10 +35,12 @@ from tests.lab.kubernetes.status import (
     field_too_long,
     invalid,
 )
-from tests.lab.kubernetes.workloads import DEFAULTS, immutable_fields
+from tests.lab.kubernetes.workloads import DEFAULTS as WORKLOAD_DEFAULTS
+from tests.lab.kubernetes.workloads import immutable_fields
 
 Object = dict[str, Any]
 
+DEFAULTS = {**WORKLOAD_DEFAULTS, **BATCH_DEFAULTS}
 SECRET_LIMIT = 1024 * 1024
 _DATA_KEY = re.compile(r"[-._a-zA-Z0-9]+")
 _DATA_KEY_TEXT = (
@@ -218,7 +221,10 @@ def validate(resource: Resource, obj: Object, old: Object | None) -> None:
         if resource.kind in ("Secret", "ConfigMap"):
             errors += _validate_immutable(obj, old)
         errors += immutable_fields(resource.kind, obj, old)
+        errors += immutable_job(resource.kind, obj, old)
     if resource.kind == "Secret":
         errors += _validate_secret(obj)
+    elif resource.kind == "Job":
+        errors += validate_job(obj)
     if errors:
         raise invalid(resource.kind, metadata.get("name", ""), errors, group=resource.group)

@@ -119,6 +119,18 @@ def _qualified(field: str, key: str) -> list[FieldError]:
     return errors
 
 
+def label_errors(field: str, labels: dict[str, str]) -> list[FieldError]:
+    """What is wrong with labels."""
+    errors: list[FieldError] = []
+    for key, value in labels.items():
+        errors += _qualified(field, key)
+        if len(value) > 63:
+            errors.append(field_invalid(field, value, "must be no more than 63 characters"))
+        if value and not _QUALIFIED.fullmatch(value):
+            errors.append(field_invalid(field, value, _LABEL_VALUE_TEXT))
+    return errors
+
+
 def validate_metadata(resource: Resource, metadata: Object) -> list[FieldError]:
     """Check what is checked on create and on update."""
     errors: list[FieldError] = []
@@ -135,12 +147,7 @@ def validate_metadata(resource: Resource, metadata: Object) -> list[FieldError]:
             errors.append(field_invalid("metadata.name", name, "must be no more than 253 characters"))
         if not _SUBDOMAIN.fullmatch(name):
             errors.append(field_invalid("metadata.name", name, _SUBDOMAIN_TEXT))
-    for key, value in metadata.get("labels", {}).items():
-        errors += _qualified("metadata.labels", key)
-        if len(value) > 63:
-            errors.append(field_invalid("metadata.labels", value, "must be no more than 63 characters"))
-        if value and not _QUALIFIED.fullmatch(value):
-            errors.append(field_invalid("metadata.labels", value, _LABEL_VALUE_TEXT))
+    errors += label_errors("metadata.labels", metadata.get("labels", {}))
     for index, finalizer in enumerate(metadata.get("finalizers", [])):
         field = f"metadata.finalizers[{index}]"
         if "/" not in finalizer:

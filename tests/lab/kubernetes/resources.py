@@ -31,6 +31,7 @@ class Resource:
 
     ``fields`` are the top-level fields that survive decoding; all others are dropped, as the API
     server does.
+    ``subresources`` are those that are read, put and patched like the object itself.
     ``returns_deleted`` tells whether DELETE answers with the object instead of a ``Status``.
     """
 
@@ -45,6 +46,7 @@ class Resource:
     verbs: tuple[str, ...] = tuple(VERBS)
     group: str = ""
     version: str = "v1"
+    subresources: tuple[str, ...] = ()
 
     @property
     def api_version(self) -> str:
@@ -103,6 +105,16 @@ RESOURCES = {
             short_names=("sa",),
         ),
         _resource("nodes", "Node", "spec status", namespaced=False, short_names=("no",)),
+        _resource(
+            "pods",
+            "Pod",
+            "spec status",
+            returns_deleted=True,
+            short_names=("po",),
+            selectable=("status.phase", "spec.nodeName"),
+            subresources=("status",),
+        ),
+        _resource("jobs", "Job", "spec status", group="batch", subresources=("status",)),
         _resource("daemonsets", "DaemonSet", "spec status", short_names=("ds",), group="apps"),
         _resource("roles", "Role", "rules", group=_RBAC),
         _resource("rolebindings", "RoleBinding", "roleRef subjects", group=_RBAC),
@@ -137,6 +149,19 @@ def _api_group(resource: Resource) -> dict[str, Any]:
     return {"name": resource.group, "versions": [version], "preferredVersion": version}
 
 
+def _subresources(resource: Resource) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": f"{resource.plural}/{name}",
+            "singularName": "",
+            "namespaced": resource.namespaced,
+            "kind": resource.kind,
+            "verbs": ["get", "patch", "update"],
+        }
+        for name in resource.subresources
+    ]
+
+
 def _dumps(document: dict[str, Any]) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
 
@@ -149,7 +174,12 @@ def discovery(address: str) -> dict[str, bytes]:
             {
                 "kind": "APIResourceList",
                 "groupVersion": name,
-                "resources": [_api_resource(r) for r in RESOURCES.values() if r.api_version == name],
+                "resources": [
+                    item
+                    for r in RESOURCES.values()
+                    if r.api_version == name
+                    for item in (_api_resource(r), *_subresources(r))
+                ],
             }
         )
         for name, r in versions.items()

@@ -50,6 +50,7 @@ class Target(NamedTuple):
     namespace: str | None
     name: str
     verb: str
+    sub: str = ""
 
     @property
     def space(self) -> str:
@@ -64,7 +65,7 @@ class User:
 
 
 @functools.lru_cache(maxsize=4096)
-def _split(path: str) -> tuple[Resource, str | None, str] | None:
+def _split(path: str) -> tuple[Resource, str | None, str, str] | None:
     parts = path.split("/")[1:]
     core = parts[:1] == ["api"]
     if not all(parts) or not (core or parts[:1] == ["apis"]):
@@ -73,21 +74,23 @@ def _split(path: str) -> tuple[Resource, str | None, str] | None:
     namespace: str | None = None
     if len(rest) >= 3 and rest[0] == "namespaces":
         namespace, rest = rest[1], rest[2:]
-    if not rest or len(rest) > 2:
+    if not rest or len(rest) > 3:
         return None
     resource = RESOURCES.get(rest[0])
-    name = rest[1] if len(rest) == 2 else ""
+    name = rest[1] if len(rest) > 1 else ""
+    sub = rest[2] if len(rest) == 3 else ""
     if (
         resource is None
         or resource.api_version != api_version
         or (namespace is not None and not resource.namespaced)
+        or (sub and sub not in resource.subresources)
     ):
         return None
     if resource.namespaced and name and namespace is None:
         return None
     if resource.plural == "namespaces" and name:
         namespace = name  # the authorizer sees a namespace as lying in itself
-    return resource, namespace, name
+    return resource, namespace, name, sub
 
 
 def route(request: Request) -> Target | None:
@@ -95,11 +98,13 @@ def route(request: Request) -> Target | None:
     found = _split(request.path)
     if found is None:
         return None
-    resource, namespace, name = found
+    resource, namespace, name, sub = found
     verb = (_ONE if name else _MANY).get(request.method, "")
+    if sub and verb == "delete":
+        verb = ""
     if verb == "list" and request.flag("watch"):
         verb = "watch"
-    return Target(resource, namespace, name, verb)
+    return Target(resource, namespace, name, verb, sub)
 
 
 def authenticate(request: Request, tokens: dict[str, User]) -> User | None:
@@ -118,9 +123,10 @@ def authorize(user: User, target: Target) -> None:
         return
     where = f'in the namespace "{target.namespace}"' if target.namespace else "at the cluster scope"
     resource = target.resource
+    plural = resource.plural + (f"/{target.sub}" if target.sub else "")
     raise forbidden(
         resource.qualified,
         target.name,
-        f'User "{user.name}" cannot {target.verb} resource "{resource.plural}" in API group '
+        f'User "{user.name}" cannot {target.verb} resource "{plural}" in API group '
         f'"{resource.group}" {where}',
     )

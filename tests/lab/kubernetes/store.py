@@ -118,7 +118,8 @@ class Store:
         namespace, name = metadata.get("namespace", ""), metadata["name"]
         if name in self._objects[resource.plural].get(namespace, {}):
             raise already_exists(resource.qualified, name)
-        metadata["uid"] = str(uuid.uuid4())
+        # A Job's selector has it already.
+        metadata["uid"] = metadata.get("uid") or str(uuid.uuid4())
         metadata["creationTimestamp"] = now()
         stored = {**obj, "metadata": metadata}
         if dry_run:

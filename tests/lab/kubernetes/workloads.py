@@ -41,11 +41,22 @@ _STATUS = {
 
 def _daemon_set(out: Object) -> None:
     # Stored objects are shared and never changed in place.
-    spec = out["spec"] = _without_null(copy.deepcopy(out.get("spec") or {}))
+    spec = out["spec"] = without_null(copy.deepcopy(out.get("spec") or {}))
     out["status"] = dict(_STATUS)
     template = spec.setdefault("template", {})
     template["metadata"] = {**(template.get("metadata") or {})}
-    pod = template["spec"] = {**_POD, **(template.get("spec") or {})}
+    template["spec"] = pod_spec(template.get("spec") or {})
+    rolling = {"maxUnavailable": 1, "maxSurge": 0}
+    strategy = {"type": "RollingUpdate", **(spec.get("updateStrategy") or {})}
+    if strategy["type"] == "RollingUpdate":
+        strategy["rollingUpdate"] = {**rolling, **(strategy.get("rollingUpdate") or {})}
+    spec["updateStrategy"] = strategy
+    spec.setdefault("revisionHistoryLimit", 10)
+
+
+def pod_spec(given: Object) -> Object:
+    """A pod's spec with what is added to it; changes parts of ``given``."""
+    pod = {**_POD, **given}
     if pod.get("serviceAccountName"):
         pod["serviceAccount"] = pod["serviceAccountName"]
     for name in ("nodeSelector", "tolerations", "imagePullSecrets"):
@@ -55,12 +66,7 @@ def _daemon_set(out: Object) -> None:
     for volume in pod.get("volumes") or []:
         if "hostPath" in volume:
             volume["hostPath"].setdefault("type", "")
-    rolling = {"maxUnavailable": 1, "maxSurge": 0}
-    strategy = {"type": "RollingUpdate", **(spec.get("updateStrategy") or {})}
-    if strategy["type"] == "RollingUpdate":
-        strategy["rollingUpdate"] = {**rolling, **(strategy.get("rollingUpdate") or {})}
-    spec["updateStrategy"] = strategy
-    spec.setdefault("revisionHistoryLimit", 10)
+    return pod
 
 
 def _container(given: Object) -> Object:
@@ -88,11 +94,11 @@ def _canonical(amount: Any) -> str:
     return text
 
 
-def _without_null(value: Any) -> Any:
+def without_null(value: Any) -> Any:
     """A null is no value, in a list of a merge patch too."""
     if isinstance(value, dict):
-        return {name: _without_null(item) for name, item in value.items() if item is not None}
-    return [_without_null(item) for item in value] if isinstance(value, list) else value
+        return {name: without_null(item) for name, item in value.items() if item is not None}
+    return [without_null(item) for item in value] if isinstance(value, list) else value
 
 
 def _role_binding(out: Object) -> None:

@@ -10,6 +10,8 @@ import json
 import secrets
 from typing import Any
 
+from tests.lab.kubernetes import collecting
+from tests.lab.kubernetes.batch import new_job
 from tests.lab.kubernetes.kinds import decode, validate
 from tests.lab.kubernetes.patches import PATCH_TYPES, apply_patch
 from tests.lab.kubernetes.routing import Request, Target
@@ -79,10 +81,13 @@ def create(store: Store, target: Target, request: Request) -> Entry:
         metadata["namespace"] = target.namespace
     else:
         metadata.pop("namespace", None)
+    metadata.pop("uid", None)
     if metadata.get("generateName") and not metadata.get("name"):
         metadata["name"] = metadata["generateName"] + secrets.token_hex(3)[:5]
     if resource.namespaced:
         _admit_to_namespace(store, target, metadata)
+    if resource.plural == "jobs":
+        new_job(obj)
     validate(resource, obj, None)
     if metadata.pop("resourceVersion", ""):
         raise ApiError(500, "resourceVersion should not be set on objects to be created", reason="")
@@ -194,7 +199,11 @@ def _store_update(
             metadata[key] = before[key]
     if resource.plural == "namespaces":
         new["spec"], new["status"] = old.obj["spec"], old.obj["status"]
-    elif resource.plural == "daemonsets":
+    elif target.sub:
+        # Of the rest of what was sent nothing counts.
+        metadata = {**before}
+        new = {**old.obj, "status": new.get("status") or {}, "metadata": metadata}
+    elif resource.subresources or resource.plural == "daemonsets":
         new["status"] = old.obj["status"]
     validate(resource, new, old.obj)
     metadata["resourceVersion"] = before["resourceVersion"]
@@ -240,7 +249,23 @@ def delete(store: Store, target: Target, request: Request) -> Deleted:
             f"the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in "
             f"record ({metadata['resourceVersion']}). The object might have been modified",
         )
-    return _remove(store, target, old, dry)
+    if dry or resource.plural not in ("jobs", "pods"):
+        return _remove(store, target, old, dry)
+    if resource.plural == "pods":
+        return _remove_pod(store, target, old, collecting.grace_of(body, request.query))
+    policy = collecting.propagation_of(body, request.query)
+    deleted = _remove(store, target, collecting.held(old) if policy == "Foreground" else old, dry)
+    collecting.collect(store, old.obj, policy)
+    return deleted
+
+
+def _remove_pod(store: Store, target: Target, old: Entry, grace: int | None) -> Deleted:
+    """Where a kubelet has it, it stays until that has ended it, and says so by a second DELETE."""
+    if grace == 0 or not collecting.lingers(old.obj):
+        deleted = _remove(store, target, old, False)
+        collecting.release(store, old.obj)
+        return deleted
+    return Deleted(collecting.mark(store, old), gone=False)
 
 
 def _remove(store: Store, target: Target, old: Entry, dry: bool) -> Deleted:

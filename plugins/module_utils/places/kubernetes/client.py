@@ -64,6 +64,7 @@ _LARGEST = 16 << 20
 _GROUPS = {
     "daemonsets": "apps/v1",
     "hostedcontrolplanes": "hypershift.openshift.io/v1beta1",
+    "jobs": "batch/v1",
     "leases": "coordination.k8s.io/v1",
     "rolebindings": "rbac.authorization.k8s.io/v1",
     "roles": "rbac.authorization.k8s.io/v1",
@@ -181,10 +182,27 @@ class KubernetesClient:
             raise Overtaken(error.message) from None
 
     def delete(
-        self, namespace: str, kind: str, name: str, preconditions: Mapping[str, str], deadline: Deadline
+        self,
+        namespace: str,
+        kind: str,
+        name: str,
+        preconditions: Mapping[str, str],
+        deadline: Deadline,
+        *,
+        propagation: str | None = None,
     ) -> bool:
-        """Delete just the object that was read; False where it was gone already."""
-        body = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": dict(preconditions)}
+        """Delete just the object that was read; False where it was gone already.
+
+        :param propagation: ``Foreground``: it stays until what it owns is gone; ``Background``: it goes
+            first.  None is the server's default, which leaves a Job's pods behind.
+        """
+        body: dict[str, Any] = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": dict(preconditions),
+        }
+        if propagation:
+            body["propagationPolicy"] = propagation
         try:
             self._json(
                 "DELETE",

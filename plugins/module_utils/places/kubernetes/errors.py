@@ -49,8 +49,10 @@ _KINDS = (
     "daemonsets",
     "events",
     "hostedcontrolplanes",
+    "jobs",
     "leases",
     "nodes",
+    "pods",
     "rolebindings",
     "roles",
 )

@@ -1,0 +1,276 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A test plays the kubelet, the scheduler and, where there is none, the Job controller.
+
+It speaks to the API as these do, through ``…/pods`` and ``…/status``.  On a real server the controller
+manager makes the pods and says how a Job ended; on the stand-in that is played, too.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+Object = dict[str, Any]
+# Method, path, body and content type to status and decoded body.
+Request = Callable[[str, str, Any, str], tuple[int, Any]]
+
+_JSON = "application/json"
+_MERGE = "application/merge-patch+json"
+_DONE = ("Complete", "Failed")
+
+
+class Playing:
+    """Whoever is behind the API, for one namespace.
+
+    :param controllers: whether Jobs have a controller of their own, as on a real control plane.
+    """
+
+    def __init__(self, request: Request, namespace: str, *, controllers: bool = False) -> None:
+        self._request = request
+        self._controllers = controllers
+        self._jobs = f"/apis/batch/v1/namespaces/{namespace}/jobs"
+        self._pods = f"/api/v1/namespaces/{namespace}/pods"
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    def job(self, name: str) -> Object | None:
+        """The Job, or None."""
+        code, found = self._request("GET", f"{self._jobs}/{name}", None, _JSON)
+        return found if code == 200 else None
+
+    def pods(self, job: str | None = None) -> list[Object]:
+        """The pods, or a Job's, the newest last."""
+        _code, found = self._request("GET", self._pods, None, _JSON)
+        chosen = [p for p in found["items"] if job is None or (_labels(p).get("job-name") == job)]
+        return sorted(chosen, key=lambda pod: (pod["metadata"]["creationTimestamp"], _number(pod)))
+
+    # -- playing ----------------------------------------------------------------------------------
+
+    def begin(self, job: str) -> Object:
+        """Its pod, that waits for a node; another one where all that it had have ended."""
+        if self._controllers:
+            return self._awaited(lambda: self._active(job), f"a pod of {job}")
+        found = self._active(job)
+        if found is not None:
+            return found
+        made = self._make_pod(job)
+        self._job_status(job, {"active": 1, "ready": 0, "startTime": _now(), "terminating": 0})
+        return made
+
+    def run(self, job: str, *, node: str | None = None) -> Object:
+        """Its container runs.
+
+        :param node: with one a deleted pod stays until ``end_deleted``; only on the stand-in.
+        """
+        pod = self.begin(job)
+        if node is not None:
+            self._patch(f"{self._pods}/{_name(pod)}", {"spec": {"nodeName": node}})
+        running = {"running": {"startedAt": _now()}}
+        return self._pod_status(pod, {"phase": "Running", "containerStatuses": [_container(pod, running)]})
+
+    def finish(self, job: str, message: str = "", *, exit_code: int = 0, reason: str = "") -> Object:
+        """Its container ends; the Job does where the controller says so.
+
+        :param message: of its termination; :param reason: such as ``OOMKilled``.
+        """
+        pod = self.begin(job)
+        now = _now()
+        terminated = {
+            "exitCode": exit_code,
+            "reason": reason or ("Completed" if exit_code == 0 else "Error"),
+            "message": message,
+            "startedAt": now,
+            "finishedAt": now,
+        }
+        pod = self._pod_status(
+            pod,
+            {
+                "phase": "Succeeded" if exit_code == 0 else "Failed",
+                "containerStatuses": [_container(pod, {"terminated": terminated})],
+            },
+        )
+        self._count(job, exit_code)
+        return pod
+
+    def stick(self, job: str, reason: str, message: str = "") -> Object:
+        """Its container waits: ``ImagePullBackOff``, ``CreateContainerConfigError`` …"""
+        pod = self.begin(job)
+        waiting = {"waiting": {"reason": reason, "message": message}}
+        return self._pod_status(pod, {"phase": "Pending", "containerStatuses": [_container(pod, waiting)]})
+
+    def unschedulable(self, job: str, message: str = "0/3 nodes are available", *, since: str = "") -> Object:
+        """No node takes its pod."""
+        condition = {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": "Unschedulable",
+            "message": message,
+            "lastTransitionTime": since or _now(),
+        }
+        return self._pod_status(self.begin(job), {"phase": "Pending", "conditions": [condition]})
+
+    def evict(self, job: str, message: str = "The node was low on resource: memory.") -> Object:
+        """Its pod is evicted; as podFailurePolicy wants it, that is no failure of the Job's."""
+        pod = self.begin(job)
+        condition = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": "TerminationByKubelet",
+            "message": message,
+            "lastTransitionTime": _now(),
+        }
+        pod = self._pod_status(
+            pod, {"phase": "Failed", "reason": "Evicted", "message": message, "conditions": [condition]}
+        )
+        self._job_status(job, {"active": 0})
+        return pod
+
+    def fail(self, job: str, reason: str, message: str = "") -> None:
+        """The Job ends as the controller ends one: ``DeadlineExceeded``.  Only on the stand-in."""
+        assert not self._controllers, "the real controller has its own mind"
+        self._end(job, "Failed", reason, {"active": 0}, message)
+
+    def end_deleted(self) -> None:
+        """The kubelet has ended the pods that are marked as deleted."""
+        for pod in self.pods():
+            if pod["metadata"].get("deletionTimestamp"):
+                self._request("DELETE", f"{self._pods}/{_name(pod)}", {"gracePeriodSeconds": 0}, _JSON)
+
+    # -- the Job controller -------------------------------------------------------------------------
+
+    def _active(self, job: str) -> Object | None:
+        ended = ("Succeeded", "Failed")
+        active = [pod for pod in self.pods(job) if pod.get("status", {}).get("phase") not in ended]
+        return active[-1] if active else None
+
+    def _make_pod(self, name: str) -> Object:
+        job = self._known(name)
+        template = job["spec"]["template"]
+        body = {
+            "metadata": {
+                "name": f"{name[:57]}-{len(self.pods(name)):02}{secrets.token_hex(1)}",
+                "labels": template["metadata"].get("labels", {}),
+                "annotations": template["metadata"].get("annotations", {}),
+                "ownerReferences": [
+                    {
+                        "apiVersion": "batch/v1",
+                        "kind": "Job",
+                        "name": name,
+                        "uid": job["metadata"]["uid"],
+                        "controller": True,
+                        "blockOwnerDeletion": True,
+                    }
+                ],
+            },
+            "spec": template["spec"],
+        }
+        code, made = self._request("POST", self._pods, body, _JSON)
+        assert code == 201, (code, made)
+        return dict(made)
+
+    def _count(self, name: str, exit_code: int) -> None:
+        """What the controller makes of a pod's end."""
+        if self._controllers:
+            self._awaited(lambda: self._settled(name), f"the end of a pod of {name}")
+            return
+        job = self._known(name)
+        status, spec = job.get("status") or {}, job["spec"]
+        if exit_code == 0:
+            ended = {"active": 0, "succeeded": 1, "completionTime": _now()}
+            self._end(name, "Complete", "CompletionsReached", ended)
+            return
+        failed = int(status.get("failed") or 0) + 1
+        if _fails_at_once(spec, exit_code):
+            self._end(name, "Failed", "PodFailurePolicy", {"active": 0, "failed": failed})
+        elif failed > spec["backoffLimit"]:
+            self._end(name, "Failed", "BackoffLimitExceeded", {"active": 0, "failed": failed})
+        else:
+            self._job_status(name, {"active": 0, "failed": failed})
+
+    def _settled(self, name: str) -> Object | None:
+        job = self._known(name)
+        status = job.get("status") or {}
+        counted = not (status.get("uncountedTerminatedPods") or {})
+        if any(c["type"] in _DONE and c["status"] == "True" for c in status.get("conditions") or ()):
+            return job
+        return job if status.get("failed") and counted else None
+
+    def _end(self, name: str, kind: str, reason: str, status: Object, message: str = "") -> None:
+        now = _now()
+        condition = {
+            "type": kind,
+            "status": "True",
+            "reason": reason,
+            "message": message,
+            "lastProbeTime": now,
+            "lastTransitionTime": now,
+        }
+        self._job_status(name, {**status, "conditions": [condition]})
+
+    # -- requests -----------------------------------------------------------------------------------
+
+    def _known(self, name: str) -> Object:
+        job = self.job(name)
+        assert job is not None, f"there is no job {name}"
+        return job
+
+    def _job_status(self, name: str, status: Object) -> None:
+        self._patch(f"{self._jobs}/{name}/status", {"status": status})
+
+    def _pod_status(self, pod: Object, status: Object) -> Object:
+        return self._patch(f"{self._pods}/{_name(pod)}/status", {"status": status})
+
+    def _patch(self, path: str, body: Object) -> Object:
+        code, answer = self._request("PATCH", path, body, _MERGE)
+        assert code == 200, (path, code, answer)
+        return dict(answer)
+
+    @staticmethod
+    def _awaited(look: Callable[[], Object | None], what: str, seconds: float = 60) -> Object:
+        deadline = time.monotonic() + seconds
+        while (found := look()) is None:
+            assert time.monotonic() < deadline, f"waited in vain for {what}"
+            time.sleep(0.05)
+        return found
+
+
+def _fails_at_once(spec: Object, exit_code: int) -> bool:
+    rules = (spec.get("podFailurePolicy") or {}).get("rules") or ()
+    return any(
+        rule["action"] == "FailJob" and exit_code in (rule.get("onExitCodes") or {}).get("values", ())
+        for rule in rules
+    )
+
+
+def _container(pod: Object, state: Object) -> Object:
+    container = pod["spec"]["containers"][0]
+    return {
+        "name": container["name"],
+        "image": container["image"],
+        "imageID": "",
+        "ready": "running" in state,
+        "restartCount": 0,
+        "state": state,
+    }
+
+
+def _name(pod: Object) -> str:
+    return str(pod["metadata"]["name"])
+
+
+def _labels(pod: Object) -> Object:
+    return dict(pod["metadata"].get("labels") or {})
+
+
+def _number(pod: Object) -> int:
+    return int(pod["metadata"]["resourceVersion"])
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,149 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which Job counts, and what is done about the others."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, Optional
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import model
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.planning import (
+    ENDING,
+    HOLD,
+    KEEP,
+    MAKE,
+    Plan,
+    make_plan,
+    pause,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.seen import (
+    COMPLETE,
+    FAILED,
+    Job,
+)
+
+NOW = 1_000_000.0
+
+
+def job(generation: int, content: Optional[str] = "A", end: Optional[str] = None, **more: Any) -> Job:
+    return Job(
+        f"j-{generation}",
+        f"u-{generation}",
+        "1",
+        generation,
+        content=content,
+        template=more.pop("template", "T"),
+        ended=end,
+        ended_at=more.pop("ended_at", NOW),
+        created=float(generation),
+        **more,
+    )
+
+
+def plan(jobs: Sequence[Job], state: str = model.RUNNING, *, generation: int = 3, **more: Any) -> Plan:
+    def observe(found: Job) -> Observed:
+        seen_as = {COMPLETE: model.SUCCEEDED, FAILED: model.FAILED}.get(found.ended or "", state)
+        return Observed(seen_as, "Reason", "", retry=more.get("retry", True))
+
+    return make_plan(
+        jobs,
+        generation=generation,
+        name=f"j-{generation}",
+        content=more.get("content", "A"),
+        template=lambda: more.get("template", "T"),
+        observe=observe,
+        keep=more.get("keep", 1),
+        now=more.get("now", NOW),
+    )
+
+
+def short(made: Plan) -> tuple[str, list[str], list[str]]:
+    return made.step, [job.name for job in made.delete], [job.name for job in made.clean]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "step", "delete", "clean"),
+    [
+        ([], MAKE, [], []),
+        # The same content, of this or an earlier generation, going on or done.
+        ([job(3)], KEEP, [], []),
+        ([job(3, end=COMPLETE)], KEEP, [], []),
+        ([job(1)], KEEP, [], []),
+        ([job(1, end=COMPLETE)], KEEP, [], []),
+        # Another content: one that goes on has to end first.
+        ([job(2, "B")], ENDING, ["j-2"], []),
+        ([job(2, "B", COMPLETE)], MAKE, [], []),
+        ([job(2, "B", FAILED)], MAKE, [], []),
+        ([job(2, "B", deleting=True)], ENDING, [], []),
+        ([job(2, "B", COMPLETE, deleting=True)], MAKE, [], []),
+        # The same name is in the way, though it is not the same work: the placement moved the cluster.
+        ([job(3, "B", COMPLETE)], MAKE, ["j-3"], []),
+        ([job(3, "B", COMPLETE, deleting=True)], ENDING, [], []),
+        ([job(3, None)], ENDING, ["j-3"], []),
+        # What was done before the newest was undone by it.
+        ([job(1, end=COMPLETE), job(2, "B", COMPLETE)], MAKE, [], ["j-1"]),
+        ([job(1, end=COMPLETE), job(2, "B", FAILED)], MAKE, [], ["j-1"]),
+        ([job(1, end=COMPLETE), job(2, "B", COMPLETE, deleting=True)], MAKE, [], []),
+        # Beside the one that counts none goes on.
+        ([job(1, "B"), job(3)], KEEP, ["j-1"], []),
+        # Deleted by hand while it went on: its pod may be there yet.
+        ([job(3, deleting=True)], ENDING, [], []),
+        # An order of old.
+        ([job(4)], HOLD, [], []),
+        ([job(3), job(4, "B", COMPLETE)], HOLD, [], []),
+        ([job(4, deleting=True)], HOLD, [], []),
+    ],
+)
+def test_what_is_there_decides(jobs: list[Job], step: str, delete: list[str], clean: list[str]) -> None:
+    for order in itertools.permutations(jobs):
+        assert short(plan(order)) == (step, delete, clean)
+
+
+@pytest.mark.parametrize(
+    ("keep", "cleaned"), [(0, ["j-2", "j-1"]), (1, ["j-1"]), (2, []), (-1, ["j-2", "j-1"])]
+)
+def test_ended_jobs_of_older_generations_are_cleaned_but_the_newest(keep: int, cleaned: list[str]) -> None:
+    old = [job(1, "C", COMPLETE), job(2, "B", FAILED)]
+    assert plan([*old, job(3, end=COMPLETE)], keep=keep).clean == tuple(
+        found for name in cleaned for found in old if found.name == name
+    )
+    assert [found.name for found in plan(old, keep=keep).clean] == cleaned
+
+
+def test_a_failure_is_tried_again_after_its_pause() -> None:
+    found = job(3, end=FAILED, failed=2, attempt=3)
+    assert plan([found], now=NOW + pause(4) - 1).step == KEEP
+    again = plan([found], now=NOW + pause(4))
+    assert (again.step, again.delete, again.attempt) == (MAKE, (found,), 5)
+
+
+def test_a_failure_of_an_earlier_generation_is_tried_again_under_the_present_name() -> None:
+    again = plan([job(2, end=FAILED)], now=NOW + 1e6)
+    assert (again.step, again.delete, again.attempt) == (MAKE, (), 2)
+
+
+def test_where_no_try_helps_none_is_made_unless_it_would_be_another() -> None:
+    found = job(3, end=FAILED)
+    assert plan([found], now=NOW + 1e9, retry=False).step == KEEP
+    assert plan([found], retry=False, template="T2").step == MAKE
+
+
+def test_what_is_stuck_is_made_anew_where_it_would_be_made_otherwise() -> None:
+    assert plan([job(3)], model.STUCK).step == KEEP
+    first = plan([job(3)], model.STUCK, template="T2")
+    assert short(first) == (ENDING, ["j-3"], [])
+    # Neither what is running nor what is done is disturbed by another image.
+    assert plan([job(3)], template="T2").step == KEEP
+    assert plan([job(3, end=COMPLETE)], template="T2").step == KEEP
+
+
+def test_the_pause_grows_to_half_an_hour() -> None:
+    assert [pause(tries) for tries in (1, 2, 3, 4)] == [30, 60, 120, 240]
+    assert pause(10**9) == 1800

@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.ending 
     outcome,
     written,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.work import GCP, Ended, Job
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     PLAIN,
@@ -128,18 +129,7 @@ class Program:
         said = outcome(
             ended, time.monotonic() - self._started, calls.of(Calls.GCP), calls.of(Calls.KUBERNETES)
         )
-        path = self._environment.get("TERMINATION_MESSAGE_PATH") or _MESSAGE_PATH
-        try:
-            # The kubelet made it, and mounted it over a root that nobody can write.
-            handle = os.open(path, os.O_WRONLY | os.O_TRUNC)
-        except OSError:
-            return
-        try:
-            os.write(handle, written(self._mask.value(said)))
-        except OSError:
-            return
-        finally:
-            os.close(handle)
+        _write_message(self._environment, written(self._mask.value(said)))
 
 
 class _Nowhere:
@@ -162,7 +152,32 @@ def main(environment: Optional[Mapping[str, str]] = None) -> int:
         site.main()
     # What libraries and Python itself say of an error may hold a value.
     sys.stderr = _Nowhere()
-    program = Program(environment)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_event: program.stop())
-    return program.run()
+    try:
+        program = Program(environment)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_event: program.stop())
+        return program.run()
+    except Exception as error:  # noqa: BLE001 - a defect, of which nobody would hear
+        failure = Failure.of(error)
+        ended = Ended(None, failure.message, failure.kind)
+        entry = {"level": "error", "phase": "exit", "operation": "exit", "message": failure.message}
+        sys.stdout.write(f"{render(entry, level='error', form='json')}\n")
+        _write_message(environment, written(outcome(ended, 0.0)))
+        return exit_code(ended)
+
+
+def _write_message(environment: Mapping[str, str], message: bytes) -> None:
+    try:
+        # The kubelet made it, and mounted it over a root that nobody can write.
+        handle = os.open(
+            environment.get("TERMINATION_MESSAGE_PATH") or _MESSAGE_PATH, os.O_WRONLY | os.O_TRUNC
+        )
+    except OSError:
+        return
+    try:
+        os.write(handle, message)
+    except OSError:
+        # The exit code and the log tell as well.
+        return
+    finally:
+        os.close(handle)

@@ -41,6 +41,22 @@ import atexit
 atexit.register(tell)
 """
 
+# A bug that quotes what it met, in a function of Python's that the collection calls.
+_BUG = """
+def plant(where, name):
+    import importlib
+    holder = importlib.import_module(where)
+    for part in name.split(".")[:-1]:
+        holder = getattr(holder, part)
+    real = getattr(holder, name.split(".")[-1])
+    def broken(*arguments, **options):
+        if "hyperfleet" in sys._getframe(1).f_globals.get("__name__", ""):
+            raise ValueError(f"bug in {name}: {arguments!r} {options!r}")
+        return real(*arguments, **options)
+    setattr(holder, name.split(".")[-1], broken)
+plant(WHERE, NAME)
+"""
+
 
 @dataclass(frozen=True)
 class Done:
@@ -99,9 +115,10 @@ class Program:
             text=True,
         )
 
-    def run(self, environment: Mapping[str, str], *, message: bool = True) -> Done:
+    def run(self, environment: Mapping[str, str], *, message: bool = True, bug: str = "") -> Done:
         """Run it to its end.
 
+        :param bug: ``module:function`` that fails when the collection calls it.
         :param message: whether there is a file for the termination message.
         """
         if message:
@@ -109,7 +126,10 @@ class Program:
         else:
             self.message.unlink(missing_ok=True)
         reading, writing = os.pipe()
-        spied = _SPY.replace("SPY_HANDLE", str(writing)) + (
+        where, dummy, name = bug.partition(":")
+        planted = _BUG.replace("WHERE", repr(where)).replace("NAME", repr(name)) if bug else ""
+        spied = _SPY.replace("SPY_HANDLE", str(writing)) + planted
+        spied += (
             f"import runpy\nsys.argv = [{str(self._main)!r}]\n"
             f"runpy.run_path({str(self._main)!r}, run_name='__main__')\n"
         )

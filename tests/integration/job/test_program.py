@@ -204,6 +204,24 @@ def test_ended_from_outside_it_does_not_wait_for_what_never_ends(program: Progra
     assert "ended from outside" in told["message"]
 
 
+@pytest.mark.parametrize(
+    "bug",
+    [
+        *("json:loads", "json:dumps", "base64:b64encode", "base64:b64decode", "hmac:new", "os:write"),
+        *("socket:getaddrinfo", "threading:Thread.start", "urllib.parse:quote"),
+        *("os:fsencode", "signal:signal", "time:monotonic"),
+    ],
+)
+def test_a_bug_is_told_without_what_it_met(program: Program, bug: str) -> None:
+    done = program.run(REQUIRED, bug=bug)
+    assert hidden(done)
+    assert "bug in" not in done.output + json.dumps(done.told)
+    assert done.code in (1, 2)
+    # Without these the one cannot be said, or the other.
+    assert bug == "json:dumps" or done.log[-1]["level"] == "error"
+    assert bug in ("json:dumps", "os:write") or done.told["result"] == "failure"
+
+
 def test_a_log_that_nobody_reads_does_not_end_the_work(program: Program) -> None:
     running = program.start(REQUIRED)
     assert running.stdout is not None

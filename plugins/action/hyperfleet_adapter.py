@@ -37,7 +37,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_actio
     cleaned,
     ended_with_ansible,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.job import render
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
 
 display = Display()
 

@@ -11,6 +11,7 @@ accounts) and never of values.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Unavailable",
     "VerificationFailed",
     "missing_package",
+    "reworded",
 ]
 
 
@@ -143,3 +145,13 @@ def missing_package(error: ImportError, install: str) -> ConfigurationError:
         f"or does not fit the others: it cannot be imported",
         f"pip install --upgrade {install}",
     )
+
+
+def reworded(error: ConfigurationError, names: Mapping[str, str]) -> ConfigurationError:
+    """A module's error in the words of those who did not write its options.
+
+    :param names: options of the module -> what people wrote.
+    """
+    # The modules' messages begin with the option's name.
+    first, space, rest = str(error).partition(" ")
+    return ConfigurationError(names.get(first, first) + space + rest)

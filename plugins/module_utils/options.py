@@ -14,8 +14,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import source_spec
@@ -153,6 +151,9 @@ def wrong_targets(arguments: Any, spec: Mapping[str, Any]) -> str:
     targets = arguments.get("targets") if isinstance(arguments, Mapping) else None
     if not isinstance(targets, list) or len(targets) < 2:
         return ""
+    # Not at the top of the file: the job's program has no Ansible, and does not need it.
+    from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
     options = spec["targets"]["options"]
     one = ArgumentSpecValidator(options, mutually_exclusive=exclusive(options))
     wrong = [

@@ -15,7 +15,6 @@ import random
 import threading
 import time
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import Callable, TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError, TimedOut
@@ -31,6 +30,9 @@ def parse_retry_after(value: str | None) -> float | None:
     text = (value or "").strip()
     if text.isdecimal() and text.isascii() and len(text) <= 9:
         return float(text)
+    # Seldom a date, and never worth a hundredth of a second at each start.
+    from email.utils import parsedate_to_datetime
+
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
     except (TypeError, ValueError, OverflowError):

@@ -45,7 +45,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources imp
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import whole
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted
 
-__all__ = ["Run", "Work", "key_of_digests"]
+__all__ = ["Places", "Run", "Work", "key_of_digests"]
 
 T = TypeVar("T")
 
@@ -64,24 +64,15 @@ class Work:
         self.seen: list[bytes] = []
 
 
-class Run:
-    """The shared parts of a module run, made from its validated parameters.
+class Places:
+    """What reaches the places, made from a module's validated parameters; a run after this one may share it.
 
-    :param stop: once it is set, no further target is begun.
+    :param stop: once it is set, no call is tried again.
     """
 
-    def __init__(
-        self,
-        params: Mapping[str, Any],
-        phase: str,
-        *,
-        check_mode: bool,
-        diff: bool,
-        stop: threading.Event | None = None,
-    ) -> None:
+    def __init__(self, params: Mapping[str, Any], stop: threading.Event) -> None:
         check_limits(params)
         retry = params.get("retry") or {}
-        self.stop = stop or threading.Event()
         self.settings = Settings(
             api_timeout=params["api_timeout"],
             timeout=params["timeout"],
@@ -92,13 +83,36 @@ class Run:
                     delay=retry.get("delay", 1.0),
                     max_delay=retry.get("max_delay", 30.0),
                 ),
-                self.stop,
+                stop,
             ),
             connections={name: params.get(name) or {} for name in ("gcp", "kubernetes", "hyperfleet")},
         )
         self.gcp = SecretManagerClients(self.settings)
         self.kubernetes = KubernetesClients(self.settings)
         self.documents = DocumentReader(self.settings, self.gcp, self.kubernetes)
+
+
+class Run:
+    """The shared parts of a module run, made from its validated parameters.
+
+    :param stop: once it is set, no further target is begun.
+    :param places: those of an earlier run, with its connections, whose ``stop`` counts then.
+    """
+
+    def __init__(
+        self,
+        params: Mapping[str, Any],
+        phase: str,
+        *,
+        check_mode: bool,
+        diff: bool,
+        stop: threading.Event | None = None,
+        places: Places | None = None,
+    ) -> None:
+        places = places or Places(params, stop or threading.Event())
+        self.settings = places.settings
+        self.stop = places.settings.retrier.stop
+        self.gcp, self.kubernetes, self.documents = places.gcp, places.kubernetes, places.documents
         self.check_mode = check_mode
         self._diff = diff
         self._phase = phase

@@ -18,10 +18,12 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import wait
 from dataclasses import dataclass, field
-from http.client import HTTPResponse
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.waiting import begin
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
 
 __all__ = ["Answer", "Late", "Transport"]
 
@@ -162,6 +164,9 @@ class _InTime:
 
     def response_class(self, sock: Any, *arguments: Any, **options: Any) -> HTTPResponse:
         """What http.client reads an answer with, the server's or a proxy's."""
+        # urllib3 has it loaded; whoever does without urllib3 does without it, and with it the e-mail parser.
+        from http.client import HTTPResponse
+
         return HTTPResponse(_Readable(sock, self.timeout), *arguments, **options)  # type: ignore[arg-type]
 
 

@@ -14,7 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    reworded,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     MISPLACED,
     is_name,
@@ -33,7 +36,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.fitting import fitted
 
-__all__ = ["Checked", "ClusterError", "check", "listed", "reworded"]
+__all__ = ["Checked", "ClusterError", "check", "listed"]
 
 _REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")
 _SHOWN = 5
@@ -174,16 +177,6 @@ def _placed(fit: Mapping[str, Any], rules: _Rules) -> str:
     where = [part for part in (target.kubeconfig, target.context) if part]
     within = f" of {' '.join(map(_told, where))}" if where else ""
     return f"the management cluster's namespaces/{target.namespace}/secrets/{target.name}{within}"
-
-
-def reworded(error: ConfigurationError, names: Mapping[str, str]) -> ConfigurationError:
-    """A module's error in the words of those who did not write its options.
-
-    :param names: options of the module -> what people wrote.
-    """
-    # The modules' messages begin with the option's name.
-    first, space, rest = str(error).partition(" ")
-    return ConfigurationError(names.get(first, first) + space + rest)
 
 
 def _told(text: Any) -> str:

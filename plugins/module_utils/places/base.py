@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
     Deadline,
     Retrier,
@@ -33,6 +34,7 @@ class Settings:
     :param timeout: seconds for one target, retries included.
     :param connections: the module's ``gcp``, ``kubernetes`` and ``hyperfleet`` options, as given.
     :param concurrency: how many targets are handled at once (sizes connection pools).
+    :param calls: what the places were asked.
     """
 
     api_timeout: float = 30.0
@@ -40,6 +42,7 @@ class Settings:
     concurrency: int = 16
     retrier: Retrier = field(default_factory=Retrier)
     connections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    calls: Calls = field(default_factory=Calls)
 
     def connection(self, name: str) -> Mapping[str, Any]:
         """The options of one connection, empty where the task gave none."""

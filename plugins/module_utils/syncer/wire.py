@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Optional
 if TYPE_CHECKING:
     import ssl
 
-__all__ = ["Answer", "Connection", "WireError"]
+__all__ = ["Answer", "Connection", "NoConnection", "WireError"]
 
 # A Secret is at most 1 MiB, base64 makes it a third longer, and annotations and managedFields come on top.
 LARGEST = 4 * 1024 * 1024
@@ -31,6 +31,10 @@ _LONGEST_NUMBER = 16
 
 class WireError(Exception):
     """No answer, half of one, or something that is not HTTP. Its text is about the connection only."""
+
+
+class NoConnection(WireError):
+    """Nothing was sent."""
 
 
 class Connection:
@@ -92,7 +96,7 @@ class Connection:
         try:
             plain = self._dial()
         except OSError as error:
-            raise WireError(f"cannot connect to {self._host}:{self._port}: {_said(error)}") from None
+            raise NoConnection(f"cannot connect to {self._host}:{self._port}: {_said(error)}") from None
         try:
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -104,7 +108,7 @@ class Connection:
             return self._tls.wrap_socket(plain, server_hostname=self._host.encode()) if self._tls else plain
         except OSError as error:
             plain.close()
-            raise WireError(f"no TLS with {self._host}:{self._port}: {_said(error)}") from None
+            raise NoConnection(f"no TLS with {self._host}:{self._port}: {_said(error)}") from None
 
     def _dial(self) -> socket.socket:
         # As a str the name would be encoded as an international one, with the tables for it: 1 MiB.

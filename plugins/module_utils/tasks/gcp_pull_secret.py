@@ -39,7 +39,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.writer import (
     SecretManagerWriter,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Places, Run, Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
@@ -93,10 +93,15 @@ targets_elsewhere = targets_of
 
 
 def run(
-    params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    diff: bool,
+    stop: threading.Event | None = None,
+    places: Places | None = None,
 ) -> dict[str, Any]:
     """Handle all targets; the module's result."""
-    shared = Run(params, "gcp-secret-manager", check_mode=check_mode, diff=diff, stop=stop)
+    shared = Run(params, "gcp-secret-manager", check_mode=check_mode, diff=diff, stop=stop, places=places)
     targets = targets_of(params)
     writer = SecretManagerWriter(shared.settings, shared.gcp, dry_run=check_mode)
 

@@ -31,7 +31,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.writer import (
     KubernetesWriter,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Places, Run, Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
@@ -76,10 +76,15 @@ targets_elsewhere = targets_of
 
 
 def run(
-    params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    diff: bool,
+    stop: threading.Event | None = None,
+    places: Places | None = None,
 ) -> dict[str, Any]:
     """Handle all targets; the module's result."""
-    shared = Run(params, "k8s-secret", check_mode=check_mode, diff=diff, stop=stop)
+    shared = Run(params, "k8s-secret", check_mode=check_mode, diff=diff, stop=stop, places=places)
     targets = targets_of(params)
     writer = KubernetesWriter(shared.settings, shared.kubernetes, dry_run=check_mode)
 

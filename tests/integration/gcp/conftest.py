@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every test here that asks for ``module`` runs over gRPC and over REST."""
+"""Every test here that asks for ``module`` runs over gRPC, REST, and REST without Google's library."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 
 from tests.lab.secret_manager import SecretManagerLab
 
-from .support import TRANSPORTS, Module
+from .support import PLAIN, TRANSPORTS, Module
 
 
-@pytest.fixture(params=TRANSPORTS)
+@pytest.fixture(params=[*TRANSPORTS, PLAIN])
 def module(request: pytest.FixtureRequest, secret_manager: SecretManagerLab) -> Module:
     """The module in this process, against the test's own stand-in."""
     return Module(secret_manager, request.param)

@@ -18,6 +18,8 @@ from tests.lab.secret_manager import SecretManagerLab
 from tests.lab.secret_manager.protos import STATE_NAME
 
 TRANSPORTS = ("grpc", "rest")
+# No option of the modules: the job's program uses it.
+PLAIN = "plain"
 PROJECT = "customer-prod-12345"
 WRITES = (
     "CreateSecret",
@@ -64,6 +66,10 @@ def owned(cluster: str, *payloads: str, **fields: Any) -> dict[str, Any]:
 
 def validated(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that Ansible would give the module."""
+    gcp = dict(arguments.get("gcp") or {})
+    if gcp.get("transport") == PLAIN:
+        found = validated({**arguments, "gcp": {**gcp, "transport": "rest"}})
+        return {**found, "gcp": {**found["gcp"], "transport": PLAIN}}
     checked = ArgumentSpecValidator(
         with_targets(task.target_options()), mutually_exclusive=[("source", "layers")]
     ).validate(dict(arguments))

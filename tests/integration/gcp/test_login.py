@@ -16,11 +16,18 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.auth import connect
+from tests.lab.secret_manager import SecretManagerLab
 
 from .login import ACCESS, ACCOUNT, FEDERATED, LEAK, MetadataServer, TlsFront, TokenService
-from .support import PROJECT, Module
+from .support import PROJECT, TRANSPORTS, Module
 
 _OTHER = "pullsecret-other@customer-dev-67890.iam.gserviceaccount.com"
+
+
+@pytest.fixture(params=TRANSPORTS)
+def module(request: pytest.FixtureRequest, secret_manager: SecretManagerLab) -> Module:
+    """Over what uses google-auth."""
+    return Module(secret_manager, request.param)
 
 
 @pytest.fixture

@@ -2,12 +2,14 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Images for the lab, made without a container engine: ``pause``, small ones, and the syncer's."""
+"""Images for the lab, made without a container engine: ``pause``, small ones, the syncer's and the job's."""
 
 from __future__ import annotations
 
 from tests.lab.images.archive import write_archive
+from tests.lab.images.buildah import python_base
+from tests.lab.images.job import build_job
 from tests.lab.images.pause import pause_archive, small_image
-from tests.lab.images.syncer import build_syncer, python_base
+from tests.lab.images.syncer import build_syncer
 
-__all__ = ["build_syncer", "pause_archive", "python_base", "small_image", "write_archive"]
+__all__ = ["build_job", "build_syncer", "pause_archive", "python_base", "small_image", "write_archive"]

@@ -17,8 +17,8 @@ from typing import Any
 
 from tests.lab.control_plane.build import build
 from tests.lab.control_plane.cluster import ControlPlane, Serving, State
-from tests.lab.images import build_syncer, pause_archive, python_base, small_image
-from tests.lab.images.syncer import COMMANDS as IMAGE_COMMANDS
+from tests.lab.images import build_job, build_syncer, pause_archive, python_base, small_image
+from tests.lab.images.buildah import COMMANDS as IMAGE_COMMANDS
 from tests.lab.nodes import needs
 from tests.lab.nodes.api import Api, Object, wait_until
 from tests.lab.nodes.kubelet import PAUSE, Kubelet
@@ -82,6 +82,10 @@ class ClusterLab:
     def push_syncer(self) -> str:
         """Push the syncer's image, built from this checkout; return what pods call it."""
         return self.registry.push(f"docker-archive:{build_syncer()}", "hyperfleet/syncer:lab")
+
+    def push_job(self) -> str:
+        """Push the job's image, built from this checkout; return what pods call it."""
+        return self.registry.push(f"docker-archive:{build_job()}", "hyperfleet/pullsecret-job:lab")
 
     def run_pod(self, name: str, image: str, *, node: str | None = None, **spec: Any) -> Object:
         """Create a pod of one container in the namespace default, on this node if one is named."""

@@ -23,6 +23,8 @@ __all__ = ["SecretManagerLab"]
 class SecretManagerLab:
     """Context manager. `grpc` is `127.0.0.1:port` (plain text), `rest` is `http://127.0.0.1:port`.
 
+    `rest_address` is another address of this machine for `rest`: one that the lab's pods reach.
+
     `project_numbers` fixes the numbers of project ids; others get one made from the id.
     """
 
@@ -31,6 +33,7 @@ class SecretManagerLab:
         *,
         grpc_port: int = 0,
         rest_port: int = 0,
+        rest_address: str = "127.0.0.1",
         threads: int = 16,
         per_resource: bool = False,
         project_numbers: Mapping[str, str] | None = None,
@@ -40,6 +43,7 @@ class SecretManagerLab:
         self.calls = Calls(per_resource=per_resource)
         self._service = SecretManagerService(self.store, self.faults, self.calls)
         self._ports = (grpc_port, rest_port)
+        self._rest_address = rest_address
         self._threads = threads
         self._grpc_server: Any = None
         self._rest_server: RestServer | None = None
@@ -49,14 +53,14 @@ class SecretManagerLab:
     def start(self) -> SecretManagerLab:
         """Listen and serve; OSError if a port is taken."""
         admin = Admin(self.store, self.faults, self.calls)
-        self._rest_server = RestServer(self._service, admin, port=self._ports[1])
+        self._rest_server = RestServer(self._service, admin, port=self._ports[1], address=self._rest_address)
         try:
             self._grpc_server, port = start_grpc(self._service, port=self._ports[0], threads=self._threads)
         except OSError:
             self.stop()
             raise
         self.grpc = f"127.0.0.1:{port}"
-        self.rest = f"http://127.0.0.1:{self._rest_server.server_address[1]}"
+        self.rest = f"http://{self._rest_address}:{self._rest_server.server_address[1]}"
         return self
 
     def stop(self) -> None:

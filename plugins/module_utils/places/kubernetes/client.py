@@ -18,6 +18,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import (
+    Call,
+    Calls,
+    kubernetes_operation,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     NotFound,
@@ -226,12 +231,14 @@ class KubernetesClient:
         target = path + ("?" + urlencode(query) if query else "")
         sent = json.dumps(body).encode() if body is not None else None
         where = f"{method} {place}"
+        operation = kubernetes_operation(method, path)
         unanswered = False
 
         def attempt(timeout: float) -> dict[str, Any]:
             nonlocal unanswered
             try:
-                return once(timeout)
+                with self._settings.calls.timed(Calls.KUBERNETES, operation) as call:
+                    return once(timeout, call)
             except Unavailable:
                 # The server may have done it all the same: a conflict from now on may be with ourselves.
                 unanswered = True
@@ -240,7 +247,7 @@ class KubernetesClient:
                 error.unsure = unanswered
                 raise
 
-        def once(timeout: float) -> dict[str, Any]:
+        def once(timeout: float, call: Call) -> dict[str, Any]:
             try:
                 headers = {
                     "Accept": accept,
@@ -255,6 +262,7 @@ class KubernetesClient:
                     seconds=timeout,
                     largest=largest,
                 )
+                call.status = answer.status
             except Late:
                 raise Unavailable(
                     f"{where}: no whole answer from the API server {self._address} in time"
@@ -356,14 +364,26 @@ def _imports() -> None:
         raise missing_package(error, "kubernetes") from None
 
 
+def _made(connection: Connection, settings: Settings, plain: bool) -> KubernetesClient:
+    if plain:
+        # A module that has the official client does not load this.
+        from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.pod import (
+            PodClient,
+        )
+
+        return PodClient(connection, settings)
+    return KubernetesClient(connection, settings)
+
+
 class KubernetesClients:
     """The clients of one module run, by context and kubeconfig."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        plain = bool(settings.connection("kubernetes").get("plain"))
         self._pool: ClientPool[Connection, KubernetesClient] = ClientPool(
-            lambda connection: KubernetesClient(connection, settings),
-            imports=_imports,
+            lambda connection: _made(connection, settings, plain),
+            imports=(lambda: None) if plain else _imports,
             seconds=settings.timeout,
             describe=describe,
             hint=" (an exec plugin?)",

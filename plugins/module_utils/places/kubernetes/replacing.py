@@ -10,7 +10,7 @@ and then only the replacement that was made of it still holds what others had pu
 
 from __future__ import annotations
 
-import uuid
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -61,7 +61,7 @@ class Replacing:
         namespace, name = self._target.namespace, self._target.name
         # The server says now whether the new one is valid: between the two calls it would be too late.
         # It is asked under a name that is free; the target's own is taken until the delete.
-        trial = {**new, "metadata": {**new["metadata"], "name": f"pull-secret-check-{uuid.uuid4()}"}}
+        trial = {**new, "metadata": {**new["metadata"], "name": f"pull-secret-check-{secrets.token_hex(16)}"}}
         self._client.create(namespace, "secrets", trial, self._deadline, dry_run=True)
         self._actions = list(self._outcome.actions)
         try:

@@ -17,6 +17,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Callable, TypeVar
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Call, Calls, snake
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     NotFound,
     PullSecretError,
@@ -37,12 +38,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
     Unanswered,
+    status_code,
     translate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.waiting import within
 
-__all__ = ["SecretManagerClient", "SecretManagerClients", "number"]
+__all__ = ["PLAIN", "SecretManagerClient", "SecretManagerClients", "number"]
+
+# The transport that needs no library; nothing but the job's program asks for it.
+PLAIN = "plain"
 
 T = TypeVar("T")
 
@@ -73,19 +78,39 @@ class SecretManagerClient:
     """One connection.  Thread-safe.  Resource names are full ones: ``projects/P/secrets/S[/versions/N]``."""
 
     def __init__(self, connection: Connection, settings: Settings) -> None:
+        self._endpoint = connection.endpoint
+        self._settings = settings
+        self._connection = connection
+        if connection.transport == PLAIN:
+            self._use_plain(connection)
+        else:
+            self._use_library(connection)
+
+    def _use_library(self, connection: Connection) -> None:
         # Not at the top of the file: see _imports, which has been run.
         import google_crc32c
         from google.cloud import secretmanager_v1
         from google.protobuf import field_mask_pb2
 
         self._crc32c = google_crc32c.value
-        self._types = secretmanager_v1
-        self._mask = field_mask_pb2.FieldMask
-        self._endpoint = connection.endpoint
-        self._settings = settings
-        self._connection = connection
-        self._credentials = credentials_for(connection)
-        self._api = _library_client(secretmanager_v1, connection, self._credentials, settings.concurrency)
+        self._types: Any = secretmanager_v1
+        self._mask: Any = field_mask_pb2.FieldMask
+        self._credentials: Any = credentials_for(connection)
+        self._api: Any = _library_client(
+            secretmanager_v1, connection, self._credentials, self._settings.concurrency
+        )
+
+    def _use_plain(self, connection: Connection) -> None:
+        # A module that has Google's library does not load this.
+        from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import (
+            crc32c,
+            plain,
+        )
+
+        self._crc32c = crc32c.crc32c
+        self._mask = lambda paths: paths
+        self._credentials = plain.credentials_of(connection)
+        self._api = self._types = plain.PlainApi(connection, self._credentials)
 
     @property
     def identity(self) -> str:
@@ -102,6 +127,12 @@ class SecretManagerClient:
         once: bool = False,
     ) -> T:
         def attempt(timeout: float) -> T:
+            with self._settings.calls.timed(Calls.GCP, snake(method)) as call:
+                answer = answered(timeout, call)
+                call.status = 200
+                return answer
+
+        def answered(timeout: float, call: Call) -> T:
             late = Unanswered(f"UNAVAILABLE: {method} on {resource}: no whole answer in time")
             try:
                 if self._connection.transport == "rest":
@@ -111,8 +142,10 @@ class SecretManagerClient:
             except PullSecretError:
                 raise
             except Exception as error:  # noqa: BLE001 - four libraries raise here; translate sorts them
+                call.status = status_code(error) or call.status
+                whom = _Whom(self)
                 ours = translate(
-                    self._cause(error), method, resource, self.identity, detail=method != "AddSecretVersion"
+                    self._cause(error), method, resource, whom, detail=method != "AddSecretVersion"
                 )
                 if isinstance(ours, Unavailable) and self._endpoint:
                     # Not Google's own: it may be the address that is wrong.
@@ -306,6 +339,19 @@ class SecretManagerClient:
                 raise
 
 
+class _Whom:
+    """Whom the service sees, for a message: to know it may take a request, and most answers need it not."""
+
+    def __init__(self, client: SecretManagerClient) -> None:
+        self._client = client
+        self._name: str | None = None
+
+    def __str__(self) -> str:
+        if self._name is None:
+            self._name = self._client.identity
+        return self._name
+
+
 def _library_client(library: Any, connection: Connection, credentials: Any, concurrency: int) -> Any:
     from google.api_core.client_options import ClientOptions
 
@@ -361,7 +407,7 @@ class SecretManagerClients:
         self._settings = settings
         self._pool: ClientPool[Connection, SecretManagerClient] = ClientPool(
             lambda connection: SecretManagerClient(connection, settings),
-            imports=_imports,
+            imports=_imports if settings.connection("gcp").get("transport") != PLAIN else lambda: None,
             seconds=settings.timeout,
             describe=lambda dummy: "Secret Manager",
         )

@@ -21,8 +21,20 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import parse_retry_after
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import (
+    NoConnection,
+    WireError,
+)
 
-__all__ = ["AlreadyExists", "FailedPrecondition", "Unanswered", "translate"]
+__all__ = [
+    "AlreadyExists",
+    "FailedPrecondition",
+    "NoToken",
+    "Refused",
+    "Unanswered",
+    "status_code",
+    "translate",
+]
 
 
 class AlreadyExists(PullSecretError):
@@ -39,6 +51,32 @@ class FailedPrecondition(PullSecretError):
 
 class Unanswered(Unavailable):
     """The time for the call is over, and the service may still be carrying it out."""
+
+
+class Refused(Exception):
+    """What the plain transport got for an answer.
+
+    :param code: HTTP's; :param status: the word that goes with it, such as ``NOT_FOUND``, or None.
+    :param message: the service's sentence.
+    """
+
+    def __init__(self, code: int, status: str | None, message: str, retry_after: float | None) -> None:
+        super().__init__(code)
+        self.code = code
+        self.status = status
+        self.message = message
+        self.retry_after = retry_after
+
+
+class NoToken(Exception):
+    """The plain transport got no access token.
+
+    :param reason: a word or two; :param retryable: whether there may be one soon.
+    """
+
+    def __init__(self, reason: str, *, retryable: bool) -> None:
+        super().__init__(reason)
+        self.retryable = retryable
 
 
 # What each call needs, for the hint of a PERMISSION_DENIED.
@@ -59,18 +97,47 @@ _PERMISSIONS = {
 
 
 def translate(
-    error: BaseException, method: str, resource: str, identity: str, *, detail: bool = True
+    error: BaseException, method: str, resource: str, identity: object, *, detail: bool = True
 ) -> PullSecretError:
     """One of ours for one of theirs.
 
     :param detail: whether the service's own sentence may be quoted; not for a call that carries a payload.
     """
+    where = f"{method} on {resource}"
+    if isinstance(error, Refused):
+        said = _sentence(error) if detail else ""
+        ours = _refusal(error.code, error.status, where, said, method, resource, identity)
+        ours.retry_after = error.retry_after
+        return ours
+    if isinstance(error, WireError):
+        late = not isinstance(error, NoConnection)
+        return (Unanswered if late else Unavailable)(f"UNAVAILABLE: {where}: {error}")
+    if isinstance(error, NoToken):
+        return _no_token(str(error), error.retryable, method, resource, identity)
     ours = _error(error, method, resource, identity, detail)
     ours.retry_after = _retry_after(error)
     return ours
 
 
-def _error(error: BaseException, method: str, resource: str, identity: str, detail: bool) -> PullSecretError:
+def _no_token(reason: str, retryable: bool, method: str, resource: str, identity: object) -> PullSecretError:
+    where = f"{method} on {resource}"
+    if retryable:
+        return Unavailable(f"no access token for {identity} just now ({reason}), {where}")
+    return PermissionDenied(
+        f"no access token for {identity} ({reason}), {where}", _binding_hint(identity, method, resource)
+    )
+
+
+def status_code(error: BaseException) -> int | None:
+    """What HTTP calls the answer, over gRPC likewise; None where there was none."""
+    # A bare gRPC error has a method of that name.
+    code = getattr(error, "code", None)
+    return int(code) if isinstance(code, int) else None
+
+
+def _error(
+    error: BaseException, method: str, resource: str, identity: object, detail: bool
+) -> PullSecretError:
     # Imported here: a module that never meets Secret Manager does not pay for it.
     import google.api_core.exceptions as core
     import google.auth.exceptions as auth
@@ -80,58 +147,68 @@ def _error(error: BaseException, method: str, resource: str, identity: str, deta
     if isinstance(error, auth.GoogleAuthError):
         # RefreshError's text can hold a token endpoint's whole reply: its type is enough.
         retryable = isinstance(error, auth.TransportError) or bool(getattr(error, "retryable", False))
-        if retryable:
-            return Unavailable(f"no access token for {identity} just now ({type(error).__name__}), {where}")
-        return PermissionDenied(
-            f"no access token for {identity} ({type(error).__name__}), {where}",
-            _binding_hint(identity, method, resource),
-        )
+        return _no_token(type(error).__name__, retryable, method, resource, identity)
     if isinstance(error, requests.exceptions.RequestException):
         late = isinstance(error, requests.exceptions.Timeout)
         return (Unanswered if late else Unavailable)(f"UNAVAILABLE: {where}: {type(error).__name__}")
     if not isinstance(error, core.GoogleAPICallError):
         return Unavailable(f"{where}: {type(error).__name__}")
-
     said = _sentence(error) if detail else ""
-    if isinstance(error, core.Forbidden):
+    # UNKNOWN and DATA_LOSS have no number.
+    code = status_code(error) or (500 if isinstance(error, core.ServerError) else 0)
+    kind = type(error).__name__
+    return _refusal(code, _status(error), where, said, method, resource, identity, kind)
+
+
+def _refusal(
+    code: int,
+    word: str | None,
+    where: str,
+    said: str,
+    method: str,
+    resource: str,
+    identity: object,
+    kind: str = "",
+) -> PullSecretError:
+    """For a status of HTTP and the word that the service has for it, where it gave one."""
+    named = word or kind or f"HTTP {code}"
+    if code == 403:
         return PermissionDenied(
             f"PERMISSION_DENIED: {where} as {identity}", _binding_hint(identity, method, resource)
         )
-    if isinstance(error, core.Unauthorized):
+    if code == 401:
         return PermissionDenied(
             f"UNAUTHENTICATED: {where} as {identity}", _binding_hint(identity, method, resource)
         )
-    if isinstance(error, core.TooManyRequests):
+    if code == 429:
         return QuotaExceeded(
             f"RESOURCE_EXHAUSTED: {where}",
             f"the quota of {_project(resource)} for Secret Manager is used up; raise it",
         )
-    if isinstance(error, core.NotFound):
+    if code == 404:
         return NotFound(f"NOT_FOUND: {where}{said}")
-    if isinstance(error, core.Aborted):
-        return Conflict(f"ABORTED: {where}{said}")
-    if isinstance(error, core.Conflict):
+    if code == 409:
+        if word == "ABORTED":
+            return Conflict(f"ABORTED: {where}{said}")
         # REST says 409 for both ABORTED and ALREADY_EXISTS; only a create can meet the latter.
         return (
             AlreadyExists(f"ALREADY_EXISTS: {where}")
             if method == "CreateSecret"
             else Conflict(f"CONFLICT: {where}{said}")
         )
-    if isinstance(error, core.FailedPrecondition):
-        return FailedPrecondition(f"FAILED_PRECONDITION: {where}{said}")
-    if isinstance(error, core.PreconditionFailed):
+    if code == 412:
         return FailedPrecondition(f"PRECONDITION_FAILED: {where}{said}")
-    if isinstance(error, core.BadRequest):
-        if _status(error) == "FAILED_PRECONDITION":
+    if code == 400:
+        if word == "FAILED_PRECONDITION":
             return FailedPrecondition(f"FAILED_PRECONDITION: {where}{said}")
         return ConfigurationError(f"INVALID_ARGUMENT: {where}{said}")
-    if isinstance(error, core.GatewayTimeout):
-        return Unanswered(f"{_status(error) or type(error).__name__}: {where}")
-    if isinstance(error, core.ServerError):
-        return Unavailable(f"{_status(error) or type(error).__name__}: {where}")
-    if isinstance(error, core.ClientError) and error.code == 408:
+    if code == 504:
+        return Unanswered(f"{named}: {where}")
+    if code >= 500:
+        return Unavailable(f"{named}: {where}")
+    if code == 408:
         return Unavailable(f"REQUEST_TIMEOUT: {where}")
-    return PullSecretError(f"{_status(error) or type(error).__name__}: {where}{said}")
+    return PullSecretError(f"{named}: {where}{said}")
 
 
 def _status(error: BaseException) -> str | None:
@@ -174,7 +251,7 @@ def _project(resource: str) -> str:
     return f"project {parts[1]}" if len(parts) > 1 and parts[0] == "projects" else "the project"
 
 
-def _binding_hint(identity: str, method: str, resource: str) -> str:
+def _binding_hint(identity: object, method: str, resource: str) -> str:
     permission = _PERMISSIONS.get(method, "secretmanager.*")
     return (
         f"check that {identity} has {permission} in {_project(resource)} (roles/secretmanager.admin holds "

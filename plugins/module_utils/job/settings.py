@@ -2,30 +2,28 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The job's contract of seed 003: its environment variables and its structured log.  Pure functions."""
+"""The job's contract of seed 003: its environment variables.  Pure."""
 
 from __future__ import annotations
 
-import json
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.duration import seconds
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    reworded,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     check_cluster_id,
     gcp_secret_id,
     kubernetes_secret_name,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import MISPLACED, misplaced
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import reworded
 
-__all__ = ["COMPONENT", "VARIABLES", "JobSettings", "read_environment", "render"]
+__all__ = ["LEVELS", "VARIABLES", "JobSettings", "read_environment"]
 
-COMPONENT = "pullsecret-job"
 # What the log names: not the place for PULL_SECRET_DATA.
 _SHOWN = (
     "CLUSTER_ID",
@@ -45,11 +43,8 @@ VARIABLES = {
     "namespace": "MANAGEMENT_NAMESPACE",
     "name": "K8S_SECRET_NAME",
 }
-_LEVELS = ("debug", "info", "warn", "error")
+LEVELS = ("debug", "info", "warn", "error")
 _REQUIRED = ("CLUSTER_ID", "CLUSTER_NAME", "GCP_PROJECT_ID", "PULL_SECRET_DATA", "MANAGEMENT_NAMESPACE")
-# Control characters, Unicode's line and paragraph separators and directions, and what was not UTF-8.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_SEPARATOR = re.compile(r"[\s=\"]")
 
 
 @dataclass(frozen=True)
@@ -97,45 +92,10 @@ def read_environment(environment: Mapping[str, str]) -> JobSettings:
         k8s_secret_name=environment.get("K8S_SECRET_NAME", "").strip() or kubernetes_secret_name(cluster_id),
         replication=replication,
         locations=locations,
-        log_level=_choice(environment, "LOG_LEVEL", _LEVELS, "info"),
+        log_level=_choice(environment, "LOG_LEVEL", LEVELS, "info"),
         log_format=_choice(environment, "LOG_FORMAT", ("json", "text"), "json"),
         api_timeout=_seconds(environment.get("GCP_API_TIMEOUT") or "30s"),
     )
-
-
-def render(entry: Mapping[str, Any], *, level: str, form: str) -> str | None:
-    """One line of the log, or None for an entry below the level.
-
-    :param entry: ``level``, ``message`` and any other fields; a missing ``timestamp`` is now.
-    """
-    if _LEVELS.index(entry.get("level", "info")) < _LEVELS.index(level):
-        return None
-    fields = {
-        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "level": "info",
-        "component": COMPONENT,
-    }
-    fields.update({key: value for key, value in entry.items() if value is not None})
-    if form == "json":
-        return json.dumps(fields)
-    rest = " ".join(
-        f"{key}={_word(str(value))}"
-        for key, value in fields.items()
-        if key not in ("timestamp", "level", "component", "message")
-    )
-    message = _one_line(str(fields.get("message", "")))
-    return f"{fields['timestamp']} {str(fields['level']).upper():5} {message} {rest}".rstrip()
-
-
-def _word(text: str) -> str:
-    """A field's value that cannot be taken for another field."""
-    line = _one_line(text)
-    return json.dumps(line, ensure_ascii=False) if _SEPARATOR.search(line) or not line else line
-
-
-def _one_line(text: str) -> str:
-    """Without what would begin another line or command a terminal; such characters are written out."""
-    return _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode("ascii"), text)
 
 
 def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...], default: str) -> str:

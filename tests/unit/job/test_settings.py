@@ -10,7 +10,8 @@ import json
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.job import read_environment, render
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.settings import read_environment
 
 REQUIRED = {
     "CLUSTER_ID": "cls-123",

@@ -1,0 +1,64 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Run once while the image is built: compiles the program and what it ever loads, and removes the rest.
+
+Not by time stamps: an image's files may get others, and what counts as old is compiled in memory at each
+start, the root being read-only.
+"""
+
+from __future__ import annotations
+
+import os
+import py_compile
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+
+def load_all() -> None:
+    """What the program loads in its life."""
+    import encodings.ascii
+    import encodings.idna
+    import encodings.latin_1
+
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job import program
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes import pod
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import (
+        crc32c,
+        plain,
+    )
+
+    if not all((encodings.ascii, encodings.idna, encodings.latin_1, program, pod, crc32c, plain)):
+        raise ImportError
+
+
+def compile_all() -> None:
+    """Write the compiled files; those of the program's own start stand beside it."""
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    for module in list(sys.modules.values()):
+        source = getattr(module, "__file__", None)
+        if source and source.endswith(".py") and module.__name__ != "__main__":
+            py_compile.compile(source, doraise=True, invalidation_mode=mode)
+    start = os.path.join(HERE, "main.py")
+    py_compile.compile(start, start + "c", doraise=True, invalidation_mode=mode)
+
+
+def remove_others() -> None:
+    """What of the collection is not loaded is not needed: other modules' parts."""
+    needed = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    for directory, dummy, files in os.walk(os.path.join(HERE, "ansible_collections"), topdown=False):
+        for name in files:
+            path = os.path.join(directory, name)
+            if not name.endswith(".pyc") and path not in needed:
+                os.unlink(path)
+        if not os.listdir(directory):
+            os.rmdir(directory)
+
+
+if __name__ == "__main__":
+    load_all()
+    compile_all()
+    remove_others()

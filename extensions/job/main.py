@@ -1,0 +1,26 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Starts the job from the directory that the image has it in: ``python3 -I -S -OO main.pyc``."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+
+def main() -> int:
+    """The program's exit code."""
+    # It ends before there is garbage worth looking for.
+    gc.disable()
+    # Isolated Python looks neither here nor into the working directory by itself.
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job import program
+
+    return program.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Access tokens from the metadata server, which is how GKE's Workload Identity gives them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+import time
+from typing import Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.plain import (
+    Answer,
+    PlainTransport,
+    server,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
+    NoToken,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import WireError
+
+__all__ = ["Nobody", "WorkloadIdentity"]
+
+_ACCOUNT = "/computeMetadata/v1/instance/service-accounts/default"
+_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+_HEADERS = {"Metadata-Flavor": "Google"}
+# Seconds before its end at which a token is no longer used; the server itself renews 300 s before.
+_EARLY = 60.0
+_ADDRESS = re.compile(r"[\w.-]{1,127}@[\w.-]{1,127}\Z", re.ASCII)
+_FOR_A_NAME = 3.0
+
+
+class Nobody:
+    """Of an emulator, which asks nobody who they are."""
+
+    def token(self, seconds: float) -> Optional[str]:
+        """None."""
+        return None
+
+
+class WorkloadIdentity:
+    """The pod's Google service account.  Thread-safe.
+
+    ``GCE_METADATA_HOST`` names another server than Google's, as for Google's own libraries.
+    """
+
+    def __init__(self) -> None:
+        address = os.environ.get("GCE_METADATA_HOST") or "metadata.google.internal"
+        self._transport = PlainTransport(*server(address, 80))
+        self._lock = threading.Lock()
+        self._token: Optional[str] = None
+        self._until = 0.0
+        self._address: Optional[str] = None
+
+    def token(self, seconds: float) -> str:
+        """An access token.
+
+        :raises NoToken: and why.
+        """
+        with self._lock:
+            if self._token is None or time.monotonic() >= self._until:
+                self._renew(seconds)
+            return str(self._token)
+
+    @property
+    def service_account_email(self) -> Optional[str]:
+        """Its address, for messages about what went wrong; asked for when the first is written."""
+        if self._address is None:
+            try:
+                answer = self._ask("/?recursive=true", _FOR_A_NAME)
+                said = json.loads(answer.data)["email"]
+            except (WireError, ValueError, KeyError, TypeError):
+                return None
+            if not (isinstance(said, str) and _ADDRESS.match(said)):
+                return None
+            self._address = said
+        return self._address
+
+    def _renew(self, seconds: float) -> None:
+        try:
+            answer = self._ask(f"/token?scopes={_SCOPE}", seconds)
+        except WireError:
+            raise NoToken("the metadata server does not answer", retryable=True) from None
+        if answer.status != 200:
+            busy = answer.status == 429 or answer.status >= 500
+            raise NoToken(f"the metadata server says {answer.status}", retryable=busy)
+        try:
+            said = json.loads(answer.data)
+            token, lifetime = said["access_token"], float(said["expires_in"])
+        except (ValueError, KeyError, TypeError):
+            token, lifetime = "", 0.0
+        if not (isinstance(token, str) and token and token.isascii() and token.isprintable()):
+            raise NoToken("the metadata server gave none", retryable=True)
+        self._token, self._until = token, time.monotonic() + lifetime - _EARLY
+
+    def _ask(self, what: str, seconds: float) -> Answer:
+        return self._transport.request("GET", _ACCOUNT + what, headers=_HEADERS, seconds=seconds)

@@ -1,0 +1,86 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Workload Identity without google-auth: tokens of the metadata server, over TLS, and how both fail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.lab.secret_manager import SecretManagerLab
+
+from .login import ACCESS, ACCOUNT, MetadataServer, TlsFront
+from .support import PLAIN, Module
+
+
+@pytest.fixture
+def metadata(monkeypatch: pytest.MonkeyPatch) -> Iterator[MetadataServer]:
+    server = MetadataServer()
+    monkeypatch.setenv("GCE_METADATA_HOST", server.address)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def secured(
+    secret_manager: SecretManagerLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Module]:
+    front = TlsFront(secret_manager.rest.removeprefix("http://"), tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(front.authority))
+    module = Module(secret_manager, PLAIN)
+    module.defaults["gcp"] = {"transport": PLAIN, "endpoint": front.url}
+    yield module
+    front.stop()
+
+
+def test_one_token_serves_all_calls(secured: Module, metadata: MetadataServer) -> None:
+    assert secured.put()["actions"] == ["created", "version added"]
+    assert metadata.asked == ["/computeMetadata/v1/instance/service-accounts/default/token"]
+
+
+def test_a_denied_call_names_the_pods_service_account(secured: Module, metadata: MetadataServer) -> None:
+    secured.lab.faults.add("GetSecret", code="PERMISSION_DENIED")
+    result = secured.put()
+    assert f"as service account {ACCOUNT}" in result["msg"]
+    assert f"check that service account {ACCOUNT} has secretmanager.secrets.get" in result["msg"]
+    assert ACCESS not in json.dumps(result)
+
+
+def test_without_a_binding_it_says_so_and_does_not_try_again(
+    secured: Module, metadata: MetadataServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metadata, "answers", {})
+    result = secured.put()
+    assert result["kind"] == "permission_denied"
+    assert "(the metadata server says 404)" in result["msg"]
+    assert "roles/iam.workloadIdentityUser" in result["msg"]
+    # The token's, and its own name for the message.
+    assert len(metadata.asked) == 2
+    assert secured.writes() == 0
+
+
+@pytest.mark.parametrize("answer", [{}, {"access_token": "a\nb", "expires_in": 1}, {"access_token": 7}, []])
+def test_an_answer_that_is_no_token_is_asked_for_again_and_not_shown(
+    secured: Module, metadata: MetadataServer, monkeypatch: pytest.MonkeyPatch, answer: object
+) -> None:
+    path = "/computeMetadata/v1/instance/service-accounts/default/token"
+    monkeypatch.setattr(metadata, "answers", {path: answer})
+    result = secured.put()
+    assert result["kind"] == "unavailable"
+    assert "(the metadata server gave none)" in result["msg"]
+    assert "tried 5 times" in result["msg"]
+
+
+def test_a_certificate_of_nobody_is_not_trusted(
+    secured: Module, metadata: MetadataServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    result = secured.put()
+    assert result["kind"] == "unavailable"
+    assert "no TLS with localhost" in result["msg"]
+    assert secured.count("GetSecret") == 0

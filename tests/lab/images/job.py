@@ -1,0 +1,26 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The job's image."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.lab.images.buildah import ROOT, Recipe, build
+
+
+def build_job(root: Path = ROOT) -> Path:
+    """Return the image as a tar (``docker-archive``), built when what it is made of has changed.
+
+    ``root`` is the checkout, or another tree with a Containerfile in that place.
+    """
+    return build(
+        Recipe(
+            "pullsecret-job",
+            Path("extensions", "job", "Containerfile"),
+            ("extensions/job", "plugins/module_utils"),
+        ),
+        root,
+    )

@@ -1,0 +1,124 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The standard library's way to the places: connections that are kept, addresses, checksums."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+
+import google_crc32c
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.plain import (
+    PlainTransport,
+    server,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.crc32c import (
+    crc32c,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import (
+    NoConnection,
+    WireError,
+)
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nRetry-After: 3\r\n\r\nok"
+
+
+class Server:
+    """Answers ``per_connection`` requests on each connection, and closes it without a word."""
+
+    def __init__(self, per_connection: int) -> None:
+        self.requests: list[str] = []
+        self.connections = 0
+        self._per_connection = per_connection
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                held = self._listener.accept()[0]
+            except OSError:
+                return
+            self.connections += 1
+            with held:
+                for dummy in range(self._per_connection):
+                    received = b""
+                    while b"\r\n\r\n" not in received:
+                        received += (part := held.recv(4096))
+                        if not part:
+                            break
+                    else:
+                        self.requests.append(received.split()[0].decode())
+                        held.sendall(ANSWER)
+
+    def close(self) -> None:
+        self._listener.close()
+
+
+@pytest.fixture
+def once() -> Iterator[Server]:
+    served = Server(1)
+    yield served
+    served.close()
+
+
+def ask(transport: PlainTransport, method: str = "GET") -> bytes:
+    return transport.request(method, "/", headers={}, seconds=5).data
+
+
+def test_a_connection_is_kept() -> None:
+    served = Server(9)
+    transport = PlainTransport("127.0.0.1", served.port)
+    answers = [transport.request("GET", "/", headers={}, seconds=5) for dummy in range(3)]
+    assert [(answer.status, answer.data) for answer in answers] == [(200, b"ok")] * 3
+    assert answers[0].headers["retry-after"] == "3"
+    assert served.connections == 1
+    transport.close()
+    served.close()
+
+
+def test_what_reads_is_asked_again_where_the_server_has_closed(once: Server) -> None:
+    transport = PlainTransport("127.0.0.1", once.port)
+    assert [ask(transport), ask(transport)] == [b"ok", b"ok"]
+    assert once.connections == 2
+
+
+def test_what_writes_is_not(once: Server) -> None:
+    transport = PlainTransport("127.0.0.1", once.port)
+    assert ask(transport, "POST") == b"ok"
+    with pytest.raises(WireError) as caught:
+        ask(transport, "POST")
+    assert not isinstance(caught.value, NoConnection)
+    assert once.requests == ["POST"]
+    assert ask(transport, "POST") == b"ok"
+
+
+def test_a_server_that_is_not_there_was_sent_nothing() -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        with pytest.raises(NoConnection):
+            ask(PlainTransport("127.0.0.1", nobody.getsockname()[1]), "POST")
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [
+        ("metadata.google.internal", ("metadata.google.internal", 80)),
+        ("127.0.0.1:8080", ("127.0.0.1", 8080)),
+        ("[fd00::1]", ("fd00::1", 80)),
+        ("[fd00::1]:8080", ("fd00::1", 8080)),
+    ],
+)
+def test_addresses(address: str, found: tuple[str, int]) -> None:
+    assert server(address, 80) == found
+
+
+@pytest.mark.parametrize("data", [b"", b"a", b"123456789", bytes(range(256)) * 9])
+def test_the_checksum_is_the_librarys(data: bytes) -> None:
+    assert crc32c(data) == google_crc32c.value(data)

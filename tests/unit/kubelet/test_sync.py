@@ -504,6 +504,41 @@ def test_what_others_wrote_and_took_out_again_does_not_come_back(place: Place) -
     assert place.auths() == document(ecr_example="theirs")["auths"]
 
 
+def meanwhile(place: Place, number: int) -> None:
+    """Others write into the file while kubelet is restarted for the time of that number."""
+
+    def write() -> None:
+        if place.systemd.restarts == number:
+            place.put({"auths": {**place.auths(), **document(other_example="theirs")["auths"]}})
+
+    place.systemd.on_restart = write
+
+
+def test_what_others_wrote_before_a_roll_back_outlives_the_next_one(place: Place) -> None:
+    """Kubelet is not well with the file of before either, which stays the one to go back to."""
+    place.sync().apply(config(quay_io="older"))
+    meanwhile(place, 2)
+    for ours, attempts in (("newer", 6), ("third", 3)):
+        place.systemd.script = ["failed"] * attempts
+        assert place.sync().apply(config(quay_io=ours)).rolled_back
+        assert place.auths() == document(quay_io="older", other_example="theirs")["auths"]
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_after_a_roll_back_there_is_nothing_to_roll_back(place: Place, asked: bool) -> None:
+    """Whatever others have written since the write, and since the roll-back."""
+    place.sync().apply(config(quay_io="older"))
+    meanwhile(place, 2)
+    place.systemd.script = [] if asked else ["failed"] * 3
+    first = place.sync().apply(config(quay_io="newer"))
+    assert (place.sync().roll_back() if asked else first).rolled_back
+    assert place.auths() == document(quay_io="older", other_example="theirs")["auths"]
+    assert not place.sync().roll_back().changed
+    place.put(document(quay_io="older", other_example="later"))
+    assert not place.sync().roll_back().changed
+    assert place.auths() == document(quay_io="older", other_example="later")["auths"]
+
+
 def test_a_write_that_failed_is_not_what_kubelet_did_not_come_up_with(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,17 +7,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import ApiError, WireError
 from tests.unit.syncer.fleet import HOUR, MINUTE, STATUS, Fleet, document
-
-
-@pytest.fixture
-def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
-    return Fleet(tmp_path, monkeypatch)
 
 
 def unanswered(fleet: Fleet, error: Exception) -> None:

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -15,11 +14,6 @@ from tests.unit.syncer.fleet import HOUR, LEASE, MINUTE, STATUS, Fleet, SyncedNo
 
 # The first restart is for the good one, then three for the next and three for the roll-back.
 WELL, TRIED = 1, 7
-
-
-@pytest.fixture
-def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
-    return Fleet(tmp_path, monkeypatch)
 
 
 def sick(fleet: Fleet, until: int = 10**6) -> SyncedNode:

@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -483,6 +484,34 @@ def test_what_a_rotation_gave_back_to_others_outlives_its_roll_back(place: Place
     assert place.auths() == {**theirs["auths"], **document(quay_io="third")["auths"]}
     place.sync().apply(None)
     assert json.loads(place.path.read_bytes()) == theirs
+
+
+OTHER_NAME = "https://tenant.example"
+
+
+@pytest.mark.parametrize("left", [config(quay_io="newer"), None])
+def test_both_names_that_others_have_for_a_registry_come_back(place: Place, left: Any) -> None:
+    theirs = {**document(tenant_example="theirs")["auths"], OTHER_NAME: auth("theirs, too")}
+    place.put({"auths": theirs})
+    place.sync().apply(config(quay_io="older", tenant_example="ours"))
+    assert place.auths() == document(quay_io="older", tenant_example="ours")["auths"]
+    place.sync().apply(left)
+    assert place.auths() == {**theirs, **(document(quay_io="newer")["auths"] if left else {})}
+
+
+@pytest.mark.parametrize("while_ours_is_there", [False, True])
+def test_what_others_have_written_anew_is_what_comes_back(place: Place, while_ours_is_there: bool) -> None:
+    """Under another name of the registry than what ours took the place of."""
+    place.put(document(tenant_example="old"))
+    place.sync().apply(config(quay_io="first", tenant_example="ours"))
+    place.put({"auths": {**place.auths(), OTHER_NAME: auth("new")}})
+    if while_ours_is_there:
+        place.sync().apply(config(quay_io="second", tenant_example="ours"))
+    place.sync().apply(config(quay_io="third"))
+    assert place.auths() == {**document(quay_io="third")["auths"], OTHER_NAME: auth("new")}
+    place.put(document(quay_io="third"))
+    place.sync().apply(config(quay_io="fourth"))
+    assert place.auths() == document(quay_io="fourth")["auths"]
 
 
 def test_what_others_wrote_and_took_out_again_does_not_come_back(place: Place) -> None:

@@ -84,7 +84,8 @@ def claim(ledger: Ledger, backup: Backup, found: Snapshot, composed: Composed) -
     if ledger.is_new:
         ledger.was_absent = found.data is None
     # What comes back into the file stays in the backup until it is there.
-    backup.displaced = {**backup.displaced, **composed.displaced}
+    coming = {key: entry for key, entry in backup.displaced.items() if key in composed.foreign}
+    backup.displaced = {**coming, **composed.displaced}
     backup.displaced_members = {**backup.displaced_members, **composed.displaced_members}
     if composed.displaced_file is not None:
         backup.displaced_file = composed.displaced_file

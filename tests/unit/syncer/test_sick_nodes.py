@@ -154,6 +154,18 @@ def test_the_file_cannot_be_written_when_it_is_tried_again(fleet: Fleet) -> None
     fleet.settle(node, "in-sync", version)
 
 
+def test_it_is_tried_no_sooner_for_a_secret_that_was_refused_meanwhile(fleet: Fleet) -> None:
+    node = unlucky(fleet)
+    fleet.put(b"no JSON")
+    fleet.run(HOUR)
+    tried = len(node.runs)
+    version = fleet.put(document("example-new"))
+    fleet.run(2 * MINUTE)
+    assert len(node.runs) == tried
+    node.kubelet.on_restart = lambda _number: "done"
+    fleet.settle(node, "in-sync", version)
+
+
 def test_what_failed_for_what_it_is_stays_held(fleet: Fleet) -> None:
     node = unlucky(fleet, "failed")
     assert "by" not in node.status

@@ -588,6 +588,21 @@ def test_a_write_that_failed_is_not_what_kubelet_did_not_come_up_with(
     assert place.sync().apply(fine).state == "in-sync"
 
 
+def test_a_kubelet_that_is_down_is_not_forgotten_where_its_unit_is_masked(place: Place) -> None:
+    """Something newer is written meanwhile, as a syncer does without asking systemd."""
+    place.sync().apply(config(quay_io="older"))
+    place.systemd.script = ["failed"] * 6
+    assert "either" in place.sync().apply(config(quay_io="newer")).message
+    place.systemd.now = place.systemd.now._replace(load="masked")
+    place.sync().write(config(quay_io="third"))
+    result = place.sync().settle()
+    assert (result.state, result.by_node, place.auths()) == ("failed", True, document(quay_io="older")["auths"])
+    place.systemd.now = place.systemd.now._replace(load="loaded")
+    place.sync().settle()
+    assert place.systemd.now.active == "active"
+    assert place.sync().apply(config(quay_io="third")).state == "in-sync"
+
+
 def test_a_stop_leaves_the_restart_to_the_next_run(place: Place) -> None:
     result = place.sync().apply(WANTED, stop=lambda: place.systemd.restarts == 1)
     assert result.state == "pending"

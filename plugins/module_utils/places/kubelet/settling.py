@@ -162,11 +162,13 @@ class Settlement:
             result.rolled_back = True
             if store.file().data != there:
                 result.did("rolled back")
-            if verdict.untouched:
+            if verdict.untouched and not pending.has_restarted:
                 # No kubelet was restarted, and none can be: it was not the content that failed.
                 ledger.failed = None
                 done(store, ledger, backup, keep=self._options.backup)
-            return not verdict.untouched
+                return False
+            # Where an earlier run restarted kubelet it may be down: that is not forgotten.
+            return True
 
 
 def finish_roll_back(store: Store, result: SyncResult) -> bool:

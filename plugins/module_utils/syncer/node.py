@@ -118,8 +118,9 @@ class Node:
         try:
             sync = Synchroniser(self._path, self._options, systemd, self._clock)
             result = sync.settle(stop=lambda: stopping() and not self._is_rolling_back())
+            left = self._pending()
             # Of a kubelet that is not well with the file of before either.
-            return _outcome(result, self._pending() if self._is_rolling_back() else None)
+            return _outcome(result, left if left is not None and left.is_back else None)
         finally:
             systemd.close()
 

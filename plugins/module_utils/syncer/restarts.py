@@ -116,11 +116,15 @@ class Restarts:
         if self._step == RUNNING:
             return
         is_new = self._step != WAITING or outcome.changed or outcome.only_back != self.only_back
+        is_other = self._step != WAITING or version != self._version
         self._version, self.only_back = version, outcome.only_back
         # Its kubelet may be down, and is brought to an end whoever else failed.
         self._is_bound = outcome.only_back or outcome.begun
         if is_new:
-            self._held_by, self._asks = "", 0
+            self._asks = 0
+            if is_other:
+                # Else the file was only put right after others: who is held stays so.
+                self._held_by = ""
             self._look_at = time.monotonic() + between(0, self._pace.spread)
         if self.only_back:
             # Whatever is new: kubelet would be started with the same file as the last time.

@@ -185,12 +185,12 @@ def test_a_later_releases_file_is_not_lost(place: Place, name: str) -> None:
 
 
 def test_what_is_written_can_be_read(place: Place) -> None:
-    """Whatever of others was displaced."""
+    """Whatever of others was displaced; kubelet is not well with the file of before either."""
     odd: dict[str, Any] = {"auth": auth("x")["auth"], "email": "\ud800", "more": [[[[[1.5, None, {}]]]]]}
     place.put(
         {"auths": {"quay.io": odd, "ecr.example": odd}, "credsStore": 7, "HttpHeaders": {"a": 1, "b": "x"}}
     )
-    place.systemd.script = ["failed"] * 3
+    place.systemd.script = ["failed"] * 6
     place.sync().apply(config(quay_io="new"))
     for name, kind in (("hyperfleet", Ledger), ("hyperfleet-backup", Backup)):
         data = beside(place, name).read_bytes()

@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -485,6 +486,34 @@ def test_what_a_rotation_gave_back_to_others_outlives_its_roll_back(place: Place
     assert json.loads(place.path.read_bytes()) == theirs
 
 
+OTHER_NAME = "https://tenant.example"
+
+
+@pytest.mark.parametrize("left", [config(quay_io="newer"), None])
+def test_both_names_that_others_have_for_a_registry_come_back(place: Place, left: Any) -> None:
+    theirs = {**document(tenant_example="theirs")["auths"], OTHER_NAME: auth("theirs, too")}
+    place.put({"auths": theirs})
+    place.sync().apply(config(quay_io="older", tenant_example="ours"))
+    assert place.auths() == document(quay_io="older", tenant_example="ours")["auths"]
+    place.sync().apply(left)
+    assert place.auths() == {**theirs, **(document(quay_io="newer")["auths"] if left else {})}
+
+
+@pytest.mark.parametrize("while_ours_is_there", [False, True])
+def test_what_others_have_written_anew_is_what_comes_back(place: Place, while_ours_is_there: bool) -> None:
+    """Under another name of the registry than what ours took the place of."""
+    place.put(document(tenant_example="old"))
+    place.sync().apply(config(quay_io="first", tenant_example="ours"))
+    place.put({"auths": {**place.auths(), OTHER_NAME: auth("new")}})
+    if while_ours_is_there:
+        place.sync().apply(config(quay_io="second", tenant_example="ours"))
+    place.sync().apply(config(quay_io="third"))
+    assert place.auths() == {**document(quay_io="third")["auths"], OTHER_NAME: auth("new")}
+    place.put(document(quay_io="third"))
+    place.sync().apply(config(quay_io="fourth"))
+    assert place.auths() == document(quay_io="fourth")["auths"]
+
+
 def test_what_others_wrote_and_took_out_again_does_not_come_back(place: Place) -> None:
     """They wrote it after a rotation, and took it out while kubelet was restarted with the file of before."""
     place.put(document(ecr_example="theirs"))
@@ -502,6 +531,41 @@ def test_what_others_wrote_and_took_out_again_does_not_come_back(place: Place) -
     assert place.auths() == document(ecr_example="theirs", quay_io="third")["auths"]
     place.sync().apply(None)
     assert place.auths() == document(ecr_example="theirs")["auths"]
+
+
+def meanwhile(place: Place, number: int) -> None:
+    """Others write into the file while kubelet is restarted for the time of that number."""
+
+    def write() -> None:
+        if place.systemd.restarts == number:
+            place.put({"auths": {**place.auths(), **document(other_example="theirs")["auths"]}})
+
+    place.systemd.on_restart = write
+
+
+def test_what_others_wrote_before_a_roll_back_outlives_the_next_one(place: Place) -> None:
+    """Kubelet is not well with the file of before either, which stays the one to go back to."""
+    place.sync().apply(config(quay_io="older"))
+    meanwhile(place, 2)
+    for ours, attempts in (("newer", 6), ("third", 3)):
+        place.systemd.script = ["failed"] * attempts
+        assert place.sync().apply(config(quay_io=ours)).rolled_back
+        assert place.auths() == document(quay_io="older", other_example="theirs")["auths"]
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_after_a_roll_back_there_is_nothing_to_roll_back(place: Place, asked: bool) -> None:
+    """Whatever others have written since the write, and since the roll-back."""
+    place.sync().apply(config(quay_io="older"))
+    meanwhile(place, 2)
+    place.systemd.script = [] if asked else ["failed"] * 3
+    first = place.sync().apply(config(quay_io="newer"))
+    assert (place.sync().roll_back() if asked else first).rolled_back
+    assert place.auths() == document(quay_io="older", other_example="theirs")["auths"]
+    assert not place.sync().roll_back().changed
+    place.put(document(quay_io="older", other_example="later"))
+    assert not place.sync().roll_back().changed
+    assert place.auths() == document(quay_io="older", other_example="later")["auths"]
 
 
 def test_a_write_that_failed_is_not_what_kubelet_did_not_come_up_with(
@@ -522,6 +586,21 @@ def test_a_write_that_failed_is_not_what_kubelet_did_not_come_up_with(
     assert place.sync().settle().rolled_back
     assert place.sync().apply(bad).state == "held"
     assert place.sync().apply(fine).state == "in-sync"
+
+
+def test_a_kubelet_that_is_down_is_not_forgotten_where_its_unit_is_masked(place: Place) -> None:
+    """Something newer is written meanwhile, as a syncer does without asking systemd."""
+    place.sync().apply(config(quay_io="older"))
+    place.systemd.script = ["failed"] * 6
+    assert "either" in place.sync().apply(config(quay_io="newer")).message
+    place.systemd.now = place.systemd.now._replace(load="masked")
+    place.sync().write(config(quay_io="third"))
+    result = place.sync().settle()
+    assert (result.state, result.by_node, place.auths()) == ("failed", True, document(quay_io="older")["auths"])
+    place.systemd.now = place.systemd.now._replace(load="loaded")
+    place.sync().settle()
+    assert place.systemd.now.active == "active"
+    assert place.sync().apply(config(quay_io="third")).state == "in-sync"
 
 
 def test_a_stop_leaves_the_restart_to_the_next_run(place: Place) -> None:

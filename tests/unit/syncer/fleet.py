@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock, Store
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import Systemd
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import loop, restarts
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import ApiError
@@ -43,6 +43,25 @@ _MANY = 1000
 def document(password: str) -> bytes:
     auth = base64.b64encode(f"robot:{password}".encode()).decode()
     return json.dumps({"auths": {"quay.io": {"auth": auth}}}).encode()
+
+
+def _no_room(*_args: object, **_options: object) -> None:
+    raise PullSecretError("no space left on device")
+
+
+def full(monkeypatch: pytest.MonkeyPatch, node: SyncedNode) -> None:
+    """From now on nothing can be written on this node."""
+    monkeypatch.setattr(node._loop._node, "write", _no_room)
+
+
+def full_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on a write can be noted, and the file not be replaced."""
+    monkeypatch.setattr(Store, "replace", _no_room)
+
+
+def picky(node: SyncedNode) -> Callable[[int], str]:
+    """A kubelet that does not come up with one content."""
+    return lambda _number: "failed" if node.password == "example-bad" else "done"
 
 
 class Server:
@@ -238,6 +257,19 @@ class Fleet:
         self.put(document("example-new"))
         self.run(seconds)
         return node
+
+    def held_nodes(self) -> list[SyncedNode]:
+        """Two, since the third has failed with the Secret as it is."""
+        nodes = [self.node() for _number in range(3)]
+        for node in nodes:
+            node.kubelet.on_restart = picky(node)
+        version = self.put(document("example-good"))
+        for node in nodes:
+            self.settle(node, "in-sync", version, within=HOUR)
+        self.put(document("example-bad"))
+        self.run(2 * HOUR)
+        assert sorted(node.status["state"] for node in nodes) == ["failed", "held", "held"]
+        return [node for node in nodes if node.status["state"] == "held"]
 
     def put(self, content: bytes) -> str:
         """A new version of the Secret, which all nodes see; the version."""

@@ -6,22 +6,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import Secret
-from tests.unit.syncer.fleet import HOUR, MINUTE, Fleet, SyncedNode, document
-from tests.unit.syncer.test_left import full, held, picky
+from tests.unit.syncer.fleet import HOUR, MINUTE, Fleet, SyncedNode, document, full, full_at_the_end, picky
 
 GOOD, BAD, FINE = document("example-good"), document("example-bad"), document("example-fine")
-
-
-@pytest.fixture
-def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
-    return Fleet(tmp_path, monkeypatch)
 
 
 def failed(fleet: Fleet) -> SyncedNode:
@@ -32,7 +22,7 @@ def failed(fleet: Fleet) -> SyncedNode:
 @pytest.mark.parametrize("between", ["same", "replaced"])
 def test_what_the_ledger_says_has_failed_is_said_of_later_versions(fleet: Fleet, between: str) -> None:
     """The same meaning in a later version, or the same version and a new syncer."""
-    held(fleet)
+    fleet.held_nodes()
     node, version = failed(fleet), "2"
     if between == "same":
         version = fleet.put(BAD + b"\n")
@@ -66,7 +56,7 @@ def test_what_was_never_judged_is_not_what_failed(fleet: Fleet) -> None:
 
 
 def test_trouble_of_who_failed_releases_nobody(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    nodes = held(fleet)
+    nodes = fleet.held_nodes()
     node, before = failed(fleet), [node.kubelet.restarts for node in nodes]
     full(monkeypatch, node)
     fleet.run(2 * HOUR)
@@ -76,7 +66,7 @@ def test_trouble_of_who_failed_releases_nobody(fleet: Fleet, monkeypatch: pytest
 
 def test_who_cannot_write_the_next_version_stays_held(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever has failed is in sync with that, and says no longer what it has failed with."""
-    node = held(fleet)[0]
+    node = fleet.held_nodes()[0]
     other, before = failed(fleet), node.kubelet.restarts
     with monkeypatch.context() as meanwhile:
         full(meanwhile, node)
@@ -91,7 +81,7 @@ def test_who_cannot_write_the_next_version_stays_held(fleet: Fleet, monkeypatch:
 def test_who_is_held_stays_so_though_a_new_syncer_says_no_more_of_it(
     fleet: Fleet, content: bytes | None
 ) -> None:
-    nodes = held(fleet)
+    nodes = fleet.held_nodes()
     node, before = failed(fleet), [node.kubelet.restarts for node in nodes]
     secret = Secret("3", content) if content is not None else None
     for one in fleet.nodes:
@@ -145,11 +135,8 @@ def test_a_version_that_is_not_in_the_file_has_not_failed(
     fleet.put(BAD)
     fleet.run(20)
 
-    def replace(*_args: object) -> None:
-        raise PullSecretError("no space left on device")
-
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(Store, "replace", replace)
+        full_at_the_end(meanwhile)
         fleet.put(FINE)
         fleet.run(MINUTE)
     node.bus_is_away = False

@@ -7,17 +7,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import ApiError, WireError
 from tests.unit.syncer.fleet import HOUR, MINUTE, STATUS, Fleet, document
-
-
-@pytest.fixture
-def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
-    return Fleet(tmp_path, monkeypatch)
 
 
 def unanswered(fleet: Fleet, error: Exception) -> None:
@@ -39,9 +33,12 @@ def test_who_is_held_stays_so_until_it_is_told(fleet: Fleet, error: Exception) -
     fleet.settle(node, "held", fleet.put(document("example-bad")))
     unanswered(fleet, error)
     fleet.run(12 * HOUR)
-    # Nor does another version of the same change it.
+    # Nor does another version of the same change it, or that others took ours out of the file.
     fleet.put(document("example-bad") + b"\n")
     fleet.run(HOUR)
+    node.path.write_bytes(b'{"auths": {}}')
+    fleet.run(HOUR)
+    assert node.password == "example-bad"
     assert node.kubelet.restarts == 0
     assert fleet.server.holder == ""
     others_failed(fleet, "2", "in-sync")

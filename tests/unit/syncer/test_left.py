@@ -6,51 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
     GONE,
     SystemdError,
 )
-from tests.unit.syncer.fleet import HOUR, MINUTE, Fleet, SyncedNode, document
-
-
-@pytest.fixture
-def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
-    return Fleet(tmp_path, monkeypatch)
-
-
-def refuse(_content: bytes | None, *, again: bool = False) -> None:
-    raise PullSecretError("no space left on device")
-
-
-def full(monkeypatch: pytest.MonkeyPatch, node: SyncedNode) -> None:
-    """From now on nothing can be written on this node."""
-    monkeypatch.setattr(node._loop._node, "write", refuse)
-
-
-def picky(node: SyncedNode) -> Callable[[int], str]:
-    """A kubelet that does not come up with one content."""
-    return lambda _number: "failed" if node.password == "example-bad" else "done"
-
-
-def held(fleet: Fleet) -> list[SyncedNode]:
-    """One node that has failed with the Secret as it is, and two that are held for that reason."""
-    nodes = [fleet.node() for _number in range(3)]
-    for node in nodes:
-        node.kubelet.on_restart = picky(node)
-    version = fleet.put(document("example-good"))
-    for node in nodes:
-        fleet.settle(node, "in-sync", version, within=HOUR)
-    fleet.put(document("example-bad"))
-    fleet.run(2 * HOUR)
-    assert sorted(node.status["state"] for node in nodes) == ["failed", "held", "held"]
-    return [node for node in nodes if node.status["state"] == "held"]
+from tests.unit.syncer.fleet import HOUR, MINUTE, Fleet, document, full, full_at_the_end, picky
 
 
 @pytest.mark.parametrize("trouble", ["gone", "full"])
@@ -83,7 +45,7 @@ def test_a_kubelet_that_is_down_is_tried_until_it_is_well(
 
 def test_who_is_held_stays_so_though_the_next_secret_is_refused(fleet: Fleet) -> None:
     """Whoever has failed says something of the next one, and still what it has failed with."""
-    nodes = held(fleet)
+    nodes = fleet.held_nodes()
     before = [node.kubelet.restarts for node in nodes]
     fleet.put(b"no JSON")
     fleet.run(6 * HOUR)
@@ -98,7 +60,7 @@ def test_who_is_held_stays_so_though_the_next_secret_is_refused(fleet: Fleet) ->
 def test_a_new_syncer_restarts_nothing_of_which_it_does_not_know_how_others_fared(
     fleet: Fleet, content: bytes | None
 ) -> None:
-    nodes = held(fleet)
+    nodes = fleet.held_nodes()
     before = [node.kubelet.restarts for node in nodes]
     for node in nodes:
         node.start()
@@ -172,11 +134,8 @@ def test_a_file_that_was_never_replaced_is_no_reason_to_restart(
     fleet.settle(node, "in-sync", fleet.put(document("example-good")))
     restarts = node.kubelet.restarts
 
-    def replace(*_args: object) -> None:
-        raise PullSecretError("no space left on device")
-
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(Store, "replace", replace)
+        full_at_the_end(meanwhile)
         fleet.put(document("example-new"))
         fleet.run(MINUTE)
     fleet.put(b"no JSON")

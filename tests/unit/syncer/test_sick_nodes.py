@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -15,11 +14,6 @@ from tests.unit.syncer.fleet import HOUR, LEASE, MINUTE, STATUS, Fleet, SyncedNo
 
 # The first restart is for the good one, then three for the next and three for the roll-back.
 WELL, TRIED = 1, 7
-
-
-@pytest.fixture
-def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
-    return Fleet(tmp_path, monkeypatch)
 
 
 def sick(fleet: Fleet, until: int = 10**6) -> SyncedNode:
@@ -157,6 +151,18 @@ def test_the_file_cannot_be_written_when_it_is_tried_again(fleet: Fleet) -> None
     assert "not written" in node.status["message"]
     node.path.rmdir()
     kept.rename(node.path)
+    fleet.settle(node, "in-sync", version)
+
+
+def test_it_is_tried_no_sooner_for_a_secret_that_was_refused_meanwhile(fleet: Fleet) -> None:
+    node = unlucky(fleet)
+    fleet.put(b"no JSON")
+    fleet.run(HOUR)
+    tried = len(node.runs)
+    version = fleet.put(document("example-new"))
+    fleet.run(2 * MINUTE)
+    assert len(node.runs) == tried
+    node.kubelet.on_restart = lambda _number: "done"
     fleet.settle(node, "in-sync", version)
 
 

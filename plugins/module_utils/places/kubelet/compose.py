@@ -162,14 +162,13 @@ def compose(
 
 def _entries(found: Found, desired: Optional[DockerConfig], ledger: Ledger, backup: Backup) -> _Foreign:
     wanted = {registry_identity(key) for key in desired.registries} if desired is not None else set()
-    away = dict(backup.displaced)
+    away: dict[str, Any] = {}
     there: dict[str, Any] = {}
     warnings: list[str] = []
     for position, (key, entry) in enumerate(sorted(found.auths.items())):
         if ledger.owns(key, _digest(ledger, key, entry)):
             continue
         if registry_identity(key) in wanted:
-            away = {other: kept for other, kept in away.items() if not _same(other, key)}
             away[key] = entry
         elif desired is not None and is_fatal(key, entry):
             away[key] = entry
@@ -179,11 +178,15 @@ def _entries(found: Found, desired: Optional[DockerConfig], ledger: Ledger, back
             )
         else:
             there[key] = entry
-    for key in [key for key in away if registry_identity(key) not in wanted]:
-        if desired is None or not is_fatal(key, away[key]):
-            entry = away.pop(key)
-            if not any(_same(other, key) for other in there):
-                there[key] = entry
+    # Others may have two names of one registry: both come back. What they have written anew, under whichever
+    # name, takes the place of what was kept.
+    known = {registry_identity(key) for key in (*there, *away)}
+    for key, entry in backup.displaced.items():
+        registry = registry_identity(key)
+        if desired is not None and registry not in wanted and is_fatal(key, entry):
+            away.setdefault(key, entry)
+        elif registry not in known:
+            (away if registry in wanted else there)[key] = entry
     return _Foreign(there, away, warnings)
 
 

@@ -13,10 +13,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     Health,
     Interrupted,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
-    ROLLBACK,
-    Pending,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import Pending
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.restarting import (
     Restarter,
     Verdict,
@@ -127,7 +124,7 @@ class Settlement:
             if verdict.warning:
                 result.warn([verdict.warning])
             if verdict.ok:
-                if pending.phase == ROLLBACK and ledger.failed is not None and result.state != FAILED:
+                if pending.is_back and ledger.failed is not None and result.state != FAILED:
                     result.state = FAILED
                     result.message = f"{ledger.failed.reason}; {_BACK}"
                     result.by_node = ledger.failed.by_node
@@ -141,7 +138,7 @@ class Settlement:
             if verdict.unknown:
                 result.state, result.message = PENDING, verdict.reason
                 return False
-            if pending.phase == ROLLBACK:
+            if pending.is_back:
                 before = result.message or _BACK
                 result.state = FAILED
                 result.message = (
@@ -165,11 +162,13 @@ class Settlement:
             result.rolled_back = True
             if store.file().data != there:
                 result.did("rolled back")
-            if verdict.untouched:
+            if verdict.untouched and not pending.has_restarted:
                 # No kubelet was restarted, and none can be: it was not the content that failed.
                 ledger.failed = None
                 done(store, ledger, backup, keep=self._options.backup)
-            return not verdict.untouched
+                return False
+            # Where an earlier run restarted kubelet it may be down: that is not forgotten.
+            return True
 
 
 def finish_roll_back(store: Store, result: SyncResult) -> bool:
@@ -180,7 +179,7 @@ def finish_roll_back(store: Store, result: SyncResult) -> bool:
     :returns: False: it cannot be.
     """
     ledger = store.ledger()
-    if ledger.pending is None or ledger.pending.phase != ROLLBACK:
+    if ledger.pending is None or not ledger.pending.is_back:
         return True
     there = store.file().data
     if not restore(store, ledger, store.backup()):

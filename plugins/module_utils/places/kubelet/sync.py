@@ -36,7 +36,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     Unheard,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
-    ROLLBACK,
     Backup,
     Ledger,
     Pending,
@@ -291,7 +290,7 @@ class Synchroniser:
             return result
         ledger, backup, here = store.ledger(), store.backup(), store.file().data
         pending = ledger.pending
-        if pending is not None and pending.phase == ROLLBACK:
+        if pending is not None and pending.is_back:
             result.rolled_back = result.needed = True
         elif ledger.is_new or (pending is None and (backup.previous is None or backup.previous.data == here)):
             pass

@@ -84,7 +84,8 @@ def claim(ledger: Ledger, backup: Backup, found: Snapshot, composed: Composed) -
     if ledger.is_new:
         ledger.was_absent = found.data is None
     # What comes back into the file stays in the backup until it is there.
-    backup.displaced = {**backup.displaced, **composed.displaced}
+    coming = {key: entry for key, entry in backup.displaced.items() if key in composed.foreign}
+    backup.displaced = {**coming, **composed.displaced}
     backup.displaced_members = {**backup.displaced_members, **composed.displaced_members}
     if composed.displaced_file is not None:
         backup.displaced_file = composed.displaced_file
@@ -115,13 +116,15 @@ def done(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -> None:
     found = store.file()
     _bring_on(ledger, backup, found)
     pending, ledger.pending = ledger.pending, None
-    if pending is None or pending.phase != ROLLBACK:
+    is_back = pending is not None and pending.is_back
+    if not is_back:
         ledger.failed = None
     if pending is not None:
         ledger.desired = pending.desired
     previous = held(backup.previous.data if keep and backup.previous is not None else None, ledger)
     _settled(ledger, backup, found)
-    if not keep:
+    if not keep or is_back:
+        # After a roll-back the file is that of before: there is nothing to go back to.
         backup.previous = None
     elif not ledger.is_new:
         # What of it is ours will be so, too, once ``rolled_back`` has brought it back.
@@ -161,18 +164,12 @@ def roll_back(
     if backup.previous is None:
         _give_up(store, ledger)
         return False
-    undone = pending.content if pending is not None else ledger.verified
-    here = store.file().data
-    # Where somebody else has written since, all of theirs stays in the file.
-    if ledger.digest(here) == undone:
-        _make_way(ledger, backup, here)
-        store.save_backup(backup)
     ledger.pending = Pending(
         os.urandom(8).hex(),
         desired,
         ledger.digest(backup.previous.data),
         ROLLBACK,
-        undone=undone,
+        undone=pending.content if pending is not None else ledger.verified,
         touched=pending is not None and pending.has_restarted,
     )
     store.save_ledger(ledger)
@@ -206,13 +203,15 @@ def restore(store: Store, ledger: Ledger, backup: Backup) -> bool:
         _give_up(store, ledger)
         return False
     if here == pending.undone:
-        store.put(backup.previous)
+        _make_way(ledger, backup, found.data)
+        store.save_backup(backup)
     else:
-        # Somebody else has written since: theirs stays, ours goes back.
-        before = _reverted(found, backup.previous, ledger)
-        store.put(before)
-        ledger.pending = pending._replace(content=ledger.digest(before.data))
+        # Somebody else has written since: theirs stays, also for a later one; ours goes back.
+        backup.previous = _reverted(found, backup.previous, ledger)
+        store.save_backup(backup)
+        ledger.pending = pending._replace(content=ledger.digest(backup.previous.data))
         store.save_ledger(ledger)
+    store.put(backup.previous)
     return True
 
 

@@ -144,6 +144,12 @@ class World:
 
     def handle(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> list[Handled]:
         """One run over these clusters, or with ``all`` over all of them."""
+        ran = self.ran(*cluster_ids, check_mode=check_mode, **options)
+        assert ran.problem is None, ran.problem
+        return ran.handled
+
+    def ran(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> hyperfleet_adapter.Ran:
+        """Likewise, a run that may not come to its end."""
         given: dict[str, Any] = {} if options.get("all") else {"cluster_ids": list(cluster_ids)}
         arguments = {"config": str(self.config()), **FAST, **given, **options}
         return hyperfleet_adapter.work(

@@ -31,11 +31,3 @@ def world(server: Api) -> Iterator[World]:
     server.create(name, "serviceaccounts", {"metadata": {"name": "pullsecret-adapter-job"}})
     yield World(server, name)
     server.request("DELETE", f"/api/v1/namespaces/{name}")
-
-
-@pytest.fixture
-def stand_in(world: World) -> World:
-    """For what only played controllers show at will."""
-    if world.api.real:
-        pytest.skip("the real Job controller cannot be told what to do")
-    return world

@@ -154,7 +154,7 @@ def test_options_of_the_places_are_the_modules() -> None:
     }
 
 
-WRONG = {
+WRONG: dict[str, tuple[Any, str]] = {
     "unknown": (document(executon="job"), "spec.executon is not a known field; did you mean execution?"),
     "snake case": (job(backoff_limit=1), "backoff_limit is not a known field; did you mean backoffLimit?"),
     "nothing near": (document(zzz=1), "spec.zzz is not a known field"),

@@ -23,7 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.vie
 from tests.unit.adapter.documents import document
 
 _PAGE = (Path(__file__).parents[3] / "docs" / "adapter_config.md").read_text(encoding="utf-8")
-_SHOWN_WITHOUT_DEFAULT = {
+_SHOWN_WITHOUT_DEFAULT: dict[str, Any] = {
     "preconditions": SEED,
     "dependencies": (),
     "image_pull_secrets": (),

@@ -168,6 +168,14 @@ def test_what_another_generation_said_is_not_available() -> None:
         assert reasons("status.adapters.dns.applied == 'True'", statuses=statuses) == []
 
 
+@pytest.mark.parametrize("generation", ["2", [_SECRET], {"a": _SECRET}])
+def test_a_generation_that_is_none_is_not_shown(generation: Any) -> None:
+    found = Preconditions((), ["dns"]).unmet({**CLUSTER, "generation": generation}, STATUSES)
+    assert [unmet.reason for unmet in found] == [
+        "the status of adapter dns is of generation 2, the cluster of none"
+    ]
+
+
 def test_dependencies_are_held_to_the_generation() -> None:
     statuses = {"dns": status("dns"), "validation": status("validation", "Unknown", reason="not a constant!")}
     statuses["placement"] = status("placement", generation=1)

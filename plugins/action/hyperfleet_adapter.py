@@ -16,11 +16,7 @@ from typing import Any, ClassVar, Optional
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import (
-    contract,
-    now,
-    whole,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import contract, now
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
     fitting,
     safely,
@@ -82,13 +78,13 @@ class ActionModule(BatchAction):
             params = fitting(hyperfleet_adapter.spec(), arguments)
             try:
                 with without_stderr():
-                    handled = hyperfleet_adapter.work(
+                    ran = hyperfleet_adapter.work(
                         params, check_mode=self._task.check_mode, stop=stop, log=log.add
                     )
             finally:
                 log.flush()
-            _leave(directory, contract(handled, started, now()))
-            return whole(handled, params.get("results"))
+            _leave(directory, contract(ran.handled, started, now()))
+            return ran.result(params.get("results"))
 
     def _work_elsewhere(
         self, arguments: dict[str, Any], directory: Optional[str], task_vars: Any

@@ -1,0 +1,71 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Configurations to begin with."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+# Seed 002, "Configuration (via AdapterConfig)", as it is there.
+SEED_EXAMPLE = """\
+apiVersion: hyperfleet.redhat.com/v1alpha1
+kind: AdapterConfig
+metadata:
+  name: validation-adapter
+  namespace: hyperfleet-system
+spec:
+  adapterType: validation
+
+  # Precondition criteria for when adapter should run
+  criteria:
+    preconditions:
+      - expression: "cluster.status.phase != 'Ready'"
+    dependencies: []
+
+  # HyperFleet API configuration
+  hyperfleetAPI:
+    url: http://hyperfleet-api:8080
+    timeout: 10s
+
+  # Message broker configuration
+  broker:
+    type: gcp-pubsub
+    subscription: validation-adapter-sub
+
+  # Job template configuration
+  jobTemplate:
+    image: quay.io/hyperfleet/validation-job:v1.0.0
+    resources:
+      requests:
+        cpu: 100m
+        memory: 128Mi
+      limits:
+        cpu: 500m
+        memory: 512Mi
+"""
+
+_SMALLEST: dict[str, Any] = {
+    "apiVersion": "hyperfleet.redhat.com/v1alpha1",
+    "kind": "AdapterConfig",
+    "metadata": {"name": "pullsecret-adapter"},
+    "spec": {
+        "hyperfleetAPI": {"url": "http://hyperfleet-api:8080"},
+        "jobTemplate": {"image": "quay.io/hyperfleet/pull-secret-job:v1"},
+    },
+}
+
+
+def document(**spec: Any) -> dict[str, Any]:
+    """The smallest configuration there is, with these fields of its ``spec`` (None: without)."""
+    made = copy.deepcopy(_SMALLEST)
+    made["spec"].update(spec)
+    made["spec"] = {name: value for name, value in made["spec"].items() if value is not None}
+    return made
+
+
+def job(**fields: Any) -> dict[str, Any]:
+    """The same with these fields of its ``spec.jobTemplate``."""
+    return document(jobTemplate={**_SMALLEST["spec"]["jobTemplate"], **fields})

@@ -43,7 +43,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failures, whole
 
-__all__ = ["BatchAction", "cleaned", "plain", "with_digest_key"]
+__all__ = ["BatchAction", "cleaned", "ended_with_ansible", "plain", "with_digest_key"]
 
 _CHUNK = 200
 _FIRST_PROGRESS = 2.0
@@ -144,7 +144,7 @@ class BatchAction(ActionBase):
             )
 
         stop = threading.Event()
-        with _ended_with_ansible(stop):
+        with ended_with_ansible(stop):
             if arguments.get("progress_file"):
                 return run(arguments)
             with _progress_shown(self.MODULE.rsplit(".", 1)[-1]) as path:
@@ -194,7 +194,7 @@ class BatchAction(ActionBase):
 
 
 @contextmanager
-def _ended_with_ansible(stop: threading.Event) -> Iterator[None]:
+def ended_with_ansible(stop: threading.Event) -> Iterator[None]:
     """In Ansible's worker process: once the run is ended, what is begun is finished, and the worker ends.
 
     Whoever ended it no longer listens: a result that is larger than a pipe would never be taken, and

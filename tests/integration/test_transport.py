@@ -179,18 +179,34 @@ def test_an_answer_without_an_end_is_read_as_far_as_was_allowed() -> None:
         assert len(answer.data) == 100_001
 
 
-def test_headers_and_body_are_one_write_and_the_base_s_path_comes_first() -> None:
-    seen: list[bytes] = []
-
+def test_headers_and_body_are_one_write_and_the_base_s_path_comes_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def serve(connection: socket.socket) -> None:
-        seen.append(connection.recv(65536))
-        connection.sendall(_OK)
+        connection.recv(65536)
+        connection.send(_OK)
+
+    written: list[bytes] = []
+    sendall = socket.socket.sendall
+
+    def noted(sock: socket.socket, data: bytes) -> None:
+        written.append(data)
+        sendall(sock, data)
 
     with serving(serve) as server:
         transport = Transport(f"http://{server.address}/base", PoolManager())
+        monkeypatch.setattr(socket.socket, "sendall", noted)
         transport.request("PUT", "/x?y=z", headers={"A": "b"}, body=b"the body", seconds=_MUCH)
-    assert seen[0].startswith(b"PUT /base/x?y=z HTTP/1.1\r\n")
-    assert seen[0].endswith(b"\r\n\r\nthe body")
+    (sent,) = written
+    assert sent.startswith(b"PUT /base/x?y=z HTTP/1.1\r\n")
+    assert sent.endswith(b"\r\n\r\nthe body")
+
+
+def test_a_name_that_is_looked_up_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    over = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_arguments, **_options: over.wait(_MUCH) and [])
+    late(Transport("http://slow.example.com", PoolManager()), ConnectTimeoutError)
+    over.set()
 
 
 def test_connections_that_were_closed_are_opened_again() -> None:

@@ -125,6 +125,7 @@ def test_what_the_server_adds(jobs: Jobs) -> None:
         "backoffLimit": 1,
         "completionMode": "NonIndexed",
         "suspend": True,
+        "manualSelector": False,
         "podReplacementPolicy": "Failed",
         "selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}},
     }
@@ -175,7 +176,7 @@ def test_a_name_has_to_fit_a_label(admin: Client, jobs: Jobs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "reason"), [("Always", "FieldValueNotSupported"), ("OnFailure", "FieldValueInvalid")]
+    ("policy", "reason"), [("Always", "FieldValueRequired"), ("OnFailure", "FieldValueInvalid")]
 )
 def test_pods_that_are_started_again_are_not_for_jobs_with_a_failure_policy(
     admin: Client, jobs: Jobs, policy: str, reason: str

@@ -27,13 +27,7 @@ def world(server: Api) -> Iterator[World]:
     """A namespace of the test's own, without faults, hooks and counts of the test before."""
     server.proxy.reset()
     name = server.namespace()
+    # Without it the real Job controller can make no pod.
+    server.create(name, "serviceaccounts", {"metadata": {"name": "pullsecret-adapter-job"}})
     yield World(server, name)
     server.request("DELETE", f"/api/v1/namespaces/{name}")
-
-
-@pytest.fixture
-def stand_in(world: World) -> World:
-    """For what only played controllers show at will."""
-    if world.api.real:
-        pytest.skip("the real Job controller cannot be told what to do")
-    return world

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -13,7 +14,10 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 from tests.integration.adapter_jobs.world import CANARY, DOCUMENT, FAILURE, SUCCESS, World, said
+from tests.lab.session import STAND_IN
 
+# For what a real Job controller and a real garbage collector cannot be told to do.
+played = pytest.mark.parametrize("server", [pytest.param(STAND_IN, id="stand-in")], indirect=True)
 NAME, DATA = "pullsecret-c-1-gen1", "cluster-c-1-pullsecret-data"
 OTHER = json.dumps({"auths": {"registry.example.com": {"auth": "dTpwYXNzd29yZC0y"}}})
 
@@ -73,6 +77,7 @@ def test_a_secret_that_was_left_behind_is_brought_up_to_date(world: World) -> No
     delete_job(world)
     made = world.apply()
     assert made.actions == (f"updated secret {DATA}", f"created job {NAME}")
+    assert base64.b64decode(world.secrets()[DATA]["data"]["pull-secret.json"]).decode() == DOCUMENT
 
 
 def test_a_job_that_was_deleted_by_hand_is_made_again(world: World) -> None:
@@ -85,8 +90,8 @@ def test_a_job_that_was_deleted_by_hand_is_made_again(world: World) -> None:
     assert world.apply().state == "created"
 
 
-def test_another_document_waits_for_the_end_of_the_pod_before(stand_in: World) -> None:
-    world = stand_in
+@played
+def test_another_document_waits_for_the_end_of_the_pod_before(world: World) -> None:
     world.apply()
     world.playing.run(NAME, node="node-1")
     first = world.apply(2, OTHER)
@@ -126,18 +131,20 @@ def test_one_failed_pod_is_not_the_end(world: World) -> None:
     assert DATA in world.secrets()
 
 
-def test_an_evicted_pod_is_not_the_end(stand_in: World) -> None:
-    stand_in.apply()
-    stand_in.playing.evict(NAME)
-    assert (stand_in.apply().state, stand_in.apply().reason) == ("running", "PodEvicted")
+@played
+def test_an_evicted_pod_is_not_the_end(world: World) -> None:
+    world.apply()
+    world.playing.evict(NAME)
+    assert (world.apply().state, world.apply().reason) == ("running", "PodEvicted")
 
 
-def test_a_deadline_that_passed(stand_in: World) -> None:
-    stand_in.apply()
-    stand_in.playing.fail(NAME, "DeadlineExceeded", "Job was active longer than specified deadline")
-    seen = stand_in.apply()
+@played
+def test_a_deadline_that_passed(world: World) -> None:
+    world.apply()
+    world.playing.fail(NAME, "DeadlineExceeded", "Job was active longer than specified deadline")
+    seen = world.apply()
     assert (seen.state, seen.reason, seen.retry) == ("failed", "DeadlineExceeded", True)
-    assert stand_in.secrets() == {}
+    assert world.secrets() == {}
 
 
 def test_no_node_takes_the_pod(world: World) -> None:
@@ -146,11 +153,12 @@ def test_no_node_takes_the_pod(world: World) -> None:
     assert (world.apply().state, world.apply().reason) == ("stuck", "PodUnschedulable")
 
 
-def test_a_job_without_a_pod_is_stuck_after_a_while(stand_in: World) -> None:
-    stand_in.apply()
-    assert stand_in.apply().state == "pending"
-    stand_in.ahead = 90
-    assert (stand_in.apply().state, stand_in.apply().reason) == ("stuck", "PodNotCreated")
+def test_a_job_without_a_pod_is_stuck_after_a_while(world: World) -> None:
+    world.api.delete(world.namespace, "serviceaccounts", "pullsecret-adapter-job")
+    world.apply()
+    assert world.apply().state == "pending"
+    world.ahead = 90
+    assert (world.apply().state, world.apply().reason) == ("stuck", "PodNotCreated")
 
 
 @pytest.mark.parametrize("labels", [{}, {"managed-by": "someone"}, {"managed-by": "hyperfleet"}])
@@ -218,12 +226,13 @@ def test_pods_that_were_left_behind_are_removed_too(world: World) -> None:
     assert removal.left == ()
 
 
-def test_removal_waits_for_a_pod_that_still_runs(stand_in: World) -> None:
-    stand_in.apply()
-    stand_in.playing.run(NAME, node="node-1")
-    first = stand_in.remove()
+@played
+def test_removal_waits_for_a_pod_that_still_runs(world: World) -> None:
+    world.apply()
+    world.playing.run(NAME, node="node-1")
+    first = world.remove()
     assert not first.gone
     assert [left.partition("/")[0] for left in first.left] == ["pods"]
-    assert not stand_in.remove().gone
-    stand_in.playing.end_deleted()
-    assert stand_in.remove().gone
+    assert not world.remove().gone
+    world.playing.end_deleted()
+    assert world.remove().gone

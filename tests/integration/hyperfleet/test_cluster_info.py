@@ -25,6 +25,7 @@ from tests.lab.hyperfleet import HyperFleetLab
 CLUSTERS = "/api/hyperfleet/v1/clusters"
 PASSWORD = "example-password-one"
 AUTH = base64.b64encode(f"example-user:{PASSWORD}".encode()).decode()
+OTHER = base64.b64encode(b"example-user:example-password-two").decode()
 DOCUMENT = json.dumps({"auths": {"quay.io": {"auth": AUTH}}})
 
 
@@ -58,6 +59,7 @@ def test_no_form_of_the_pull_secret_is_told(hyperfleet: HyperFleetLab) -> None:
         "pullSecret": {"data": DOCUMENT, "note": "kept"},
         "pull_secret": {"data": json.loads(DOCUMENT)},
         "copy": base64.b64encode(DOCUMENT.encode()).decode(),
+        "other": {"auths": {"registry.example.com": {"auth": OTHER}}},
         "nested": {"list": [DOCUMENT, {"auths": {"quay.io": {"auth": AUTH}}}]},
     }
     hyperfleet.store.seed([{"id": "cls-1", "spec": spec, "labels": {"a": PASSWORD}}])
@@ -65,7 +67,7 @@ def test_no_form_of_the_pull_secret_is_told(hyperfleet: HyperFleetLab) -> None:
     report(hyperfleet, "cls-1", conditions=said, data={"used": AUTH})
     (cluster,) = run(task, hyperfleet, {"cluster_ids": ["cls-1"]})["clusters"]
     shown = json.dumps(cluster)
-    for form in (PASSWORD, AUTH, base64.b64encode(DOCUMENT.encode()).decode()):
+    for form in (PASSWORD, AUTH, OTHER, base64.b64encode(DOCUMENT.encode()).decode()):
         assert form not in shown
     assert cluster["spec"]["gcp"] == {"projectId": "customer-prod-12345"}
     assert cluster["spec"]["pullSecret"] == {"note": "kept"}

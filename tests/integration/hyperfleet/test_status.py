@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from typing import Any
 
 import pytest
@@ -14,6 +16,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
 from tests.integration.hyperfleet.support import conditions, run
 from tests.integration.processes import Ansible
 from tests.lab.hyperfleet import HyperFleetLab
+from tests.lab.hyperfleet.api import Request
+from tests.lab.hyperfleet.times import format_time
 
 STATUSES = "/api/hyperfleet/v1/clusters/*/statuses"
 
@@ -54,6 +58,17 @@ def test_another_status_is_a_change_and_its_diff_says_which(one: HyperFleetLab) 
     assert target(result)["actions"] == ["updated"]
     assert "Available: False Tested: said" in result["diff"][0]["before"]
     assert "Available: True Tested: said" in result["diff"][0]["after"]
+
+
+def test_a_report_comes_after_the_one_that_the_api_holds(one: HyperFleetLab) -> None:
+    """Another machine's, whose clock is ahead."""
+    ahead = time.time_ns() + 200 * 1_000_000_000
+    body = {"adapter": "pullsecret", "observed_generation": 3, "observed_time": format_time(ahead)}
+    sent = json.dumps({**body, "conditions": conditions(Available="False")}).encode()
+    path = "/api/hyperfleet/v1/clusters/cls-1/statuses"
+    assert one.answer(Request("PUT", path, "", {}, sent))[0] == 201
+    entry = target(run(task, one, {"cluster_id": "cls-1", "conditions": conditions()}))
+    assert (entry["accepted"], entry["actions"]) == (True, ["updated"])
 
 
 def test_check_mode_sends_nothing(one: HyperFleetLab) -> None:

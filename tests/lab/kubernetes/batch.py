@@ -23,6 +23,7 @@ _JOB = {
     "backoffLimit": 6,
     "completionMode": "NonIndexed",
     "suspend": False,
+    "manualSelector": False,
 }
 
 
@@ -77,10 +78,8 @@ def validate_job(obj: Object) -> list[FieldError]:
     restart = pod.get("restartPolicy")
     at = "spec.template.spec.restartPolicy"
     if restart not in ("Never", "OnFailure"):
-        supported = 'supported values: "OnFailure", "Never"'
-        errors.append(
-            FieldError(at, "FieldValueNotSupported", f'Unsupported value: "{restart}": {supported}')
-        )
+        # "Always" is what is there where nothing was said.
+        errors.append(field_required(at, 'valid values: "OnFailure", "Never"'))
     elif spec.get("podFailurePolicy") and restart != "Never":
         errors.append(
             field_invalid(at, restart, 'only "Never" is supported when podFailurePolicy is specified')

@@ -145,8 +145,14 @@ class Playing:
     # -- the Job controller -------------------------------------------------------------------------
 
     def _active(self, job: str) -> Object | None:
-        ended = ("Succeeded", "Failed")
-        active = [pod for pod in self.pods(job) if pod.get("status", {}).get("phase") not in ended]
+        """Not one of an earlier Job of that name, which may be going still."""
+        uid, ended = self._known(job)["metadata"]["uid"], ("Succeeded", "Failed")
+        active = [
+            pod
+            for pod in self.pods(job)
+            if pod.get("status", {}).get("phase") not in ended
+            and any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or ())
+        ]
         return active[-1] if active else None
 
     def _make_pod(self, name: str) -> Object:

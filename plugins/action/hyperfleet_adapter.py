@@ -1,0 +1,180 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, ClassVar, Optional
+
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import contract, now
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
+    fitting,
+    safely,
+    without_stderr,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    Conflict,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import forms_in, shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
+    BatchAction,
+    cleaned,
+    ended_with_ansible,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.job import render
+
+display = Display()
+
+_LOCK = "lock"
+_RESULT = "result.json"
+# Each call of display is a message to another process.
+_TOGETHER = 100
+
+
+class ActionModule(BatchAction):
+    """Runs the adapter here, prints its log while it runs, and leaves its result to the event source.
+
+    See M(hyperfleet.pull_secret.hyperfleet_adapter).
+    """
+
+    MODULE = "hyperfleet.pull_secret.hyperfleet_adapter"
+    TASK: ClassVar[ModuleType] = hyperfleet_adapter
+
+    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
+        """Handle all clusters, in this process where the module would run on the controller."""
+        ActionBase.run(self, tmp, task_vars)
+        arguments, refusal = self._taken()
+        if refusal is not None:
+            return refusal
+        here = self._is_here(task_vars or {})
+
+        def handle() -> dict[str, Any]:
+            with _locked(arguments.get("run_directory")) as directory:
+                return (
+                    self._work_here(arguments, directory)
+                    if here
+                    else self._work_elsewhere(arguments, directory, task_vars)
+                )
+
+        return cleaned(safely(handle), forms_in(arguments))
+
+    def _work_here(self, arguments: dict[str, Any], directory: Optional[str]) -> dict[str, Any]:
+        stop = threading.Event()
+        log = _Log()
+        started = now()
+        with ended_with_ansible(stop):
+            params = fitting(hyperfleet_adapter.spec(), arguments)
+            try:
+                with without_stderr():
+                    ran = hyperfleet_adapter.work(
+                        params, check_mode=self._task.check_mode, stop=stop, log=log.add
+                    )
+            finally:
+                log.flush()
+            _leave(directory, contract(ran.handled, started, now()))
+            return ran.result(params.get("results"))
+
+    def _work_elsewhere(
+        self, arguments: dict[str, Any], directory: Optional[str], task_vars: Any
+    ) -> dict[str, Any]:
+        started = now()
+        result = self._execute(
+            {name: value for name, value in arguments.items() if name != "run_directory"}, task_vars
+        )
+        log = _Log()
+        for entry in result.pop("log", ()):
+            log.add(entry, _Plain())
+        log.flush()
+        entries = result.pop("entries", None)
+        if entries is not None:
+            _leave(directory, {**contract((), started, now()), "clusters": entries})
+        return result
+
+
+class _Plain:
+    """How to log where the configuration is on another machine."""
+
+    level = "info"
+    format = "json"
+
+
+class _Log:
+    """Prints the structured log, some entries at a time.  Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lines: list[str] = []
+
+    def add(self, entry: Mapping[str, Any], logging: Any) -> None:
+        """One entry, at the configured level and in the configured format."""
+        line = render(entry, level=logging.level, form=logging.format)
+        if line is None:
+            return
+        with self._lock:
+            self._lines.append(line)
+            if len(self._lines) >= _TOGETHER:
+                self._print()
+
+    def flush(self) -> None:
+        """What is left."""
+        with self._lock:
+            self._print()
+
+    def _print(self) -> None:
+        if self._lines:
+            display.display("\n".join(self._lines))
+            self._lines.clear()
+
+
+@contextmanager
+def _locked(directory: Any) -> Iterator[Optional[str]]:
+    """The run's directory, held from the run's beginning to its end; whoever can take the lock knows of both.
+
+    :raises ConfigurationError: it is no directory that can be written to.
+    :raises Conflict: another run has it.
+    """
+    if not directory:
+        yield None
+        return
+    path = os.path.expanduser(str(directory))
+    try:
+        handle = os.open(os.path.join(path, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise ConfigurationError(
+            f"run_directory {shown_path(path)} cannot be used: {error.strerror}"
+        ) from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Conflict(f"run_directory {shown_path(path)} is another run's") from None
+        yield path
+    finally:
+        os.close(handle)
+
+
+def _leave(directory: Optional[str], document: Mapping[str, Any]) -> None:
+    """Write the result file whole."""
+    if directory is None:
+        return
+    path = os.path.join(directory, _RESULT)
+    try:
+        with open(path + ".new", "w", encoding="utf-8") as stream:
+            json.dump(document, stream)
+        os.replace(path + ".new", path)
+    except OSError as error:
+        raise ConfigurationError(
+            f"run_directory {shown_path(directory)} cannot be written to: {error.strerror}"
+        ) from None

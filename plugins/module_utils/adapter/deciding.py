@@ -1,0 +1,239 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is to be done for a cluster, from what the API says of it.  Pure.
+
+A cluster is a dictionary as the API answers it, whichever way its spec is spelled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Callable, Optional, Union
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfigError,
+    load,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    InvalidDocument,
+    NotFound,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
+    KUBERNETES_NAMESPACE,
+    check_cluster_id,
+    gcp_secret_id,
+    kubernetes_secret_name,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import pull_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+
+__all__ = ["Apply", "Decision", "Place", "Refuse", "Remove", "Wait", "decide", "gcp_secret"]
+
+# Who chooses the management cluster.
+_PLACEMENT = "placement"
+_PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
+_GCP_SECRET = re.compile(r"projects/([a-z0-9.:-]{1,64})/secrets/([A-Za-z0-9_-]{1,255})\Z")
+# Seed 003 writes the first, a snake_case fleet the second.
+_PROJECT_FIELDS = ("projectId", "project_id")
+_REPLICATION_FIELDS = ("replicationPolicy", "replication_policy")
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Nothing can be made yet.
+
+    :param reasons: what is missing, in words for people.
+    """
+
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Apply:
+    """The pull secret is to be brought to its places.
+
+    :param document: the docker config as the cluster's spec holds it.
+    """
+
+    order: Order
+    document: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Refuse:
+    """The cluster's own description is wrong: permanent until its owner mends it.
+
+    :param reason: a condition's, CamelCase.
+    """
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """A Secret of the management cluster."""
+
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Remove:
+    """The cluster is being deleted: what was made for it has to go.
+
+    :param secrets: in Secret Manager, as (project, secret).
+    :param placed: in the management cluster.
+    :param made: whether our last status says that something was made.
+    """
+
+    secrets: tuple[tuple[str, str], ...]
+    placed: tuple[Place, ...]
+    made: bool
+
+
+Decision = Union[Wait, Apply, Refuse, Remove]
+
+
+def decide(
+    cluster: Mapping[str, Any],
+    statuses: Mapping[str, AdapterStatus],
+    unmet: Callable[[], Sequence[str]],
+    *,
+    own: Optional[AdapterStatus] = None,
+    traceparent: Optional[str] = None,
+) -> Decision:
+    """What is to be done for a cluster.
+
+    :param statuses: the adapters', by name.
+    :param unmet: says which configured preconditions are not met; not asked of a cluster that goes.
+    :param own: what we said last of it.
+    """
+    cluster_id = str(cluster.get("id"))
+    if cluster.get("deleted_time"):
+        return _removal(cluster_id, cluster, statuses, own)
+    missing = list(unmet())
+    project, namespace = _project(cluster), _namespace(cluster, statuses)
+    if project is None:
+        missing.append("cluster has no spec.gcp.projectId")
+    if namespace is None:
+        missing.append("placement has no namespace")
+    document = b""
+    try:
+        document = pull_secret(cluster)
+    except NotFound:
+        missing.append("cluster has no spec.pullSecret.data")
+    except InvalidDocument as error:
+        return Refuse("InvalidPullSecret", error.message)
+    if missing or project is None or namespace is None:
+        return Wait(tuple(dict.fromkeys(missing)))
+    try:
+        check_cluster_id(cluster_id)
+        _check(project, namespace)
+    except ConfigurationError as error:
+        return Refuse("InvalidClusterSpec", error.message)
+    try:
+        load(document)
+    except DockerConfigError as error:
+        return Refuse("InvalidPullSecret", f"spec.pullSecret.data: {error}")
+    order = Order(
+        cluster_id=cluster_id,
+        cluster_name=str(cluster.get("name") or cluster_id),
+        generation=generation_of(cluster),
+        project=project,
+        namespace=namespace,
+        replication=_first(_part(cluster, "gcp"), _REPLICATION_FIELDS) or "automatic",
+        traceparent=traceparent,
+    )
+    return Apply(order, document)
+
+
+def generation_of(cluster: Mapping[str, Any]) -> int:
+    """The cluster's generation, which every report names."""
+    found = cluster.get("generation")
+    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 1 else 1
+
+
+def gcp_secret(order: Order) -> str:
+    """The full name in Secret Manager of what an order makes."""
+    return f"projects/{order.project}/secrets/{order.secret_name or gcp_secret_id(order.cluster_id)}"
+
+
+def _removal(
+    cluster_id: str,
+    cluster: Mapping[str, Any],
+    statuses: Mapping[str, AdapterStatus],
+    own: Optional[AdapterStatus],
+) -> Remove:
+    """What our last status names comes first: the spec and the placement may have changed since."""
+    data = own.data if own is not None else {}
+    secrets: list[tuple[str, str]] = []
+    placed: list[Place] = []
+    stored = data.get("gcp_secret")
+    match = _GCP_SECRET.match(stored) if isinstance(stored, str) else None
+    if match:
+        secrets.append((match.group(1), match.group(2)))
+    there = data.get("management_secret")
+    held = there if isinstance(there, Mapping) else {}
+    if _is(KUBERNETES_NAMESPACE, held.get("namespace")) and _is(_NAME, held.get("name")):
+        placed.append(Place(str(held["namespace"]), str(held["name"])))
+    made = bool(secrets or placed)
+    try:
+        named = (gcp_secret_id(cluster_id), kubernetes_secret_name(cluster_id))
+    except ConfigurationError:
+        # Nothing can have been made under such an id.
+        return Remove(tuple(secrets), tuple(placed), made)
+    project = _project(cluster)
+    if project is not None and _PROJECT.match(project):
+        secrets.append((project, named[0]))
+    namespace = _namespace(cluster, statuses, current=False)
+    if namespace is not None and KUBERNETES_NAMESPACE.match(namespace):
+        placed.append(Place(namespace, named[1]))
+    return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), made)
+
+
+def _check(project: str, namespace: str) -> None:
+    if not _PROJECT.match(project):
+        raise ConfigurationError(
+            f"spec.gcp.projectId {quoted(project)} is not the id or number of a Google Cloud project"
+        )
+    if not KUBERNETES_NAMESPACE.match(namespace):
+        raise ConfigurationError(
+            f"placement's namespace {quoted(namespace)} is not lower case letters, digits and dashes"
+        )
+
+
+def _project(cluster: Mapping[str, Any]) -> Optional[str]:
+    return _first(_part(cluster, "gcp"), _PROJECT_FIELDS)
+
+
+def _namespace(
+    cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus], *, current: bool = True
+) -> Optional[str]:
+    """The placement adapter's choice; of the cluster's current generation, where that matters."""
+    placement = statuses.get(_PLACEMENT)
+    if placement is None or (current and placement.generation != generation_of(cluster)):
+        return None
+    return _first(placement.data, ("namespace",))
+
+
+def _part(cluster: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    spec = cluster.get("spec")
+    part = spec.get(name) if isinstance(spec, Mapping) else None
+    return part if isinstance(part, Mapping) else {}
+
+
+def _first(part: Mapping[str, Any], names: Sequence[str]) -> Optional[str]:
+    return next((part[name] for name in names if isinstance(part.get(name), str) and part[name]), None)
+
+
+def _is(pattern: re.Pattern[str], value: Any) -> bool:
+    return isinstance(value, str) and bool(pattern.match(value))

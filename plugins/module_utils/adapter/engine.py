@@ -1,0 +1,309 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From cluster ids to reported statuses: read, decide, apply, observe, report.
+
+Nothing is waited for: what runs is reported as running, and looked at again by a later run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Callable, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import conditions
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.breaker import Breaker
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.conditions import Subject, Told
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config import AdapterConfig
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.deciding import (
+    Apply,
+    Refuse,
+    Remove,
+    Wait,
+    decide,
+    generation_of,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.inline import Places
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import ENDED, Removal
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import FAILED, Observed
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.preconditions import (
+    Preconditions,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.reading import Clusters
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.removal import (
+    Removing,
+    TakenBack,
+    take_back,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import (
+    DISCARDED,
+    GONE,
+    NOT_DONE,
+    REPORTED,
+    Handled,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.work import Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure, run_batch
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    Internal,
+    NotFound,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+
+__all__ = ["Engine"]
+
+
+@dataclass
+class _Case:
+    """A cluster in the run's hands."""
+
+    handled: Handled
+    begun: float = field(default_factory=time.monotonic)
+    subject: Optional[Subject] = None
+    # What is left to be done in the places, for all clusters at once.
+    apply: Optional[Apply] = None
+    removing: Optional[Removing] = None
+
+
+class Engine:
+    """One configuration's work; ``handle`` takes a batch.
+
+    :param places: for ``inline`` and for removals.
+    :param check_mode: nothing is written or reported; what would be is told.
+    :param tell: given each cluster's result as soon as it is there; from several threads.
+    """
+
+    def __init__(
+        self,
+        config: AdapterConfig,
+        preconditions: Preconditions,
+        api: HyperFleetClient,
+        work: Work,
+        places: Places,
+        settings: Settings,
+        *,
+        check_mode: bool = False,
+        tell: Optional[Callable[[Handled], None]] = None,
+    ) -> None:
+        self._config = config
+        self._preconditions = preconditions
+        self._api = api
+        self._work = work
+        self._places = places
+        self._settings = settings
+        self.check_mode = check_mode
+        self._tell = tell
+        self._stop = settings.retrier.stop
+        self._api_breaker = Breaker()
+
+    def handle(
+        self,
+        cluster_ids: Sequence[str],
+        traceparents: Optional[Mapping[str, str]] = None,
+        given: Optional[Mapping[str, Mapping[str, Any]]] = None,
+    ) -> list[Handled]:
+        """Do what is to be done for each cluster, once however often its id is given, and report it.
+
+        :param traceparents: by cluster id, W3C's.
+        :param given: clusters that were read a moment ago, by id.
+        """
+        traces = traceparents or {}
+        cases = [
+            _Case(Handled(cluster_id, traceparent=traces.get(cluster_id)))
+            for cluster_id in dict.fromkeys(cluster_ids)
+        ]
+        names = [case.handled.cluster_id for case in cases]
+        clusters = Clusters(self._api, self._api_breaker, self._settings, given)
+        clusters.prepare(names, self._stop)
+        self._work.prepare(names, self._settings.deadline())
+        self._each(cases, lambda case: self._look(case, clusters))
+        left = [case for case in cases if case.apply is not None or case.removing is not None]
+        if left:
+            self._in_places(left)
+        return [case.handled for case in cases]
+
+    def _each(self, cases: Sequence[_Case], work: Callable[[_Case], None]) -> None:
+        results = run_batch(cases, work, concurrency=self._settings.concurrency, stop=self._stop)
+        for case, result in zip(cases, results):
+            if isinstance(result, Failure):
+                case.apply = case.removing = None
+                self._failed(case, result.kind, result.message)
+
+    def _look(self, case: _Case, clusters: Clusters) -> None:
+        case.begun = time.monotonic()
+        handled = case.handled
+        deadline = self._settings.deadline(_observer(handled))
+        try:
+            cluster = clusters.of(handled.cluster_id, deadline)
+        except NotFound:
+            return self._gone(case)
+        except PullSecretError as error:
+            return self._failed(case, error.kind, str(error))
+        handled.generation = generation_of(cluster)
+        try:
+            statuses = self._api_breaker.call(
+                lambda: self._api.statuses(
+                    handled.cluster_id, deadline, cluster=cluster, traceparent=handled.traceparent
+                )
+            )
+        except NotFound:
+            return self._gone(case)
+        except PullSecretError as error:
+            case.subject = self._subject(handled, None)
+            return self._report(case, conditions.broken(case.subject, "Statuses", error))
+        own = statuses.get(self._config.adapter)
+        case.subject = subject = self._subject(handled, own)
+        decision = decide(
+            cluster,
+            statuses,
+            lambda: [lack.reason for lack in self._preconditions.unmet(cluster, statuses)],
+            own=own,
+            traceparent=handled.traceparent,
+        )
+        if isinstance(decision, Wait):
+            return self._report(case, conditions.waiting(subject, decision))
+        if isinstance(decision, Refuse):
+            return self._report(case, conditions.refused(subject, decision))
+        if isinstance(decision, Remove):
+            return self._begin_removal(case, decision)
+        handled.project = decision.order.project
+        if self._config.execution == "inline":
+            case.apply = decision
+            return None
+        return self._apply(case, decision)
+
+    def _apply(self, case: _Case, decision: Apply) -> None:
+        subject = _of(case)
+        try:
+            found = self._work.apply(decision, self._settings.deadline(_observer(case.handled)))
+        except PullSecretError as error:
+            return self._report(case, conditions.broken(subject, "Kubernetes", error, decision.order))
+        except Exception as error:  # noqa: BLE001 - the API is told of our defects, too
+            failure = Failure.of(error)
+            told = conditions.broken(subject, "Kubernetes", Internal(failure.message), decision.order)
+            return self._report(case, told)
+        return self._observed(case, decision, found)
+
+    def _observed(self, case: _Case, decision: Apply, found: Observed) -> None:
+        handled, subject = case.handled, _of(case)
+        handled.actions = found.actions
+        handled.job_created = found.made
+        # Its end is noted once; what is done inline is told when it wrote something or failed.
+        new = found.state == FAILED or bool(found.actions) if found.job is None else _noted_end(found)
+        if found.result is not None and new:
+            handled.job = found.result
+        self._report(case, conditions.seen(subject, decision.order, found))
+        if handled.outcome == GONE and found.made and not self.check_mode:
+            # It was deleted for good while its Job was made; what is left is the sweep's.
+            with suppress(PullSecretError):
+                self._work.remove(handled.cluster_id, self._settings.deadline())
+
+    def _begin_removal(self, case: _Case, decision: Remove) -> None:
+        """The Jobs first: a pod that still runs would make the secrets again."""
+        subject, handled = _of(case), case.handled
+        removal = Removal(gone=True, left=(), actions=())
+        try:
+            removal = self._work.remove(handled.cluster_id, self._settings.deadline(_observer(handled)))
+        except PullSecretError as error:
+            # Who works inline needs no right to Jobs, and has made none.
+            if self._config.execution != "inline" or error.kind != "permission_denied":
+                told = conditions.deleting(subject, (), [(error.kind, str(error))])
+                return self._report(case, told)
+        handled.actions = removal.actions
+        if not removal.gone and not self.check_mode:
+            return self._report(case, conditions.deleting(subject, removal.left))
+        made = decision.made or bool(removal.actions)
+        case.removing = Removing(handled.cluster_id, decision, made)
+        return None
+
+    def _in_places(self, cases: Sequence[_Case]) -> None:
+        """The work in both places for all clusters at once, then a report of each."""
+        after: list[tuple[_Case, Callable[[], None]]] = []
+        applied = [(case, case.apply) for case in cases if case.apply is not None]
+        for (case, decision), found in zip(applied, self._places.apply([one for _case, one in applied])):
+            after.append((case, partial(self._observed, case, decision, found)))
+        removed = [(case, case.removing) for case in cases if case.removing is not None]
+        results = take_back(self._places, [one for _case, one in removed], store=self._config.deletion.store)
+        for (case, _one), taken in zip(removed, results):
+            after.append((case, partial(self._removed, case, taken)))
+        steps = {id(case): step for case, step in after}
+        self._each([case for case, _step in after], lambda case: steps[id(case)]())
+
+    def _removed(self, case: _Case, taken: TakenBack) -> None:
+        subject, handled = _of(case), case.handled
+        handled.actions = (*handled.actions, *taken.actions)
+        if taken.failures:
+            return self._report(case, conditions.deleting(subject, (), taken.failures))
+        return self._report(case, conditions.deleted(subject, taken.kept))
+
+    def _report(self, case: _Case, told: Told) -> None:
+        """Say it to the API; in check mode only in the result."""
+        handled, own = case.handled, _of(case).own
+        handled.told = told
+        if self.check_mode:
+            handled.outcome = REPORTED
+            return self._done(case)
+        deadline = self._settings.deadline(_observer(handled))
+        try:
+            reported = self._api_breaker.call(
+                lambda: self._api.report(
+                    handled.cluster_id,
+                    told.report,
+                    deadline,
+                    after=own.observed_time if own is not None else None,
+                    traceparent=handled.traceparent,
+                )
+            )
+        except NotFound:
+            return self._gone(case)
+        except PullSecretError as error:
+            return self._failed(case, error.kind, f"status not reported: {error}")
+        handled.outcome = REPORTED if reported.accepted else DISCARDED
+        return self._done(case)
+
+    def _subject(self, handled: Handled, own: Optional[AdapterStatus]) -> Subject:
+        return Subject(
+            handled.cluster_id, self._config.adapter, handled.generation or 1, own, handled.traceparent
+        )
+
+    def _gone(self, case: _Case) -> None:
+        case.handled.outcome = GONE
+        self._done(case)
+
+    def _failed(self, case: _Case, kind: str, message: str) -> None:
+        case.handled.outcome = NOT_DONE
+        case.handled.kind = kind
+        case.handled.message = message
+        self._done(case)
+
+    def _done(self, case: _Case) -> None:
+        case.handled.duration = int((time.monotonic() - case.begun) * 1000)
+        if self._tell is not None:
+            self._tell(case.handled)
+
+
+def _of(case: _Case) -> Subject:
+    """The case's subject, which it has as soon as its cluster was read."""
+    if case.subject is None:
+        raise Internal("a cluster is told of before it was read")
+    return case.subject
+
+
+def _noted_end(found: Observed) -> bool:
+    return any(action.startswith(ENDED) for action in found.actions)
+
+
+def _observer(handled: Handled) -> Callable[[int, float, PullSecretError], None]:
+    def observe(attempt: int, pause: float, error: PullSecretError) -> None:
+        handled.retries += 1
+        handled.warnings.append(f"try {attempt} failed, next in {pause:.1f} s: {error.message}")
+
+    return observe

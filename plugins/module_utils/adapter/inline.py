@@ -1,0 +1,203 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Job's work without Jobs, and what a removal takes back: both places for many clusters at once.
+
+It is the work of ``gcp_pull_secret`` and ``k8s_pull_secret``, called in this process.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.conditions import (
+    is_retryable,
+    reason_of,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.deciding import (
+    Apply,
+    Place,
+    gcp_secret,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import (
+    FAILED,
+    SUCCEEDED,
+    Observed,
+    Order,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
+    gcp_secret_id,
+    kubernetes_secret_name,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+    gcp_pull_secret,
+    k8s_pull_secret,
+)
+
+__all__ = ["Gone", "Places"]
+
+
+@dataclass(frozen=True)
+class Gone:
+    """What became of one thing that was to be removed.
+
+    :param name: its full name.
+    :param changed: whether it was there.
+    :param kind: of the failure; None where it is confirmed to be gone.
+    """
+
+    name: str
+    changed: bool = False
+    kind: Optional[str] = None
+    message: str = ""
+
+
+class Places:
+    """Secret Manager and the management cluster, for a batch.
+
+    :param options: of both modules: ``gcp``, ``kubernetes``, ``retry``, ``concurrency``, ``timeout``,
+        ``api_timeout``.
+    """
+
+    def __init__(self, options: Mapping[str, Any], *, stop: threading.Event, check_mode: bool) -> None:
+        self._options = options
+        self._stop = stop
+        self._check_mode = check_mode
+
+    def apply(self, wanted: Sequence[Apply]) -> list[Observed]:
+        """Store each docker config, then give the management cluster what Secret Manager holds."""
+        stored = self._run(gcp_pull_secret, [_stored(apply) for apply in wanted])
+        left = [index for index, entry in enumerate(stored) if not entry.get("failed")]
+        placed = self._run(k8s_pull_secret, [self._placed(wanted[i], stored[i]) for i in left])
+        second = dict(zip(left, placed))
+        return [
+            _observed(apply.order, stored[index], second.get(index)) for index, apply in enumerate(wanted)
+        ]
+
+    def remove_stored(self, wanted: Sequence[tuple[str, tuple[str, str]]]) -> list[Gone]:
+        """Delete secrets of Secret Manager.
+
+        :param wanted: (cluster id, (project, secret)); a secret is deleted only as that cluster's.
+        """
+        targets = [
+            {
+                "state": "absent",
+                "id": str(index),
+                "cluster_id": cluster_id,
+                "project": one[0],
+                "secret": one[1],
+            }
+            for index, (cluster_id, one) in enumerate(wanted)
+        ]
+        names = [f"projects/{one[0]}/secrets/{one[1]}" for _cluster_id, one in wanted]
+        return self._removed(gcp_pull_secret, targets, names)
+
+    def remove_placed(self, wanted: Sequence[tuple[str, Place]]) -> list[Gone]:
+        """Delete Secrets of the management cluster, likewise."""
+        targets = [
+            {
+                "state": "absent",
+                "id": str(index),
+                "cluster_id": cluster_id,
+                "namespace": one.namespace,
+                "name": one.name,
+            }
+            for index, (cluster_id, one) in enumerate(wanted)
+        ]
+        names = [f"namespaces/{one.namespace}/secrets/{one.name}" for _cluster_id, one in wanted]
+        return self._removed(k8s_pull_secret, targets, names)
+
+    def _removed(self, task: Any, targets: list[dict[str, Any]], names: list[str]) -> list[Gone]:
+        return [
+            Gone(name, bool(entry.get("changed")), entry.get("kind"), str(entry.get("msg") or ""))
+            for name, entry in zip(names, self._run(task, targets))
+        ]
+
+    def _placed(self, apply: Apply, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """What is placed is read back from Secret Manager; a check has stored nothing there."""
+        order, path = apply.order, gcp_secret(apply.order)
+        version = stored.get("version")
+        source: dict[str, Any] = {"inline": apply.document.decode("utf-8", "surrogatepass")}
+        if version and not (self._check_mode and stored.get("changed")):
+            secret = path.rpartition("/")[2]
+            source = {"gcp": {"project": order.project, "secret": secret, "version": str(version)}}
+        return {
+            "state": "present",
+            "cluster_id": order.cluster_id,
+            "cluster_name": order.cluster_name,
+            "namespace": order.namespace,
+            "name": order.k8s_secret_name or kubernetes_secret_name(order.cluster_id),
+            "gcp_secret_path": f"{path}/versions/latest",
+            "source": source,
+        }
+
+    def _run(self, task: Any, targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Each target's entry, in their order.  What fails all of them is each one's failure."""
+        if not targets:
+            return []
+        try:
+            # Targets are made here and need no validation; the rest gets its defaults.
+            params = fitting(with_targets(task.target_options()), self._options)
+            answer = task.run(
+                {**params, "targets": targets}, check_mode=self._check_mode, diff=False, stop=self._stop
+            )
+        except Exception as error:  # noqa: BLE001 - its text may hold a value
+            failure = Failure.of(error)
+            return [{"failed": True, "kind": failure.kind, "msg": failure.message} for _target in targets]
+        entries: list[dict[str, Any]] = answer["targets"]
+        return entries
+
+
+def _stored(apply: Apply) -> dict[str, Any]:
+    order = apply.order
+    target = {
+        "state": "present",
+        "cluster_id": order.cluster_id,
+        "cluster_name": order.cluster_name,
+        "project": order.project,
+        "secret": order.secret_name or gcp_secret_id(order.cluster_id),
+        "source": {"inline": apply.document.decode("utf-8", "surrogatepass")},
+    }
+    policy, _colon, locations = order.replication.partition(":")
+    if locations:
+        target["replication"] = policy.replace("-", "_")
+        target["locations"] = [one.strip() for one in locations.split(",") if one.strip()]
+    return target
+
+
+def _observed(order: Order, stored: Mapping[str, Any], placed: Optional[Mapping[str, Any]]) -> Observed:
+    secret = gcp_secret(order)
+    done = [(secret, stored)]
+    if placed is not None:
+        done.append((f"namespaces/{order.namespace}/secrets", placed))
+    actions = tuple(f"{action}: {name}" for name, entry in done for action in entry.get("actions") or ())
+    last = done[-1][1]
+    result: dict[str, Any]
+    if last.get("failed"):
+        kind, message = str(last.get("kind")), str(last.get("msg"))
+        result = {
+            "result": "failure",
+            "kind": kind,
+            "message": message[:1000],
+            "phase": "gcp-secret-manager" if placed is None else "k8s-secret",
+        }
+        retry = is_retryable(kind)
+        return Observed(FAILED, reason_of(kind), message, actions=actions, result=result, retry=retry)
+    version = str(stored.get("version") or "")
+    added = sum("version added" in action for action in stored.get("actions") or ())
+    result = {
+        "result": "success",
+        "version": version,
+        "secret": secret,
+        "changed": bool(actions),
+        "versions_created": added,
+    }
+    message = f"Version {version} of {secret} is stored and placed in namespace {order.namespace}"
+    return Observed(SUCCEEDED, "PullSecretStored", message, actions=actions, result=result)

@@ -1,0 +1,263 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What ``hyperfleet_adapter`` does: one run of the adapter over a batch of clusters, or over all."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Callable, Optional, cast
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config import (
+    AdapterConfig,
+    Logging,
+    load,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.dry_run import DryRun
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import Engine
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.inline import Places
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import Jobs
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import (
+    Handled,
+    log_entries,
+    whole,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.sweep import (
+    everything,
+    leftovers,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.work import Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PullSecretError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import connect
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import check_limits
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+    KubernetesClient,
+    KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
+    Deadline,
+    Retrier,
+    RetryPolicy,
+)
+
+__all__ = ["Log", "Ran", "run", "spec", "work"]
+
+Log = Callable[[Mapping[str, Any], Logging], None]
+
+# So many clusters are in memory at a time, and read ahead together.
+_CHUNK = 1000
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}\Z")
+
+
+def spec() -> dict[str, Any]:
+    """The module's argument spec."""
+    return dict(
+        config={"type": "path", "required": True},
+        overrides={"type": "dict"},
+        cluster_ids={"type": "list", "elements": "str"},
+        events={"type": "list", "elements": "dict"},
+        traceparents={"type": "dict"},
+        all={"type": "bool", "default": False},
+        run_directory={"type": "path"},
+        results={"type": "str", "choices": ["all", "brief", "log"]},
+        concurrency={"type": "int", "default": 16},
+        timeout={"type": "float", "default": 60.0},
+        api_timeout={"type": "float", "default": 30.0},
+        retry={
+            "type": "dict",
+            "default": {},
+            "options": {
+                "tries": {"type": "int", "default": 4},
+                "delay": {"type": "float", "default": 0.5},
+                "max_delay": {"type": "float", "default": 5.0},
+            },
+        },
+    )
+
+
+def run(
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    diff: bool,  # noqa: ARG001 - as every task is called
+    stop: threading.Event,
+) -> dict[str, Any]:
+    """In a module's process: the result, with the log and the result file's entries for the action plugin."""
+    log: list[dict[str, Any]] = []
+    ran = work(params, check_mode=check_mode, stop=stop, log=lambda entry, _logging: log.append(dict(entry)))
+    return {
+        **ran.result(params.get("results")),
+        "entries": [one.entry() for one in ran.handled],
+        "log": log,
+    }
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a run did.
+
+    :param problem: why a sweep did not come to its end.
+    """
+
+    handled: list[Handled]
+    problem: Optional[PullSecretError] = None
+
+    def result(self, results: Optional[str]) -> dict[str, Any]:
+        """The module's; as much of it as is asked for."""
+        answer = whole(self.handled, results)
+        if self.problem is not None:
+            answer.update(failed=True, kind=self.problem.kind, msg=f"the sweep did not end: {self.problem}")
+        return answer
+
+
+def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, log: Log) -> Ran:
+    """Do it, and tell of each cluster as soon as it is done.
+
+    :param log: from several threads.
+    :raises PullSecretError: nothing could be begun.
+    """
+    check_limits(params)
+    cluster_ids, traceparents = _wanted(params)
+    config = _config(params)
+    retry = params.get("retry") or {}
+    settings = Settings(
+        api_timeout=params["api_timeout"],
+        timeout=params["timeout"],
+        concurrency=params["concurrency"],
+        retrier=Retrier(
+            RetryPolicy(
+                tries=retry.get("tries", 4),
+                delay=retry.get("delay", 0.5),
+                max_delay=retry.get("max_delay", 5.0),
+            ),
+            stop,
+        ),
+        connections={"gcp": config.gcp, "kubernetes": config.kubernetes},
+    )
+    api = _api(config, settings)
+    clients = KubernetesClients(settings)
+
+    def connected(deadline: Deadline) -> Jobs:
+        client = clients.get(deadline)
+        return Jobs(cast(KubernetesClient, DryRun(client)) if check_mode else client, config)
+
+    jobs = Work(connected)
+
+    def tell(handled: Handled) -> None:
+        for entry in log_entries(handled):
+            log(entry, config.logging)
+
+    engine = Engine(
+        config,
+        config.criteria(),
+        api,
+        jobs,
+        Places(_places_options(params, config), stop=stop, check_mode=check_mode),
+        settings,
+        check_mode=check_mode,
+        tell=tell,
+    )
+    done: list[Handled] = []
+    if params["all"]:
+        # What was done stays done, and is told with what ended it.
+        problem = _sweep(engine, api, jobs, settings, done, tell, leave=config.execution != "job")
+        return Ran(done, problem)
+    for start in range(0, len(cluster_ids), _CHUNK):
+        done += engine.handle(cluster_ids[start : start + _CHUNK], traceparents)
+    return Ran(done)
+
+
+def _sweep(
+    engine: Engine,
+    api: HyperFleetClient,
+    jobs: Work,
+    settings: Settings,
+    done: list[Handled],
+    tell: Callable[[Handled], None],
+    *,
+    leave: bool,
+) -> Optional[PullSecretError]:
+    """All clusters, then what is left of others; what kept it from coming to its end.
+
+    :param done: gets what was done.
+    :param leave: nothing is left behind by who makes no Jobs.
+    """
+    try:
+        for part in everything(engine, api, _CHUNK):
+            done += part
+        if leave or settings.retrier.stop.is_set():
+            return None
+        seen = {one.cluster_id for one in done}
+        for one in leftovers(api, jobs, settings, seen, check_mode=engine.check_mode):
+            tell(one)
+            done.append(one)
+    except PullSecretError as error:
+        return error
+    return None
+
+
+def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
+    """(the clusters' ids, traceparents by id): of events and ids, each once; an event's last one counts."""
+    ids: dict[str, None] = dict.fromkeys(params.get("cluster_ids") or ())
+    traceparents: dict[str, Any] = dict(params.get("traceparents") or {})
+    for position, event in enumerate(params.get("events") or (), start=1):
+        cluster_id = event.get("id")
+        if not isinstance(cluster_id, str) or not cluster_id:
+            raise ConfigurationError(f"events: number {position} has no id")
+        ids[cluster_id] = None
+        if event.get("traceparent"):
+            traceparents[cluster_id] = event["traceparent"]
+    given = params.get("cluster_ids") is not None or params.get("events") is not None
+    if params["all"] == given:
+        raise ConfigurationError("one of cluster_ids, events and all has to say which clusters are meant")
+    return list(ids), {
+        cluster_id: traceparent
+        for cluster_id, traceparent in traceparents.items()
+        if isinstance(traceparent, str) and _TRACEPARENT.match(traceparent)
+    }
+
+
+def _config(params: Mapping[str, Any]) -> AdapterConfig:
+    """:raises ConfigurationError: naming the field, or the override."""
+    config = load(params["config"])
+    overrides = params.get("overrides")
+    return config.replaced(overrides) if overrides else config
+
+
+def _api(config: AdapterConfig, settings: Settings) -> HyperFleetClient:
+    api = config.hyperfleet
+    connection = connect(
+        {
+            "url": api.url,
+            "token_file": api.token_file,
+            "headers": api.headers,
+            "ca_cert": api.ca_cert,
+            "validate_certs": api.validate_certs,
+        }
+    )
+    return HyperFleetClient(
+        connection,
+        retrier=settings.retrier,
+        api_timeout=api.timeout,
+        connections=settings.concurrency,
+        flavour=api.flavour,
+    )
+
+
+def _places_options(params: Mapping[str, Any], config: AdapterConfig) -> dict[str, Any]:
+    """The options that the modules of both places take."""
+    options: dict[str, Any] = {
+        name: params[name] for name in ("concurrency", "timeout", "api_timeout", "retry")
+    }
+    options["gcp"] = dict(config.gcp)
+    options["kubernetes"] = dict(config.kubernetes)
+    return options

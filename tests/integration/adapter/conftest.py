@@ -1,0 +1,39 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The world of the adapter's tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.adapter.world import World
+from tests.lab.hyperfleet import HyperFleetLab
+from tests.lab.kubernetes import KubernetesLab
+from tests.lab.secret_manager import SecretManagerLab
+from tests.lab.session import STAND_IN, KubernetesEnv
+
+
+@pytest.fixture(params=["today", "seed"])
+def flavour(request: pytest.FixtureRequest) -> str:
+    """Both forms of the API, for tests that ask for it."""
+    return str(request.param)
+
+
+@pytest.fixture
+def world(
+    request: pytest.FixtureRequest,
+    kubernetes: KubernetesLab,
+    secret_manager: SecretManagerLab,
+    tmp_path: Path,
+) -> Iterator[World]:
+    """Stand-ins of the test's own."""
+    flavour = request.getfixturevalue("flavour") if "flavour" in request.fixturenames else "today"
+    with HyperFleetLab(flavour=flavour) as hyperfleet:
+        lab = kubernetes
+        server = KubernetesEnv(STAND_IN, lab.url, lab.admin_token, lab.viewer_token, lab=lab)
+        yield World(hyperfleet, server, secret_manager, tmp_path)

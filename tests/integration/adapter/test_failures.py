@@ -1,0 +1,140 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Places that do not answer, or refuse: what is reported then, and when it is looked at again."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from tests.integration.adapter.world import World, outcomes
+
+_MANY = 60
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_passing_faults_of_the_api_are_tried_again(world: World, method: str) -> None:
+    cluster = world.cluster()
+    world.hyperfleet.faults.add(method=method, status=503, times=2)
+    handled = world.one(cluster)
+    assert handled.outcome == "reported"
+    assert handled.retries == 2
+    assert world.said(cluster) == "TFTF JobCreated"
+
+
+def test_a_report_that_cannot_be_made_is_looked_at_again(world: World) -> None:
+    cluster = world.cluster()
+    world.hyperfleet.faults.add(method="PUT", status=500)
+    handled = world.one(cluster)
+    assert (handled.outcome, handled.again) == ("failed", 15.0)
+    assert handled.entry()["reports"]["failed"] == 1
+    assert handled.job_created, "what was made stays made"
+    world.hyperfleet.faults.clear()
+    after = world.one(cluster)
+    assert (after.outcome, after.job_created) == ("reported", False)
+
+
+def test_statuses_that_cannot_be_read_are_reported(world: World) -> None:
+    cluster = world.cluster()
+    world.hyperfleet.faults.add(method="GET", path="*/statuses", status=500)
+    handled = world.one(cluster)
+    world.hyperfleet.faults.clear()
+    assert (handled.outcome, handled.again) == ("reported", 15.0)
+    assert world.said(cluster) == "FFFF StatusesUnavailable"
+    assert world.jobs() == []
+
+
+def test_an_api_that_is_down_is_given_up_for_all(world: World) -> None:
+    clusters = [world.cluster(ready=False) for _number in range(_MANY)]
+    world.hyperfleet.faults.add(status=503)
+    begun = time.monotonic()
+    handled = world.handle(*clusters)
+    assert time.monotonic() - begun < 10
+    assert set(outcomes(handled)) == {"failed"}
+    assert {one.again for one in handled} == {15.0}
+    assert world.hyperfleet.calls.count("GET", "*/cls-*") == 0, "the search was tried, and that was enough"
+
+
+def test_an_api_that_goes_down_under_way_is_given_up(world: World) -> None:
+    clusters = [world.cluster(ready=False) for _number in range(_MANY)]
+    world.hyperfleet.faults.add(path="*/statuses", status=503)
+    handled = world.handle(*clusters)
+    assert set(outcomes(handled)) == {"failed"}
+    asked = world.hyperfleet.calls.count("*", "*/statuses")
+    assert asked < _MANY * 3, asked
+
+
+def test_an_unknown_route_is_a_wrong_address(world: World) -> None:
+    cluster = world.cluster()
+    world.spec = {"hyperfleetAPI": {"url": world.hyperfleet.url + "/elsewhere"}}
+    handled = world.one(cluster)
+    assert (handled.outcome, handled.kind, handled.again) == ("failed", "configuration", 60.0)
+
+
+def test_the_other_form_of_the_api_is_told_as_such(world: World) -> None:
+    cluster = world.cluster()
+    world.spec = {"hyperfleetAPI": {"url": world.hyperfleet.url, "flavour": "seed"}}
+    handled = world.one(cluster)
+    assert (handled.outcome, handled.kind) == ("failed", "configuration")
+    assert "flavour" in handled.message
+
+
+def test_a_kubernetes_that_is_silent_is_the_adapters_ill_health(world: World) -> None:
+    clusters = [world.cluster() for _number in range(30)]
+    world.kubernetes.faults.add(path="*", drop=True, times=None)
+    begun = time.monotonic()
+    handled = world.handle(*clusters)
+    assert time.monotonic() - begun < 10
+    assert set(outcomes(handled)) == {"reported"}
+    assert {one.again for one in handled} == {15.0}
+    assert {world.said(cluster) for cluster in clusters} == {"FFFF KubernetesUnavailable"}
+    world.kubernetes.faults.clear()
+    assert {one.entry()["state"] for one in world.handle(*clusters)} == {"created"}
+
+
+def test_a_kubernetes_that_refuses_us(world: World) -> None:
+    cluster = world.cluster()
+    world.kubernetes.faults.add(method="POST", path="*/jobs", status=403, reason="Forbidden", times=None)
+    handled = world.one(cluster)
+    assert (handled.outcome, handled.again) == ("reported", 60.0)
+    assert world.said(cluster) == "FFFF KubernetesPermissionDenied"
+
+
+def test_no_kubeconfig_is_told_to_the_api(world: World) -> None:
+    cluster = world.cluster()
+    world.spec = {"kubernetes": {"kubeconfig": "/nowhere/kubeconfig"}}
+    handled = world.one(cluster)
+    assert handled.outcome == "reported"
+    assert world.said(cluster) == "FFFF KubernetesConfigurationError"
+
+
+def test_a_cluster_that_goes_while_its_job_is_made(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gone for good between reading and reporting: nothing of ours stays."""
+    cluster = world.cluster()
+    store = world.hyperfleet.store
+    report = store.report
+
+    def goes(cluster_id: str, new: Any) -> Any:
+        store.reset()
+        return report(cluster_id, new)
+
+    monkeypatch.setattr(store, "report", goes)
+    handled = world.one(cluster)
+    assert (handled.outcome, handled.again, handled.job_created) == ("gone", None, True)
+    assert world.jobs() == world.data_secrets() == []
+
+
+def test_what_kubernetes_does_not_answer_for_is_not_finalized(world: World) -> None:
+    cluster = world.cluster()
+    world.one(cluster)
+    world.delete(cluster)
+    world.kubernetes.faults.add(path="*", status=500, times=None)
+    handled = world.one(cluster)
+    assert (handled.entry()["state"], handled.again) == ("deleting", 15.0)
+    assert world.said(cluster) == "TFTF RemovalUnavailable"
+    world.kubernetes.faults.clear()
+    assert world.one(cluster).entry()["state"] == "deleted"

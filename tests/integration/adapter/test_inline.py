@@ -1,0 +1,91 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The same work without Jobs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.adapter.world import ONE, PROJECT, TWO, World, outcomes
+
+
+@pytest.fixture(autouse=True)
+def inline(world: World) -> None:
+    world.spec = {"execution": "inline"}
+
+
+def test_a_batch_is_done_in_one_run(world: World, flavour: str) -> None:
+    clusters = [world.cluster() for _number in range(5)]
+    unmet, wrong = world.cluster(ready=False), world.cluster("{}")
+    handled = world.handle(*clusters, unmet, wrong)
+    assert [one.entry()["state"] for one in handled] == ["succeeded"] * 5 + ["unmet", "refused"]
+    for one, cluster in zip(handled, clusters, strict=False):
+        assert one.job is not None
+        assert (one.job["result"], one.job["versions_created"]) == ("success", 1)
+        assert world.said(cluster) == "TTTF PullSecretStored"
+        assert world.status(cluster)["data"] == {
+            "gcp_secret": f"projects/{PROJECT}/secrets/hyperfleet-{cluster}-pull-secret",
+            "management_secret": {"namespace": f"clusters-{cluster}", "name": f"{cluster}-pull-secret"},
+            "secret_version": "1",
+        }
+        assert (world.versions(cluster), world.placed(cluster)) == (1, ONE)
+    assert world.jobs() == []
+    again = world.handle(*clusters)
+    assert all(one.actions == () and one.job is None for one in again)
+    assert all(world.versions(cluster) == 1 for cluster in clusters)
+
+
+def test_what_drifts_is_brought_back_and_what_changes_gets_a_version(world: World) -> None:
+    cluster = world.cluster()
+    world.one(cluster)
+    path = f"/api/v1/namespaces/clusters-{cluster}/secrets/{cluster}-pull-secret"
+    assert world.request("DELETE", path)[0] == 200
+    assert world.one(cluster).actions
+    assert world.placed(cluster) == ONE
+    world.edit(cluster, TWO)
+    assert world.one(cluster).entry()["state"] == "succeeded"
+    assert (world.versions(cluster), world.placed(cluster)) == (2, TWO)
+    assert world.status(cluster)["data"]["secret_version"] == "2"
+
+
+def test_one_failure_stays_one(world: World) -> None:
+    good, foreign, homeless = world.cluster(), world.cluster(), world.cluster(ready=False)
+    world.depend(homeless)
+    world.manager.seed(
+        [
+            {
+                "project": PROJECT,
+                "secret": f"hyperfleet-{foreign}-pull-secret",
+                "labels": {"managed-by": "shop-team"},
+                "versions": [{"data": "kept"}],
+            }
+        ]
+    )
+    handled = world.handle(good, foreign, homeless)
+    assert outcomes(handled) == ["reported"] * 3
+    assert [one.entry()["state"] for one in handled] == ["succeeded", "failed", "failed"]
+    assert [one.again for one in handled] == [None, None, 15.0]
+    assert world.said(foreign) == "FFTF OwnershipConflict"
+    assert world.said(homeless) == "FFTF DependencyMissing"
+    assert "shop-team" in handled[1].detail()["message"]
+
+
+def test_nothing_is_waited_for_that_a_place_refuses(world: World) -> None:
+    cluster = world.cluster()
+    world.manager.faults.add(method="*", code="PERMISSION_DENIED")
+    handled = world.one(cluster)
+    assert handled.entry()["state"] == "failed"
+    assert handled.job is not None
+    assert handled.job["phase"] == "gcp-secret-manager"
+    assert world.said(cluster) == "FFTF PermissionDenied"
+
+
+def test_check_mode(world: World) -> None:
+    cluster = world.cluster()
+    handled = world.one(cluster, check_mode=True)
+    assert handled.entry()["state"] == "succeeded"
+    assert len(handled.actions) == 3, handled.actions
+    assert (world.versions(cluster), world.placed(cluster)) == (0, None)
+    assert len(world.reports(cluster)) == 3

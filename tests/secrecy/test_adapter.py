@@ -1,0 +1,122 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The adapter, with good and bad pull secrets in clusters' specs: nothing in log, report or result."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from typing import Any
+
+import pytest
+
+from tests.secrecy.documents import INVALID, VALID
+from tests.secrecy.labs import MANAGED, PROJECT, Labs
+from tests.secrecy.needles import Evidence, Needles
+from tests.secrecy.test_modules import World
+from tests.secrecy.watcher import Recording, Watcher
+
+_NAMESPACE = "hyperfleet-system"
+
+
+class Adapter:
+    """Clusters with canaries, and the adapter's runs over them."""
+
+    def __init__(self, watcher: Watcher, labs: Labs, execution: str) -> None:
+        self.world = World(watcher, labs)
+        self.watcher, self.labs = watcher, labs
+        self.ids: list[str] = []
+        self.run_directory = watcher.dest / "run"
+        self.run_directory.mkdir()
+        labs.post("/api/v1/namespaces", {"metadata": {"name": _NAMESPACE}})
+        self.config = watcher.inputs / "adapter.json"
+        self.config.write_text(
+            json.dumps(
+                {
+                    "apiVersion": "hyperfleet.redhat.com/v1alpha1",
+                    "kind": "AdapterConfig",
+                    "metadata": {"name": "pullsecret-adapter", "namespace": _NAMESPACE},
+                    "spec": {
+                        "criteria": {"preconditions": [{"expression": "spec.pullSecret.data != nil"}]},
+                        "hyperfleetAPI": {"url": labs.hyperfleet.url},
+                        "jobTemplate": {"image": "registry.example.com/pullsecret-job:1"},
+                        "execution": execution,
+                        "kubernetes": {
+                            "kubeconfig": str(labs.kubernetes.kubeconfig(watcher.inputs / "kubeconfig"))
+                        },
+                        "gcp": {"endpoint": f"http://{labs.secret_manager.grpc}"},
+                        "logging": {"level": "debug"},
+                    },
+                }
+            )
+        )
+
+    def cluster(self, name: str, data: Any) -> None:
+        """A cluster whose placement is decided."""
+        cluster_id = f"cls-{len(self.ids) + 1}"
+        self.ids.append(cluster_id)
+        text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
+        spec = {"provider": "gcp", "gcp": {"projectId": PROJECT}, "pullSecret": {"data": text}}
+        self.labs.hyperfleet.store.seed([{"id": cluster_id, "name": name, "spec": spec}])
+        kinds = ("Available", "Applied", "Health")
+        body = {
+            "adapter": "placement",
+            "observed_generation": 1,
+            "conditions": [{"type": kind, "status": "True", "reason": "R", "message": "m"} for kind in kinds],
+            "data": {"namespace": MANAGED},
+        }
+        self.call("PUT", cluster_id, body)
+
+    def call(self, method: str, cluster_id: str, body: Any = None) -> bytes:
+        """Any request about a cluster's statuses."""
+        url = f"{self.labs.hyperfleet.url}/api/hyperfleet/v1/clusters/{cluster_id}/statuses"
+        data = None if body is None else json.dumps(body).encode()
+        with urllib.request.urlopen(urllib.request.Request(url, data, method=method)) as answer:
+            return bytes(answer.read())
+
+    def run(self, *options: str) -> Recording:
+        """One run, as loud as it gets."""
+        return self.watcher.play(
+            "hyperfleet.pull_secret.adapter",
+            {
+                "adapter_config": str(self.config),
+                "cluster_ids": self.ids,
+                "adapter_run": str(self.run_directory),
+                "adapter_retry": {"tries": 2, "delay": 0.01, "max_delay": 0.01},
+            },
+            options=["-vvvv", "--diff", *options],
+        )
+
+    def leaks(self, recording: Recording) -> list[str]:
+        """What a run showed, or left where others read: statuses and the result file."""
+        found = self.world.leaks(recording)
+        left = [Evidence("status", cluster_id, self.call("GET", cluster_id)) for cluster_id in self.ids] + [
+            Evidence("result file", path.name, path.read_bytes()) for path in self.run_directory.iterdir()
+        ]
+        return [str(leak) for leak in (*found, *Needles(self.world.canaries).leaks(left))]
+
+
+@pytest.mark.parametrize("execution", ["job", "inline"])
+def test_adapter(watcher: Watcher, labs: Labs, execution: str) -> None:
+    """Checked, done, done again, and with every place failing."""
+    adapter = Adapter(watcher, labs, execution)
+    for kind, documents in (("good", VALID), ("bad", INVALID)):
+        for layout, make in documents.items():
+            canary = adapter.world.canary(f"{execution}: {kind}, {layout}")
+            adapter.cluster(layout, make(canary))
+    canary = adapter.world.canary(f"{execution}: an object in a list")
+    adapter.cluster("listed", [canary.document])
+    for step in ("check", "first", "again", "api", "places"):
+        if step == "api":
+            labs.hyperfleet.faults.add(method="PUT", status=400)
+        elif step == "places":
+            labs.hyperfleet.faults.clear()
+            labs.kubernetes.faults.add(path="*", status=500, times=None, message="injected")
+            labs.secret_manager.faults.add(method="*", code="INTERNAL")
+        recording = adapter.run(*(["--check"] if step == "check" else []))
+        assert recording.status == (2 if step == "api" else 0), recording.output[-3000:]
+        assert '"component": "pullsecret-adapter"' in recording.output
+        leaks = adapter.leaks(recording)
+        assert leaks == [], step + "\n" + "\n".join(leaks)

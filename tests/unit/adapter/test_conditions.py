@@ -1,0 +1,151 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is said of a cluster."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import conditions
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.conditions import Subject, Told
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.deciding import Refuse, Wait
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import (
+    CREATED,
+    FAILED,
+    PENDING,
+    RUNNING,
+    STUCK,
+    SUCCEEDED,
+    Observed,
+    Order,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    PermissionDenied,
+    Unavailable,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
+
+ORDER = Order("cls-1", "one", 3, "customer-1", "clusters-cls-1")
+SUBJECT = Subject("cls-1", "pullsecret", 3)
+TYPES = ("Applied", "Available", "Health", "Finalized")
+PLACES = {
+    "gcp_secret": "projects/customer-1/secrets/hyperfleet-cls-1-pull-secret",
+    "management_secret": {"namespace": "clusters-cls-1", "name": "cls-1-pull-secret"},
+}
+
+
+def observed(state: str, **more: Any) -> Observed:
+    return Observed(state, f"Job{state.title()}", "words", job="pullsecret-cls-1-gen3", **more)
+
+
+EVERY = [
+    conditions.waiting(SUBJECT, Wait(("dns is not Available",))),
+    conditions.refused(SUBJECT, Refuse("InvalidPullSecret", "quay.io: no auth")),
+    *(conditions.seen(SUBJECT, ORDER, observed(s)) for s in (CREATED, PENDING, RUNNING, STUCK, SUCCEEDED)),
+    conditions.seen(SUBJECT, ORDER, observed(FAILED)),
+    conditions.seen(SUBJECT, ORDER, Observed(FAILED, "PermissionDenied", "no")),
+    conditions.seen(SUBJECT, ORDER, Observed(SUCCEEDED, "PullSecretStored", "done")),
+    conditions.broken(SUBJECT, "Kubernetes", Unavailable("no answer"), ORDER),
+    conditions.deleting(SUBJECT, ("jobs/a",)),
+    conditions.deleting(SUBJECT, (), [("unavailable", "no answer")]),
+    conditions.deleted(SUBJECT),
+]
+
+
+def statuses(told: Told) -> str:
+    return "".join(condition.status[0] for condition in told.report.conditions)
+
+
+@pytest.mark.parametrize("told", EVERY, ids=lambda told: f"{told.state}-{told.reason}")
+def test_every_report_has_the_four_conditions_and_never_unknown(told: Told) -> None:
+    assert tuple(condition.type for condition in told.report.conditions) == TYPES
+    for condition in told.report.conditions:
+        assert condition.status in ("True", "False")
+        assert condition.reason.isalnum()
+        assert condition.reason[0].isupper()
+        assert condition.message
+    assert (told.report.adapter, told.report.generation) == ("pullsecret", 3)
+
+
+def test_each_outcome_has_its_conditions() -> None:
+    """Applied, Available, Health, Finalized."""
+    assert [(told.state, statuses(told), told.again) for told in EVERY] == [
+        ("unmet", "FFTF", None),
+        ("refused", "FFTF", None),
+        ("created", "TFTF", 2.0),
+        ("pending", "TFTF", 2.0),
+        ("running", "TFTF", 2.0),
+        ("stuck", "TFTF", 30.0),
+        ("succeeded", "TTTF", None),
+        ("failed", "TFTF", 15.0),
+        ("failed", "FFTF", 15.0),
+        ("succeeded", "TTTF", None),
+        ("failed", "FFFF", 15.0),
+        ("deleting", "TFTF", 2.0),
+        ("deleting", "TFTF", 15.0),
+        ("deleted", "FFTT", None),
+    ]
+
+
+def test_what_cannot_help_again_is_not_looked_at_again() -> None:
+    assert conditions.seen(SUBJECT, ORDER, observed(FAILED, retry=False)).again is None
+    assert conditions.broken(SUBJECT, "Kubernetes", PermissionDenied("no")).again == 60.0
+    assert conditions.deleting(SUBJECT, (), [("permission_denied", "no")]).again == 60.0
+
+
+def test_data_names_the_places_and_the_version() -> None:
+    done = observed(SUCCEEDED, namespace="hyperfleet-system", started="2026-01-01T00:00:00Z", attempt=2)
+    done = Observed(**{**vars(done), "result": {"version": "7", "result": "success"}})
+    report = conditions.seen(SUBJECT, ORDER, done).report
+    assert report.data == {**PLACES, "job_name": "pullsecret-cls-1-gen3", "secret_version": "7"}
+    assert report.metadata == {
+        "job_name": "pullsecret-cls-1-gen3",
+        "job_namespace": "hyperfleet-system",
+        "attempt": 2,
+        "started_time": "2026-01-01T00:00:00Z",
+    }
+
+
+@pytest.mark.parametrize("told", [0, 1, 3, 5])
+def test_what_a_removal_needs_is_not_forgotten(told: int) -> None:
+    said = {**PLACES, "secret_version": "6", "job_name": "earlier", "odd": 1}
+    own = AdapterStatus("pullsecret", 2, {}, said)
+    subject = Subject("cls-1", "pullsecret", 3, own)
+    made = [
+        conditions.waiting(subject, Wait(("x",))),
+        conditions.refused(subject, Refuse("X", "x")),
+        conditions.seen(subject, ORDER, observed(RUNNING)),
+        conditions.broken(subject, "Statuses", Unavailable("x")),
+        conditions.deleting(subject, ("x",)),
+        conditions.deleted(subject),
+    ][told]
+    assert dict(made.report.data).items() >= {**PLACES, "secret_version": "6"}.items()
+    assert "odd" not in made.report.data
+
+
+def test_a_new_place_replaces_the_remembered_one() -> None:
+    own = AdapterStatus("pullsecret", 2, {}, {"management_secret": {"namespace": "earlier", "name": "x"}})
+    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
+    assert told.report.data["management_secret"] == PLACES["management_secret"]
+
+
+@pytest.mark.parametrize("traceparent", [None, "00-" + "a" * 32 + "-" + "b" * 16 + "-01"])
+def test_a_traceparent_is_carried_on(traceparent: Optional[str]) -> None:
+    told = conditions.waiting(Subject("cls-1", "pullsecret", 3, None, traceparent), Wait(("x",)))
+    assert told.report.metadata.get("traceparent") == traceparent
+
+
+def test_failures_are_told_in_the_words_of_the_place_but_not_at_any_length() -> None:
+    told = conditions.deleting(SUBJECT, (), [("permission_denied", "projects/p: " + "x" * 5000)])
+    assert told.reason == "RemovalPermissionDenied"
+    assert told.message.startswith("projects/p: ")
+    assert len(told.message) == 1000
+
+
+def test_what_is_kept_by_policy_is_named() -> None:
+    told = conditions.deleted(SUBJECT, ["projects/p/secrets/s"])
+    assert "kept by policy: projects/p/secrets/s" in told.message

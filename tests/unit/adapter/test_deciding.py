@@ -1,0 +1,169 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is to be done for a cluster."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.deciding import (
+    Apply,
+    Place,
+    Refuse,
+    Remove,
+    Wait,
+    decide,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
+
+AUTH = base64.b64encode(b"user:example-password-one").decode()
+GOOD = json.dumps({"auths": {"quay.io": {"auth": AUTH}}})
+
+
+def cluster(**changes: Any) -> dict[str, Any]:
+    spec = {"provider": "gcp", "gcp": {"projectId": "customer-1"}, "pullSecret": {"data": GOOD}}
+    return {"id": "cls-1", "name": "one", "generation": 2, "spec": spec, **changes}
+
+
+def status(adapter: str, generation: int = 2, **data: Any) -> AdapterStatus:
+    return AdapterStatus(adapter, generation, {}, data)
+
+
+PLACED = {"placement": status("placement", namespace="clusters-cls-1")}
+
+
+def test_an_order_takes_the_projects_and_placements_names() -> None:
+    found = decide(cluster(), PLACED, list, traceparent="00-a")
+    assert isinstance(found, Apply)
+    order = found.order
+    assert (order.cluster_id, order.cluster_name, order.generation) == ("cls-1", "one", 2)
+    assert (order.project, order.namespace) == ("customer-1", "clusters-cls-1")
+    assert (order.replication, order.traceparent) == ("automatic", "00-a")
+    assert found.document == GOOD.encode()
+    assert AUTH not in repr(found)
+
+
+def test_a_snake_case_spec_is_the_same() -> None:
+    spec = {
+        "gcp": {"project_id": "customer-1", "replication_policy": "user-managed:europe-west1"},
+        "pull_secret": {"data": GOOD},
+    }
+    found = decide(cluster(spec=spec), PLACED, list)
+    assert isinstance(found, Apply)
+    assert (found.order.project, found.order.replication) == ("customer-1", "user-managed:europe-west1")
+
+
+@pytest.mark.parametrize(
+    ("changes", "statuses", "lacks", "reasons"),
+    [
+        ({}, {}, [], ("placement has no namespace",)),
+        ({}, {"placement": status("placement", 1, namespace="n")}, [], ("placement has no namespace",)),
+        ({}, {"placement": status("placement", namespace=7)}, [], ("placement has no namespace",)),
+        ({}, PLACED, ["dns is not there"], ("dns is not there",)),
+        (
+            {"spec": {}},
+            {},
+            ["x"],
+            (
+                "x",
+                "cluster has no spec.gcp.projectId",
+                "placement has no namespace",
+                "cluster has no spec.pullSecret.data",
+            ),
+        ),
+        (
+            {"spec": None},
+            PLACED,
+            [],
+            ("cluster has no spec.gcp.projectId", "cluster has no spec.pullSecret.data"),
+        ),
+    ],
+)
+def test_what_is_missing_is_waited_for(
+    changes: dict[str, Any], statuses: dict[str, AdapterStatus], lacks: list[str], reasons: tuple[str, ...]
+) -> None:
+    assert decide(cluster(**changes), statuses, lambda: lacks) == Wait(reasons)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ('{"auths": {"quay.io": {"auth": "%%example-value%%"}}}', "quay.io"),
+        ('{"auths": {"quay.io": {}}}', "quay.io"),
+        ("not json: example-value", "spec.pullSecret.data"),
+        (["example-value"], "is a list"),
+    ],
+)
+def test_a_wrong_pull_secret_is_refused_by_registry_and_rule(data: Any, said: str) -> None:
+    spec = {"gcp": {"projectId": "customer-1"}, "pullSecret": {"data": data}}
+    found = decide(cluster(spec=spec), PLACED, list)
+    assert isinstance(found, Refuse)
+    assert found.reason == "InvalidPullSecret"
+    assert said in found.message
+    assert "example-value" not in found.message
+
+
+@pytest.mark.parametrize(
+    ("changes", "statuses"),
+    [
+        ({"id": "CLS_1"}, PLACED),
+        ({"spec": {"gcp": {"projectId": "No Project"}, "pullSecret": {"data": GOOD}}}, PLACED),
+        ({}, {"placement": status("placement", namespace="No_Namespace")}),
+    ],
+)
+def test_a_name_that_can_be_none_is_refused(
+    changes: dict[str, Any], statuses: dict[str, AdapterStatus]
+) -> None:
+    found = decide(cluster(**changes), statuses, list)
+    assert isinstance(found, Refuse)
+    assert found.reason == "InvalidClusterSpec"
+
+
+def test_a_deleted_cluster_is_asked_for_no_preconditions() -> None:
+    def asked() -> list[str]:
+        raise AssertionError
+
+    found = decide(cluster(deleted_time="2026-01-01T00:00:00Z"), PLACED, asked)
+    assert found == Remove(
+        (("customer-1", "hyperfleet-cls-1-pull-secret"),),
+        (Place("clusters-cls-1", "cls-1-pull-secret"),),
+        False,
+    )
+
+
+def test_a_removal_goes_by_what_was_said_last_and_by_what_is_said_now() -> None:
+    own = status(
+        "pullsecret",
+        1,
+        gcp_secret="projects/earlier-1/secrets/hyperfleet-cls-1-pull-secret",
+        management_secret={"namespace": "earlier", "name": "cls-1-pull-secret"},
+    )
+    stale = {"placement": status("placement", 1, namespace="later")}
+    found = decide(cluster(deleted_time="x"), stale, list, own=own)
+    name = "hyperfleet-cls-1-pull-secret"
+    assert found == Remove(
+        (("earlier-1", name), ("customer-1", name)),
+        (Place("earlier", "cls-1-pull-secret"), Place("later", "cls-1-pull-secret")),
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"gcp_secret": "projects/p/../secrets/s"},
+        {"gcp_secret": 3},
+        {"management_secret": {"namespace": "a/b", "name": "c"}},
+        {"management_secret": {"namespace": "a", "name": "../c"}},
+        {"management_secret": "a"},
+    ],
+)
+def test_names_in_a_status_that_can_be_none_are_not_gone_by(data: dict[str, Any]) -> None:
+    found = decide({"id": "cls-1", "deleted_time": "x"}, {}, list, own=status("pullsecret", **data))
+    assert found == Remove((), (), False)

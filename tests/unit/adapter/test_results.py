@@ -1,0 +1,152 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a run tells of its clusters, and when it gives a place up."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import conditions, results
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.breaker import Breaker
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.conditions import Subject
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.deciding import Wait
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import Handled
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    NotFound,
+    Unavailable,
+)
+
+TOLD = conditions.waiting(Subject("cls-1", "pullsecret", 3), Wait(("dns",)))
+TRACE = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"
+
+
+def many(count: int, outcome: str = results.REPORTED) -> list[Handled]:
+    return [Handled(f"cls-{index}", outcome, 1, told=TOLD) for index in range(count)]
+
+
+def test_the_result_files_entries_are_the_contract() -> None:
+    document = results.contract([Handled("cls-1", results.REPORTED, 3, TRACE, TOLD)], "a", "b")
+    assert json.loads(json.dumps(document)) == {
+        "version": 1,
+        "started": "a",
+        "ended": "b",
+        "clusters": [
+            {
+                "id": "cls-1",
+                "generation": 3,
+                "outcome": "reported",
+                "state": "unmet",
+                "again": None,
+                "reason": "PreconditionsNotMet",
+                "kind": None,
+                "job_created": False,
+                "reports": {"accepted": 1, "discarded": 0, "failed": 0},
+                "traceparent": TRACE,
+                "job": None,
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kind", "again"),
+    [
+        (results.NOT_DONE, "unavailable", 15.0),
+        (results.NOT_DONE, "permission_denied", 60.0),
+        (results.NOT_DONE, "stopped", 2.0),
+        (results.GONE, None, None),
+        (results.DISCARDED, None, None),
+    ],
+)
+def test_a_failure_is_looked_at_again(outcome: str, kind: str | None, again: float | None) -> None:
+    one = Handled("cls-1", outcome, 3, told=TOLD, kind=kind)
+    assert one.again == again
+    assert sum(one.entry()["reports"].values()) == (0 if outcome == results.GONE else 1)
+
+
+def test_few_are_told_of_one_by_one_and_many_only_where_somebody_has_to_look() -> None:
+    assert len(results.whole(many(50), None)["clusters"]) == 50
+    assert results.whole(many(51), None)["clusters"] == []
+    assert len(results.whole(many(51), "all")["clusters"]) == 51
+    assert results.whole(many(3), "log")["clusters"] == []
+    mixed = [*many(51), Handled("bad", kind="unavailable", message="no answer")]
+    whole = results.whole(mixed, None)
+    assert [entry["id"] for entry in whole["clusters"]] == ["bad"]
+    assert whole["msg"] == "1 of 52 clusters failed: bad: no answer"
+    assert whole["summary"] == {
+        "total": 52,
+        "reported": 51,
+        "discarded": 0,
+        "gone": 0,
+        "failed": 1,
+        "changed": 0,
+        "states": {"unmet": 51},
+    }
+
+
+def test_the_log_has_seed_003s_fields() -> None:
+    one = Handled("cls-1", results.DISCARDED, 3, TRACE, TOLD, actions=("created job x",), project="p-1")
+    one.duration = 7
+    first, last = results.log_entries(one)
+    assert (first["message"], first["operation"]) == ("created job x", "apply")
+    assert last["message"].startswith("The API discarded the report: PreconditionsNotMet")
+    for entry in (first, last):
+        assert entry["component"] == "pullsecret-adapter"
+        assert entry["trace_id"] == "a" * 32
+        assert (entry["cluster_id"], entry["gcp_project"]) == ("cls-1", "p-1")
+    assert (last["level"], last["duration_ms"], last["outcome"]) == ("warn", 7, "discarded")
+
+
+def test_no_trace_is_made_of_what_is_none() -> None:
+    assert results.trace_id("00-zz") is None
+    assert results.trace_id(None) is None
+
+
+def unavailable() -> None:
+    raise Unavailable("no answer")
+
+
+def test_a_place_that_does_not_answer_is_given_up_and_stays_so() -> None:
+    breaker = Breaker()
+    for _number in range(8):
+        assert not breaker.is_open
+        with pytest.raises(Unavailable):
+            breaker.call(unavailable)
+    assert breaker.is_open
+    asked: list[int] = []
+    with pytest.raises(Unavailable) as caught:
+        breaker.call(lambda: asked.append(1))
+    assert asked == []
+    assert caught.value.retryable is False
+
+
+def test_an_answer_that_comes_late_does_not_begin_it_again() -> None:
+    breaker = Breaker()
+
+    def late() -> None:
+        for _number in range(8):
+            with pytest.raises(Unavailable):
+                breaker.call(unavailable)
+
+    breaker.call(late)
+    assert breaker.is_open
+
+
+def test_only_failures_in_a_row_count_and_only_those_of_the_place() -> None:
+    breaker = Breaker()
+
+    def not_found() -> None:
+        raise NotFound("cluster cls-1")
+
+    for _number in range(20):
+        with pytest.raises(NotFound):
+            breaker.call(not_found)
+    for _number in range(20):
+        with pytest.raises(Unavailable):
+            breaker.call(unavailable)
+        breaker.call(lambda: None)
+    assert not breaker.is_open

@@ -13,8 +13,8 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tests.docs import event_steps as events
 from tests.docs import api_steps as api
+from tests.docs import event_steps as events
 from tests.docs import hosted_steps as hosted
 from tests.docs import node_steps as node
 from tests.docs import workflow_steps as workflow

@@ -26,6 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     Conflict,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import forms_in, shown_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
@@ -33,7 +34,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_actio
     cleaned,
     ended_with_ansible,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.job import render
 
 display = Display()
 

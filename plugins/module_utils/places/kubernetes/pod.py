@@ -111,7 +111,7 @@ def _server(environ: Mapping[str, str]) -> tuple[str, int, bool]:
         if host != "127.0.0.1":
             raise ConfigurationError("JOB_KUBERNETES_API is for tests: http://127.0.0.1:PORT")
         return host, port, False
-    host, port_given = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT")
-    if not host or not (port_given or "443").isdigit():
+    inside, number = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT") or "443"
+    if not inside or not number.isdigit():
         raise ConfigurationError("KUBERNETES_SERVICE_HOST is not set: this runs in a pod")
-    return host, int(port_given or 443), True
+    return inside, int(number), True

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -57,8 +58,12 @@ CLUSTER: dict[str, Any] = {
     },
     "status": {"conditions": [{"type": "Reconciled", "status": "False"}]},
 }
-STATUSES = {name: status(name) for name in ("validation", "dns", "placement")}
-STATUSES["hyper-shift"] = status("hyper-shift", namespace="clusters-1")
+STATUSES = MappingProxyType(
+    {
+        **{name: status(name) for name in ("validation", "dns", "placement")},
+        "hyper-shift": status("hyper-shift", namespace="clusters-1"),
+    }
+)
 
 
 def reasons(

@@ -26,12 +26,14 @@ def real(hyperfleet: HyperFleetLab, secret_manager: SecretManagerLab, tmp_path: 
     """Namespaces of the test's own on the server that tests share."""
     with kubernetes(REAL) as server:
         world = World(hyperfleet, server, secret_manager, tmp_path, prefix=f"t{secrets.token_hex(3)}-")
-        account = {"metadata": {"name": "pullsecret-adapter-job"}}
-        path = f"/api/v1/namespaces/{world.home}/serviceaccounts"
-        assert world.request("POST", path, account)[0] == 201
-        yield world
-        for namespace in world.namespaces:
-            world.request("DELETE", f"/api/v1/namespaces/{namespace}")
+        try:
+            account = {"metadata": {"name": "pullsecret-adapter-job"}}
+            path = f"/api/v1/namespaces/{world.home}/serviceaccounts"
+            assert world.request("POST", path, account)[0] == 201
+            yield world
+        finally:
+            for namespace in world.namespaces:
+                world.request("DELETE", f"/api/v1/namespaces/{namespace}")
 
 
 def until(world: World, cluster: str, state: str) -> None:

@@ -1,0 +1,124 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""``python -m tests.bench.job``: what a run of the job costs, from its image and as the playbook ``job``.
+
+A run finds that nothing has to be changed, as nearly all runs of a fleet do.  The stand-ins are threads of
+this process, and not counted.  CPU and time are the least of all runs, since whatever else the machine does
+only adds to them; memory is the most, of the one process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.bench.figures import Goal, conclude
+from tests.integration.job.program import Program
+from tests.integration.job.test_job import REQUIRED
+from tests.lab.kubernetes import KubernetesLab
+from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.lab.secret_manager import SecretManagerLab
+
+ROOT = Path(__file__).resolve().parents[2]
+# The Go job: facts of hyperfleet-api.
+_CACHES = shutil.ignore_patterns("__pycache__")
+GO = {"cpu_ms": 19.5, "wall_ms": 24.0, "peak_mib": 21.0}
+
+
+def _tree(target: Path) -> list[str]:
+    """What the Containerfile does, and its entry point's command."""
+    collection = target / "ansible_collections/hyperfleet/pull_secret/plugins"
+    shutil.copytree(ROOT / "plugins/module_utils", collection / "module_utils", ignore=_CACHES)
+    for name in ("main.py", "compile.py"):
+        shutil.copy(ROOT / "extensions/job" / name, target)
+    isolated = [sys.executable, "-I", "-S", "-OO"]
+    subprocess.run([*isolated, str(target / "compile.py")], check=True)
+    return [*isolated, str(target / "main.pyc")]
+
+
+def _once(command: Sequence[str], environment: Mapping[str, str], cwd: Path) -> dict[str, float]:
+    started, peak = time.monotonic(), 0.0
+    with subprocess.Popen(command, cwd=cwd, env=dict(environment), stdout=subprocess.DEVNULL) as process:
+        # The peak that wait4 gives is at least that of the process that started it: us.
+        while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
+            peak = max(peak, _peak(process.pid))
+            time.sleep(0.005)
+        process.returncode = os.waitstatus_to_exitcode(ended[1])
+    if process.returncode:
+        raise SystemExit(f"it ended with {process.returncode}")
+    used = ended[2]
+    return {
+        "cpu_ms": 1000 * (used.ru_utime + used.ru_stime),
+        "wall_ms": 1000 * (time.monotonic() - started),
+        "peak_mib": peak,
+    }
+
+
+def _peak(pid: int) -> float:
+    """MiB of one process, 0 where it has none any more."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as stream:
+        return next((int(line.split()[1]) / 1024 for line in stream if line.startswith("VmHWM")), 0.0)
+
+
+def _least(command: Sequence[str], environment: Mapping[str, str], cwd: Path, runs: int) -> dict[str, float]:
+    done = [_once(command, environment, cwd) for dummy in range(runs)]
+    least = {name: round(min(one[name] for one in done), 1) for name in done[0]}
+    return {**least, "peak_mib": round(max(one["peak_mib"] for one in done), 1)}
+
+
+def main() -> int:
+    """Measure; the exit code is 1 where the image is not within its goals."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--results", type=Path, default=Path("build/bench"))
+    options = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory() as name,
+        SecretManagerLab() as store,
+        KubernetesLab() as management,
+    ):
+        directory = Path(name)
+        management.store.create_namespace(REQUIRED["MANAGEMENT_NAMESPACE"])
+        program = Program(directory, store, management)
+        program.message.touch()
+        image = {**program.env, **REQUIRED}
+        command = _tree(directory / "image")
+        _once(command, image, directory)
+        kubeconfig = directory / "kubeconfig"
+        write_kubeconfig(kubeconfig, [Cluster("mgmt-1", management.url, management.admin_token)])
+        playbook = {
+            **os.environ,
+            **REQUIRED,
+            "KUBECONFIG": str(kubeconfig),
+            "SECRET_MANAGER_EMULATOR_HOST": store.grpc,
+            "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log",
+        }
+        found: dict[str, Any] = {
+            "image": _least(command, image, directory, options.runs),
+            "playbook": _least(
+                [str(Path(sys.executable).parent / "ansible-playbook"), "hyperfleet.pull_secret.job"],
+                playbook,
+                ROOT,
+                max(1, options.runs // 5),
+            ),
+            "go": GO,
+        }
+    goals = [
+        Goal("CPU of a run of the image", found["image"]["cpu_ms"], 200.0, "ms"),
+        Goal("its memory", found["image"]["peak_mib"], 28.0, "MiB"),
+    ]
+    return conclude(options.results, "job", found, goals)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -27,10 +28,6 @@ class Audited:
     user: str
     what: str  # "create secrets NAMESPACE/NAME"
     code: int
-
-    @property
-    def verb(self) -> str:
-        return self.what.split()[0]
 
 
 def seconds(text: str) -> float:
@@ -66,11 +63,13 @@ class Step:
     """One line of the seed's timeline.
 
     :param seed: its seconds there; :param at: when it happened here, seconds since 1970.
+    :param precision: what may have to be added to that, where only whole seconds are told.
     """
 
     seed: int
     text: str
     at: float
+    precision: float = 0.0
 
 
 def timeline(world: World, published: float, reported: float) -> list[Step]:
@@ -104,7 +103,7 @@ def timeline(world: World, published: float, reported: float) -> list[Step]:
         Step(4, "… creates the Secret with the data", begun),
         Step(5, "… creates the Job", did(ADAPTER, f"create jobs {SYSTEM}")),
         Step(6, "Kubernetes schedules the pod", did("admin", f"create pods/binding {SYSTEM}/{job}")),
-        Step(8, "the job starts, loads its configuration", log["initialization", "load-config"]),
+        Step(8, "the job starts, loads its configuration", log["initialization", "load-config"], 1.0),
         Step(15, "… creates the secret in Secret Manager", stored("CreateSecret")),
         Step(18, "… adds the version", stored("AddSecretVersion")),
         Step(20, "… verifies that it can be read", stored("AccessSecretVersion")),
@@ -122,3 +121,18 @@ def table(steps: list[Step]) -> Iterator[str]:
     yield "seed    here"
     for step in steps:
         yield f"T+{step.seed:<3}  T+{step.at - first:6.2f}  {step.text}"
+
+
+def in_order(steps: list[Step]) -> bool:
+    """Whether each was after the one before it."""
+    return all(one.at <= two.at + two.precision for one, two in itertools.pairwise(steps))
+
+
+def used(requests: list[Audited]) -> set[tuple[str, str | None, str, str]]:
+    """(user, namespace, verb, resource) of what our two accounts did."""
+    return {
+        (one.user, where.partition("/")[0], verb, resource)
+        for one in requests
+        if one.user in (ADAPTER, JOB)
+        for verb, resource, where in [one.what.split(" ")]
+    }

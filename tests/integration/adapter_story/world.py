@@ -34,14 +34,15 @@ OTHERS = ("validation", "dns", "placement")
 STORED = f"hyperfleet-{CLUSTER}-pull-secret"
 # On a machine that does much else; with the start of ansible-rulebook, or the pull of the image.
 LIMIT = 180.0
+PASSWORDS = ("example-password-4711", "example-password-4712")
 _PULLER = ("job-puller", "example-puller-password")
 _DOCKER = "kubernetes.io/dockerconfigjson"
 
 
 def document(password: str) -> str:
-    """A docker config."""
+    """A docker config, as Secret Manager gets it."""
     auth = base64.b64encode(f"example-user:{password}".encode()).decode()
-    return json.dumps({"auths": {"quay.io": {"auth": auth, "email": "user@example.com"}}})
+    return json.dumps({"auths": {"quay.io": {"auth": auth, "email": "user@example.com"}}}, separators=(",", ":"))
 
 
 class World:
@@ -92,7 +93,7 @@ class World:
         secret = {"metadata": {"name": "registry"}, "type": _DOCKER, "data": {".dockerconfigjson": login}}
         self.api.create(f"/api/v1/namespaces/{SYSTEM}/secrets", secret)
         self.configuration = self._configure(self.lab.push_job())
-        spec = {"provider": "gcp", "gcp": {"projectId": PROJECT}, "pullSecret": {"data": document("one")}}
+        spec = {"provider": "gcp", "gcp": {"projectId": PROJECT}, "pullSecret": {"data": document(PASSWORDS[0])}}
         self.hyperfleet.store.seed([{"id": CLUSTER, "name": NAME, "spec": spec}])
         self.depend()
 
@@ -167,6 +168,13 @@ class World:
         except requests.ConnectionError:
             return False
 
+    def run(self, playbook: str, **variables: Any) -> str:
+        """One of the collection's playbooks, with the same configuration; what it printed."""
+        given = {"adapter_config": str(self.configuration), **variables}
+        done = self.ansible.playbook(f"hyperfleet.pull_secret.{playbook}", given)
+        assert done.code == 0, done.output
+        return done.output
+
     def metrics(self) -> dict[str, float]:
         """The adapter's, by name and labels."""
         text = requests.get(f"http://127.0.0.1:{self.port}/metrics", timeout=5).text
@@ -224,6 +232,11 @@ class World:
         items = self.ask("GET", f"/clusters/{CLUSTER}/statuses?size=100").json().get("items", [])
         return next((item for item in items if item["adapter"] == "pullsecret"), None)
 
+    def said(self) -> dict[str, str]:
+        """Each condition of it with its reason."""
+        status = self.status() or {"conditions": []}
+        return {row["type"]: f"{row['status']} {row['reason']}" for row in status["conditions"]}
+
     def is_at(self, generation: int, **conditions: str) -> bool:
         """Whether the adapter said this of that generation."""
         status = self.status() or {"conditions": []}
@@ -238,8 +251,8 @@ class World:
         return status
 
     def left(self) -> list[str]:
-        """All of the adapter's in both namespaces, by its labels, and in Secret Manager."""
-        labelled = {"labelSelector": "managed-by=hyperfleet,adapter=pullsecret"}
+        """All of the cluster's in both namespaces, by its labels, and in Secret Manager."""
+        labelled = {"labelSelector": f"managed-by=hyperfleet,cluster-id={CLUSTER}"}
         found = [
             f"{name}/{item['metadata']['name']}"
             for name, path in (
@@ -251,6 +264,18 @@ class World:
             for item in self.api.items(path, **labelled)
         ]
         return sorted(found + ([STORED] if self.versions() else []))
+
+    def everything(self) -> str:
+        """The adapter's Jobs with their pods and what those said: whatever people may read of them."""
+        jobs = self.api.items(f"/apis/batch/v1/namespaces/{SYSTEM}/jobs")
+        pods = self.api.items(f"/api/v1/namespaces/{SYSTEM}/pods")
+        logs = [self.api.log(SYSTEM, pod["metadata"]["name"]) for pod in pods]
+        return json.dumps([jobs, pods, logs, self.status()])
+
+    def remove_place(self) -> None:
+        """The management namespace goes, with all in it."""
+        self.api.delete(f"/api/v1/namespaces/{PLACE}")
+        wait_until(lambda: self.api.find(f"/api/v1/namespaces/{PLACE}") is None, "it is gone")
 
     def jobs(self) -> list[str]:
         items = self.api.items(f"/apis/batch/v1/namespaces/{SYSTEM}/jobs")

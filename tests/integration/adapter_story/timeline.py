@@ -95,11 +95,15 @@ def timeline(world: World, published: float, reported: float) -> list[Step]:
 
     begun = did(ADAPTER, f"create secrets {SYSTEM}/cluster-{CLUSTER}-pullsecret-data")
     ended = did(JOB, f"create secrets {PLACE}")
-    complete = did("system:serviceaccount:kube-system:job-controller", f"update jobs/status {SYSTEM}/{job}", max)
+    complete = did(
+        "system:serviceaccount:kube-system:job-controller", f"update jobs/status {SYSTEM}/{job}", max
+    )
     return [
         Step(1, "the sentinel publishes the event", published),
         Step(2, "the adapter fetches the cluster", asked("GET /api/hyperfleet/v1/clusters")),
-        Step(3, "… and evaluates preconditions", asked(f"GET /api/hyperfleet/v1/clusters/{CLUSTER}/statuses")),
+        Step(
+            3, "… and evaluates preconditions", asked(f"GET /api/hyperfleet/v1/clusters/{CLUSTER}/statuses")
+        ),
         Step(4, "… creates the Secret with the data", begun),
         Step(5, "… creates the Job", did(ADAPTER, f"create jobs {SYSTEM}")),
         Step(6, "Kubernetes schedules the pod", did("admin", f"create pods/binding {SYSTEM}/{job}")),
@@ -110,7 +114,11 @@ def timeline(world: World, published: float, reported: float) -> list[Step]:
         Step(22, "… creates the management Secret", ended),
         Step(25, "the Job is complete", complete),
         Step(26, "the adapter notes its end", did(ADAPTER, f"patch jobs {SYSTEM}/{job}")),
-        Step(27, "… PUTs the status", max(at for at, call, _s in world.asked if call == _STATUSES and at <= reported)),
+        Step(
+            27,
+            "… PUTs the status",
+            max(at for at, call, _s in world.asked if call == _STATUSES and at <= reported),
+        ),
         Step(28, "the API has Available=True", reported),
     ]
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What happened when, from the API server's audit log, the stand-ins' calls, the pod's log and the statuses."""
+"""What happened when: by the audit log, the stand-ins' calls, the pod's log and the statuses."""
 
 from __future__ import annotations
 

@@ -231,7 +231,12 @@ class Engine:
         for (case, decision), found in zip(applied, self._places.apply([one for _case, one in applied])):
             after.append((case, partial(self._observed, case, decision, found)))
         removed = [(case, case.removing) for case in cases if case.removing is not None]
-        results = take_back(self._places, [one for _case, one in removed], store=self._config.deletion.store)
+        results = take_back(
+            self._places,
+            [one for _case, one in removed],
+            store=self._config.deletion.store,
+            is_without=lambda namespace: self._work.is_without(namespace, self._settings.deadline()),
+        )
         for (case, _one), taken in zip(removed, results):
             after.append((case, partial(self._removed, case, taken)))
         steps = {id(case): step for case, step in after}

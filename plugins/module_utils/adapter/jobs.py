@@ -124,6 +124,13 @@ class Jobs:
         """Delete all of a cluster's Jobs, pods and Secrets here, and look whether they are gone."""
         return self._remover.remove(cluster_id, deadline)
 
+    def has_namespace(self, name: str, deadline: Deadline) -> bool:
+        """Whether the management cluster has this namespace.
+
+        :raises PullSecretError: it does not say so; the right to get namespaces may be missing.
+        """
+        return self._client.has_namespace(name, deadline)
+
     def known(self, deadline: Deadline) -> set[str]:
         """The ids of all clusters that have something here."""
         return self._remover.known(deadline)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import Callable, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.deciding import Remove
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.inline import Gone, Places
@@ -44,18 +44,23 @@ class TakenBack:
     kept: list[str] = field(default_factory=list)
 
 
-def take_back(places: Places, wanted: Sequence[Removing], *, store: str) -> list[TakenBack]:
+def take_back(
+    places: Places, wanted: Sequence[Removing], *, store: str, is_without: Callable[[str], bool]
+) -> list[TakenBack]:
     """Remove the management Secrets, then those of Secret Manager.
 
     :param store: the deletion policy, ``delete`` or ``keep``.
+    :param is_without: whether the management cluster has no such namespace.
     """
     taken = [TakenBack() for _one in wanted]
     placed = [
         (index, (one.cluster_id, place)) for index, one in enumerate(wanted) for place in one.places.placed
     ]
     results = places.remove_placed([target for _index, target in placed])
-    for (index, _target), gone in zip(placed, results):
-        _note(taken[index], wanted[index], gone)
+    for (index, (_cluster_id, place)), gone in zip(placed, results):
+        # Our rights there may have gone with the namespace, and whoever has none is told nothing else.
+        if gone.kind != "permission_denied" or not is_without(place.namespace):
+            _note(taken[index], wanted[index], gone)
     stored = [
         (index, (one.cluster_id, secret)) for index, one in enumerate(wanted) for secret in one.places.secrets
     ]

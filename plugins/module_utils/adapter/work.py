@@ -49,6 +49,12 @@ class Work:
         jobs = self._made(deadline)
         return self._breaker.call(lambda: jobs.remove(cluster_id, deadline))
 
+    def is_without(self, namespace: str, deadline: Deadline) -> bool:
+        """Whether the management cluster says that there is no such namespace."""
+        with suppress(PullSecretError):
+            return not self._made(deadline).has_namespace(namespace, deadline)
+        return False
+
     def known(self, deadline: Deadline) -> set[str]:
         """The clusters that have Jobs or Secrets of ours."""
         jobs = self._made(deadline)

@@ -89,6 +89,40 @@ def test_what_cannot_be_removed_is_not_said_to_be_gone(world: World) -> None:
     assert world.one(cluster).entry()["state"] == "deleted"
 
 
+def refused_in_its_namespace(world: World) -> str:
+    """A cluster that is deleted, and whose management Secret we may not look at."""
+    cluster = made(world)
+    world.delete(cluster)
+    secret = f"/api/v1/namespaces/clusters-{cluster}/secrets/{cluster}-pull-secret"
+    world.kubernetes.faults.add(method="GET", path=secret, status=403)
+    return cluster
+
+
+def test_who_may_not_look_does_not_say_that_it_is_gone(world: World) -> None:
+    cluster = refused_in_its_namespace(world)
+    handled = world.one(cluster)
+    assert (handled.entry()["state"], handled.again) == ("deleting", 60.0)
+    assert "Forbidden" in handled.detail()["message"]
+    assert world.kubernetes.store.find("secrets", f"clusters-{cluster}", f"{cluster}-pull-secret")
+
+
+def test_the_namespace_went_and_our_rights_with_it(world: World) -> None:
+    """The API server refuses who has no rights, whether there is a namespace or not."""
+    cluster = refused_in_its_namespace(world)
+    assert world.request("DELETE", f"/api/v1/namespaces/clusters-{cluster}")[0] == 200
+    handled = world.one(cluster)
+    assert handled.entry()["state"] == "deleted", handled.detail()
+    assert world.is_gone(cluster)
+    assert world.versions(cluster) == 0
+
+
+def test_who_may_not_look_for_the_namespace_either_does_not_say_that_it_is_gone(world: World) -> None:
+    cluster = refused_in_its_namespace(world)
+    assert world.request("DELETE", f"/api/v1/namespaces/clusters-{cluster}")[0] == 200
+    world.kubernetes.faults.add(method="GET", path=f"/api/v1/namespaces/clusters-{cluster}", status=403)
+    assert world.one(cluster).entry()["state"] == "deleting"
+
+
 def test_somebody_elses_secret_stays(world: World) -> None:
     cluster = made(world)
     path = f"/api/v1/namespaces/clusters-{cluster}/secrets/{cluster}-pull-secret"

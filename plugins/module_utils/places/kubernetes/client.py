@@ -25,6 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls impor
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
+    DependencyMissing,
     NotFound,
     PermissionDenied,
     PullSecretError,
@@ -116,6 +117,15 @@ class KubernetesClient:
             )
         except NotFound:
             return None
+
+    def has_namespace(self, name: str, deadline: Deadline) -> bool:
+        """Whether there is a namespace of this name, also one that is being deleted."""
+        path = _base("namespaces") + f"/{quote(name, safe=':')}"
+        try:
+            self._json("GET", path, f"{self._prefix}namespaces/{name}", deadline)
+        except (DependencyMissing, NotFound):
+            return False
+        return True
 
     def list_all(
         self,

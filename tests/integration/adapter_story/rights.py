@@ -1,0 +1,93 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The rights that docs/adapter.md names, given to the accounts that it names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.lab.nodes.api import Api, Object, wait_until
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "adapter.md"
+_RBAC = "/apis/rbac.authorization.k8s.io/v1"
+_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+_PATHS = {
+    "ServiceAccount": "/api/v1/namespaces/{}/serviceaccounts",
+    "Role": _RBAC + "/namespaces/{}/roles",
+    "RoleBinding": _RBAC + "/namespaces/{}/rolebindings",
+    "ClusterRole": _RBAC + "/clusterroles",
+    "ClusterRoleBinding": _RBAC + "/clusterrolebindings",
+}
+
+
+def documented() -> list[Object]:
+    """The objects of the page's section, in order."""
+    section = re.search(r"^## Rights\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert section is not None
+    (block,) = re.findall(r"```yaml\n(.*?)```", section[1], re.DOTALL)
+    found: list[Object] = list(yaml.safe_load_all(block))
+    return found
+
+
+def give(api: Api, objects: list[Object]) -> None:
+    """Make them, and wait until the authorizer knows."""
+    for item in objects:
+        api.create(_place(item), item)
+    # It learns of them in no order.
+    wait_until(lambda: all(_allowed(api, *right) for right in _granted(objects)), "the rights count")
+
+
+def take(api: Api, objects: list[Object]) -> None:
+    """Remove them."""
+    for item in objects:
+        api.delete(f"{_place(item)}/{item['metadata']['name']}")
+
+
+def _place(item: Object) -> str:
+    return _PATHS[item["kind"]].format(item["metadata"].get("namespace"))
+
+
+def user(subject: Object) -> str:
+    """A service account's name as the API server has it."""
+    return f"system:serviceaccount:{subject['namespace']}:{subject['name']}"
+
+
+def _granted(objects: list[Object]) -> list[tuple[str, str | None, str, str, str]]:
+    return [
+        (user(subject), item["metadata"].get("namespace"), group, resource, verb)
+        for item in objects
+        if item["kind"].endswith("Binding")
+        for subject in item["subjects"]
+        for rule in _role(objects, item["roleRef"])["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    ]
+
+
+def granted(objects: list[Object]) -> set[tuple[str, str | None, str, str]]:
+    """(user, namespace, verb, resource) of all that is allowed."""
+    return {(who, where, verb, resource) for who, where, _group, resource, verb in _granted(objects)}
+
+
+def _role(objects: list[Object], reference: Object) -> Object:
+    (role,) = [
+        item
+        for item in objects
+        if (item["kind"], item["metadata"]["name"]) == (reference["kind"], reference["name"])
+    ]
+    return role
+
+
+def _allowed(api: Api, who: str, where: str | None, group: str, resource: str, verb: str) -> bool:
+    attributes: dict[str, Any] = {"group": group, "resource": resource, "verb": verb}
+    if where is not None:
+        attributes["namespace"] = where
+    answer = api.create(_REVIEWS, {"spec": {"user": who, "resourceAttributes": attributes}})
+    return bool(answer["status"]["allowed"])

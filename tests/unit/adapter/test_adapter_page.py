@@ -1,0 +1,43 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""docs/adapter.md: its configuration is one, its rights are whole, its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config import load
+from tests.integration.adapter_story.rights import PAGE, documented, granted
+
+_TEXT = PAGE.read_text(encoding="utf-8")
+
+
+def test_the_least_configuration_is_one(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```yaml\n( +apiVersion: hyperfleet.*?)```", _TEXT, re.DOTALL)
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    config = load(str(path))
+    accounts = {item["metadata"]["name"] for item in documented() if item["kind"] == "ServiceAccount"}
+    assert {config.name, config.job.service_account} == accounts
+    assert config.namespace == "hyperfleet-system"
+
+
+def test_the_rights_are_whole_and_none_is_for_everything() -> None:
+    objects = documented()
+    held = {(item["kind"], item["metadata"]["name"]) for item in objects}
+    bound = [item for item in objects if item["kind"].endswith("Binding")]
+    roles = {(item["roleRef"]["kind"], item["roleRef"]["name"]) for item in bound}
+    assert roles == {pair for pair in held if pair[0] in ("Role", "ClusterRole")}
+    assert all(("ServiceAccount", one["name"]) in held for item in bound for one in item["subjects"])
+    assert not [row for row in granted(objects) if "*" in row]
+    # Over all namespaces nothing is readable that holds anything.
+    everywhere = {(verb, resource) for _user, where, verb, resource in granted(objects) if where is None}
+    assert everywhere == {("get", "namespaces")}
+
+
+def test_links_lead_somewhere() -> None:
+    for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", _TEXT):
+        assert (PAGE.parent / link).exists(), link

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import Directories
+from tests.integration.adapter.world import PROJECT
 from tests.integration.adapter_chaos.story import Story
 from tests.integration.adapter_chaos.world import ChaosWorld
-from tests.integration.adapter.world import PROJECT
 
 _KEPT_JOBS = 2
 
@@ -42,6 +44,14 @@ def unheard(world: ChaosWorld, story: Story) -> list[str]:
         for cluster_id, when in story.published.items()
         if last.get(cluster_id, 0.0) < when
     ]
+
+
+def left_directories(base: Path) -> list[str]:
+    """Directories of runs that are left for good: what one killed process left, the next one removes."""
+    directories = Directories(base)
+    directories.open()
+    directories.close()
+    return [f"directory {path} is left" for path in base.glob("*")]
 
 
 def _left(world: ChaosWorld, story: Story) -> Iterator[str]:

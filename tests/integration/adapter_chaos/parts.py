@@ -11,10 +11,12 @@ rulebook's own ``main``; a run takes the lock, works and leaves its result with 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import random
 import runpy
+import signal
 import sys
 import threading
 import time
@@ -38,6 +40,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry impor
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from tests.integration.adapter.world import FAST
+from tests.integration.adapter_chaos.invariants import left_directories
 from tests.integration.adapter_chaos.kubelet import Kubelet
 from tests.integration.receiving.source import SOURCE, cloud_event
 
@@ -111,7 +114,14 @@ def be_source(pipe: Connection, directory: str) -> None:
     main = runpy.run_path(str(SOURCE))["main"]
     settings = Settings(_Piped(pipe), Path(directory), window=0.1, start=2.0, tries=_TRIES)  # type: ignore[arg-type]
     main.__globals__["parse_settings"] = lambda _arguments: settings
-    asyncio.run(main(_Queue(pipe), {}))
+
+    async def ended_in_order() -> None:
+        task = asyncio.create_task(main(_Queue(pipe), {}))
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+    asyncio.run(ended_in_order())
 
 
 def be_run(event: dict[str, Any], config: str) -> None:
@@ -234,21 +244,23 @@ class Parts:
     # -- what a test asks ---------------------------------------------------------------------------
 
     def left(self) -> list[str]:
-        """What is left where nothing is to be done: messages, runs."""
-        found = [f"message {number} is in the queue" for number in self.broker.messages]
-        return found + [f"run {run.pid} goes on" for run in self._alive()]
+        """Messages that nobody has acknowledged."""
+        return [f"message {number} is in the queue" for number in self.broker.messages]
+
+    def runs(self) -> list[str]:
+        """Runs that go on."""
+        return [f"run {run.pid} goes on" for run in self._alive()]
 
     def stop(self) -> list[str]:
-        """End the source in order; what it leaves."""
-        source = self._sources[-1]
-        source.terminate()
-        source.join(10)
+        """End the source in order; what it and a run of it leave for good."""
+        self._sources[-1].terminate()
+        self._sources[-1].join(10)
         for run in self._alive():
-            run.kill()
+            run.join(10)
         for reader in self._readers:
             reader.join(10)
-        found = [f"{path.name} is left" for path in self.runs_directory.glob("*/*") if path.is_dir()]
-        return found + [f"{path.name} is left" for path in self.runs_directory.glob("*") if _is_dead(path, source)]
+        found = [f"source {one.pid} is left" for one in self._sources if one.is_alive()]
+        return found + self.runs() + left_directories(self.runs_directory)
 
     # -- parts --------------------------------------------------------------------------------------
 
@@ -286,8 +298,3 @@ class Parts:
 
     def _alive(self) -> list[BaseProcess]:
         return [run for run in list(self._runs) if run.is_alive()]
-
-
-def _is_dead(path: Path, last: BaseProcess) -> bool:
-    """Whether a directory is of an earlier source than the last, which was ended by a signal itself."""
-    return not path.name.startswith(f"{last.pid}-")

@@ -36,6 +36,12 @@ class Machine(Protocol):
     def kill_pod(self) -> None:
         """kill -9 of a Job's program, if there is one."""
 
+    def left(self) -> list[str]:
+        """Messages that are in the queue."""
+
+    def runs(self) -> list[str]:
+        """Runs that go on."""
+
 
 @dataclass
 class Wanted:

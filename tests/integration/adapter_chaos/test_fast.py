@@ -51,12 +51,12 @@ def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
         story = Story(world, parts, SEED)
         # Long enough to be killed in the middle.
         world.hyperfleet.faults.add(method="PUT", path="*/statuses", delay=0.1)
-        story.go_on(7, faults=False, pause=0.12)
+        story.go_on(5, faults=False, pause=0.12)
         story.calm()
         until_right(story, lambda: unheard(world, story) + parts.left(), 20)
         # From here on no event at all: looks without one bring each to its end.
         story.publish(list(story.clusters))
-        until_right(story, lambda: wrong(world, story) + parts.left(), 20)
+        until_right(story, lambda: wrong(world, story) + parts.left() + parts.runs(), 20)
         assert parts.stop() == [], str(story)
         assert kubelet.running() == []
 
@@ -66,10 +66,10 @@ def test_at_the_end_all_is_right_whatever_failed(world: ChaosWorld, tmp_path: Pa
     world.spec = {"jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6}}
     with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), kubelet, SEED + 1) as parts:
         story = Story(world, parts, SEED + 1)
-        story.go_on(8, faults=True, pause=0.12)
+        story.go_on(5, faults=True, pause=0.12)
         story.calm()
-        until_right(story, lambda: parts.left(), 20)
+        until_right(story, parts.left, 20)
         story.publish([one for one in story.clusters if not world.is_gone(one)])
-        until_right(story, lambda: wrong(world, story) + parts.left(), 20)
+        until_right(story, lambda: wrong(world, story) + parts.left() + parts.runs(), 20)
         assert parts.stop() == [], str(story)
         assert kubelet.running() == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import Directories
 from tests.integration.adapter.world import PROJECT
@@ -64,7 +65,8 @@ def _left(world: ChaosWorld, story: Story) -> Iterator[str]:
         name = job["metadata"]["name"]
         jobs.setdefault(job["metadata"]["labels"]["cluster-id"], []).append(name)
         if not any(one["type"] in ("Complete", "Failed") for one in job["status"].get("conditions") or ()):
-            yield f"job {name} goes on"
+            pods = [_shown(pod) for pod in world.playing.pods(name)]
+            yield f"job {name} goes on{' and is deleted' * ('deletionTimestamp' in job['metadata'])}: {pods}"
     for cluster_id, names in jobs.items():
         if cluster_id not in living:
             yield f"{cluster_id} has jobs: {names}"
@@ -76,6 +78,11 @@ def _left(world: ChaosWorld, story: Story) -> Iterator[str]:
     for _when, call in world.calls.timed():
         if call.status in (400, 405, 422):
             yield f"{call.method} {call.path} was refused with {call.status}"
+
+
+def _shown(pod: dict[str, Any]) -> str:
+    deleted = " deleted" if "deletionTimestamp" in pod["metadata"] else ""
+    return f"{pod['status'].get('phase')}{deleted} {pod['metadata'].get('finalizers') or ''}"
 
 
 def _of_a_gone(world: ChaosWorld, cluster_id: str) -> Iterator[str]:

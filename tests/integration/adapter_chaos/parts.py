@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import multiprocessing
 import os
 import random
@@ -124,11 +125,15 @@ def be_source(pipe: Connection, directory: str) -> None:
     asyncio.run(ended_in_order())
 
 
-def be_run(event: dict[str, Any], config: str) -> None:
-    """A run's process: what the playbook's one task does."""
+def be_run(event: dict[str, Any], config: str, ended: str) -> None:
+    """A run's process: what the playbook's one task does.
+
+    :param ended: a file that is there once the work is done.
+    """
     arguments = {**FAST, "config": config, "cluster_ids": event["cluster_ids"]}
     try:
         with action._locked(event["run"]) as directory:  # noqa: SLF001 - the very lock is meant
+            _look_around(Path(ended), event["cluster_ids"])
             started = now()
             handled = hyperfleet_adapter.work(
                 fitting(hyperfleet_adapter.spec(), arguments),
@@ -136,10 +141,21 @@ def be_run(event: dict[str, Any], config: str) -> None:
                 stop=threading.Event(),
                 log=lambda _entry, _logging: None,
             )
+            Path(ended).touch()
             action._leave(directory, contract(handled, started, now()))  # noqa: SLF001 - likewise
     except PullSecretError:
         # A run that was given up before it began.
         os._exit(2)
+
+
+def _look_around(ended: Path, clusters: list[str]) -> None:
+    """Note it where another run that is at work has one of these clusters."""
+    for other in ended.parent.glob("*.begun"):
+        pid, theirs = json.loads(other.read_text() or "[0, []]")
+        at_work = pid and Path(f"/proc/{pid}").exists() and not other.with_suffix("").exists()
+        if at_work and set(theirs) & set(clusters):
+            ended.with_suffix(".twice").write_text(" ".join(sorted(set(theirs) & set(clusters))))
+    ended.with_suffix(".begun").write_text(json.dumps([os.getpid(), clusters]))
 
 
 class Broker:
@@ -148,14 +164,17 @@ class Broker:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.messages: dict[int, bytes] = {}
+        # Of each message its cluster, and when it was published.
+        self.about: dict[int, tuple[str, float]] = {}
         self.epoch = 0
         self._count = 0
         self._consumer: Connection | None = None
 
-    def publish(self, body: bytes) -> None:
+    def publish(self, cluster_id: str) -> None:
         with self.lock:
             self._count += 1
-            self.messages[self._count] = body
+            self.messages[self._count] = cloud_event(cluster_id)
+            self.about[self._count] = (cluster_id, time.monotonic())
             self._deliver(self._count)
 
     def consume(self, consumer: Connection) -> None:
@@ -165,11 +184,14 @@ class Broker:
             for number in list(self.messages):
                 self._deliver(number)
 
-    def acknowledge(self, tokens: Sequence[tuple[int, int]]) -> None:
+    def acknowledge(self, tokens: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:
+        """Take them away; the clusters that no message names any more, and since when one did."""
         with self.lock:
-            for epoch, number in tokens:
-                if epoch == self.epoch:
-                    self.messages.pop(number, None)
+            gone = {number for epoch, number in tokens if epoch == self.epoch and number in self.messages}
+            for number in gone:
+                del self.messages[number]
+            waiting = {self.about[number][0] for number in self.messages}
+            return [self.about[number] for number in gone if self.about[number][0] not in waiting]
 
     def cut(self) -> None:
         """End the connection, if there is one."""
@@ -199,6 +221,11 @@ class Parts:
         self.runs_directory = directory / "runs"
         self.broker = Broker()
         self.put = 0
+        self.too_early: list[str] = []
+        self._ledger = directory / "ledger"
+        self._ledger.mkdir()
+        # When each run was asked for, and for which clusters, by the file that it leaves.
+        self._asked: dict[Path, tuple[float, frozenset[str]]] = {}
         self.killed = {"runs": 0, "sources": 0}
         self._config = str(config)
         self._kubelet = kubelet
@@ -219,7 +246,7 @@ class Parts:
 
     def publish(self, cluster_ids: Sequence[str]) -> None:
         for cluster_id in cluster_ids:
-            self.broker.publish(cloud_event(cluster_id))
+            self.broker.publish(cluster_id)
 
     def kill_source(self) -> None:
         self._kill_source()
@@ -247,6 +274,10 @@ class Parts:
         """Messages that nobody has acknowledged."""
         return [f"message {number} is in the queue" for number in self.broker.messages]
 
+    def trouble(self) -> list[str]:
+        """What the kubelet met."""
+        return self._kubelet.trouble
+
     def runs(self) -> list[str]:
         """Runs that go on."""
         return [f"run {run.pid} goes on" for run in self._alive()]
@@ -261,6 +292,12 @@ class Parts:
             reader.join(10)
         found = [f"source {one.pid} is left" for one in self._sources if one.is_alive()]
         return found + self.runs() + left_directories(self.runs_directory)
+
+    def broken(self) -> list[str]:
+        """Promises that were broken meanwhile."""
+        return self.too_early + [
+            f"{path.read_text()}: in two runs at once" for path in self._ledger.glob("*.twice")
+        ]
 
     # -- parts --------------------------------------------------------------------------------------
 
@@ -289,12 +326,25 @@ class Parts:
             if kind == "consume":
                 self.broker.consume(pipe)
             elif kind == "acknowledge":
-                self.broker.acknowledge(what)
+                self._check(self.broker.acknowledge(what))
             else:
-                run = _FORKS.Process(target=be_run, args=(what, self._config))
+                ended = self._ledger / str(self.put)
+                self._asked[ended] = (time.monotonic(), frozenset(what["cluster_ids"]))
+                run = _FORKS.Process(target=be_run, args=(what, self._config, str(ended)))
                 run.start()
                 self._runs.append(run)
                 self.put += 1
+
+    def _check(self, acknowledged: list[tuple[str, float]]) -> None:
+        """A message may go when a run that was asked for after it has ended with a result."""
+        for cluster_id, published in acknowledged:
+            if not cluster_id or cluster_id.startswith("."):
+                continue
+            if not any(
+                asked >= published and cluster_id in clusters and ended.exists()
+                for ended, (asked, clusters) in list(self._asked.items())
+            ):
+                self.too_early.append(f"the message about {cluster_id} was acknowledged before its run ended")
 
     def _alive(self) -> list[BaseProcess]:
         return [run for run in list(self._runs) if run.is_alive()]

@@ -117,6 +117,10 @@ class Real:
         number = asyncio.run(self._sentinel.left())
         return [f"{number} messages are in the queue"] if number else []
 
+    def trouble(self) -> list[str]:
+        """What the kubelet met."""
+        return self._kubelet.trouble
+
     def runs(self) -> list[str]:
         """Playbooks that go on."""
         return [f"run {pid} goes on: {_age(pid)} s" for pid in self._playbooks()]

@@ -42,6 +42,9 @@ class Machine(Protocol):
     def runs(self) -> list[str]:
         """Runs that go on."""
 
+    def trouble(self) -> list[str]:
+        """What the kubelet met, for who reads a failure."""
+
 
 @dataclass
 class Wanted:
@@ -98,6 +101,14 @@ class Story:
         self.world.kubernetes.faults.clear()
         self.world.manager.faults.clear()
         self.note("calm")
+
+    def last(self) -> None:
+        """The last events: one for each cluster, some of which have new work, and one that begins and ends."""
+        for dummy in range(3):
+            self.edit()
+        self.create()
+        self.short_lived()
+        self.publish(list(self.clusters))
 
     def create(self) -> str:
         ready = self.random.random() < 0.8

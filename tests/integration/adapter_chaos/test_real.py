@@ -69,7 +69,7 @@ def test_at_the_end_all_is_right(
         first = time.monotonic() - begun
         story.go_on(65, faults=True, pause=1.0)
         story.calm()
-        story.publish([one for one in story.clusters if not world.is_gone(one)])
+        story.last()
         until_right(story, lambda: wrong(world, story) + real.left() + real.runs(), 90)
         assert real.stop() == [], str(story)
         assert kubelet.running() == []

@@ -97,7 +97,9 @@ class Kubelet:
             if pod["metadata"].get("deletionTimestamp") and pod["metadata"]["uid"] not in self._pods:
                 self._forget(pod["metadata"]["name"])
         for job in world.listed("/apis/batch/v1", "jobs"):
-            ended = any(one["type"] in ("Complete", "Failed") for one in job["status"].get("conditions") or ())
+            ended = any(
+                one["type"] in ("Complete", "Failed") for one in job["status"].get("conditions") or ()
+            )
             if not ended and not job["metadata"].get("deletionTimestamp"):
                 self._start(job["metadata"]["name"])
 
@@ -170,5 +172,3 @@ class Kubelet:
         with self._lock:
             del self._pods[uid]
         found.message.unlink(missing_ok=True)
-
-

@@ -132,7 +132,7 @@ def be_run(event: dict[str, Any], config: str, ended: str) -> None:
     """
     arguments = {**FAST, "config": config, "cluster_ids": event["cluster_ids"]}
     try:
-        with action._locked(event["run"]) as directory:  # noqa: SLF001 - the very lock is meant
+        with action._locked(event["run"]) as directory:
             _look_around(Path(ended), event["cluster_ids"])
             started = now()
             handled = hyperfleet_adapter.work(
@@ -142,7 +142,7 @@ def be_run(event: dict[str, Any], config: str, ended: str) -> None:
                 log=lambda _entry, _logging: None,
             )
             Path(ended).touch()
-            action._leave(directory, contract(handled, started, now()))  # noqa: SLF001 - likewise
+            action._leave(directory, contract(handled, started, now()))
     except PullSecretError:
         # A run that was given up before it began.
         os._exit(2)
@@ -229,7 +229,7 @@ class Parts:
         self.killed = {"runs": 0, "sources": 0}
         self._config = str(config)
         self._kubelet = kubelet
-        self._random = random.Random(seed)  # noqa: S311 - not a secret
+        self._random = random.Random(seed)
         self._runs: list[BaseProcess] = []
         self._sources: list[BaseProcess] = []
         self._readers: list[threading.Thread] = []

@@ -41,7 +41,7 @@ class Real:
         self._kubelet = kubelet
         self._broker = broker
         self._sentinel = sentinel
-        self._random = random.Random(seed)  # noqa: S311 - not a secret
+        self._random = random.Random(seed)
         self._started = prepare(
             self.home,
             directory / "none",

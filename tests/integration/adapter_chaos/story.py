@@ -61,7 +61,7 @@ class Story:
     def __init__(self, world: ChaosWorld, machine: Machine, seed: int) -> None:
         self.world = world
         self.machine = machine
-        self.random = random.Random(seed)  # noqa: S311 - the same for the same seed
+        self.random = random.Random(seed)
         self.seed = seed
         self.clusters: dict[str, Wanted] = {}
         # When the newest event of each was published.
@@ -174,7 +174,14 @@ class Story:
     def fault(self) -> None:
         """The HyperFleet API, sometimes another, fails for a while."""
         kind: dict[str, Any] = self.random.choice(
-            ({"status": 500}, {"status": 503}, {"status": 409}, {"drop": True}, {"delay": 3.0}, {"delay": 0.3})
+            (
+                {"status": 500},
+                {"status": 503},
+                {"status": 409},
+                {"drop": True},
+                {"delay": 3.0},
+                {"delay": 0.3},
+            )
         )
         method, path = self.random.choice(
             (("*", "*"), ("GET", "*/clusters"), ("GET", "*/statuses"), ("PUT", "*/statuses"))

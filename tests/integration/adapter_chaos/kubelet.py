@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Who runs the adapter's Jobs: a scheduler, a kubelet and a Job controller that start the Job's real program."""
+"""Who runs the adapter's Jobs: scheduler, kubelet and Job controller, which start the Job's real program."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What people and the sentinel do meanwhile: clusters are made, changed and deleted, events come many times."""
+"""What people and the sentinel do meanwhile: clusters come, change and go, events come many times."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Story:
 
     def go_on(self, seconds: float, *, faults: bool, pause: float, steps: int = 10**6) -> None:
         """Random steps for so long."""
-        kinds: list[Callable[[], None]] = [
+        kinds: list[Callable[[], object]] = [
             *[self.create] * 4,
             *[self.edit] * 4,
             *[self.label, self.ready, self.again, self.garbage, self.short_lived],
@@ -103,7 +103,7 @@ class Story:
         self.note("calm")
 
     def last(self) -> None:
-        """The last events: one for each cluster, some of which have new work, and one that begins and ends."""
+        """The last events: one for each cluster; some have new work, one begins and ends."""
         for dummy in range(3):
             self.edit()
         self.create()

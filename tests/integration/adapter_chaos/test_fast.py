@@ -53,6 +53,7 @@ def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
         world.hyperfleet.faults.add(delay=0.2)
         story.go_on(5, faults=False, pause=0.12)
         story.calm()
+        assert parts.broken() == [], str(story)
         until_right(story, lambda: unheard(world, story) + parts.left(), 40)
         # From here on no event at all: looks without one bring each to its end.
         story.last()
@@ -68,6 +69,7 @@ def test_at_the_end_all_is_right_whatever_failed(world: ChaosWorld, tmp_path: Pa
         story = Story(world, parts, SEED + 1)
         story.go_on(5, faults=True, pause=0.12)
         story.calm()
+        assert parts.broken() == [], str(story)
         until_right(story, parts.left, 40)
         story.last()
         until_right(story, lambda: wrong(world, story) + parts.left() + parts.runs(), 40)

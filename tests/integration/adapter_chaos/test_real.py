@@ -75,6 +75,7 @@ def test_at_the_end_all_is_right(
         assert kubelet.running() == []
     with capsys.disabled():
         print(
-            f"\nchaos, seed {SEED}: {len(story.did)} steps, {len(story.clusters)} clusters, killed {real.killed}, "
-            f"{kubelet.started} programs of Jobs; without faults {first:.0f} s, all {time.monotonic() - begun:.0f} s"
+            f"\nchaos, seed {SEED}: {len(story.did)} steps, {len(story.clusters)} clusters, "
+            f"killed {real.killed}, {kubelet.started} programs of Jobs; without faults {first:.0f} s, "
+            f"all {time.monotonic() - begun:.0f} s"
         )

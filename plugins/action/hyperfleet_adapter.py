@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
@@ -39,6 +40,8 @@ display = Display()
 
 _LOCK = "lock"
 _RESULT = "result.json"
+# Another run holds it for as long as it works.
+_LOCK_SECONDS = 2.0
 # Each call of display is a message to another process.
 _TOGETHER = 100
 
@@ -156,13 +159,26 @@ def _locked(directory: Any) -> Iterator[Optional[str]]:
             f"run_directory {shown_path(path)} cannot be used: {error.strerror}"
         ) from None
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Conflict(f"run_directory {shown_path(path)} is another run's") from None
+        if not _taken(handle):
+            raise Conflict(f"run_directory {shown_path(path)} is another run's")
+        if os.fstat(handle).st_nlink == 0:
+            raise ConfigurationError(f"run_directory {shown_path(path)} was given up by who asked for it")
         yield path
     finally:
         os.close(handle)
+
+
+def _taken(handle: int) -> bool:
+    """Take the lock; the event source, too, has it for an instant when it looks whether a run is at work."""
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError:
+            if time.monotonic() >= deadline:
+                return False
+        time.sleep(0.01)
 
 
 def _leave(directory: Optional[str], document: Mapping[str, Any]) -> None:

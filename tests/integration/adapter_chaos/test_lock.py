@@ -1,0 +1,47 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The lock of a run's directory, which the event source looks at while a run begins."""
+
+from __future__ import annotations
+
+import fcntl
+import threading
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.action import hyperfleet_adapter
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+
+
+def test_a_look_at_the_lock_does_not_end_a_run(tmp_path: Path) -> None:
+    """The event source takes it for an instant, some times a second."""
+    with open(tmp_path / "lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        timer = threading.Timer(0.2, lock.close)
+        timer.start()
+        with hyperfleet_adapter._locked(str(tmp_path)) as directory:
+            assert directory == str(tmp_path)
+            assert lock.closed
+        timer.join()
+
+
+def test_a_run_that_was_given_up_while_it_waited_does_nothing(tmp_path: Path) -> None:
+    """Its directory went between its first step and the lock."""
+    with open(tmp_path / "lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+
+        def give_up() -> None:
+            (tmp_path / "lock").unlink()
+            lock.close()
+
+        timer = threading.Timer(0.2, give_up)
+        timer.start()
+        with (
+            pytest.raises(ConfigurationError, match="was given up"),
+            hyperfleet_adapter._locked(str(tmp_path)),
+        ):
+            raise AssertionError("it works in a directory that nobody reads")
+        timer.join()

@@ -1,0 +1,81 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Chaos with the real ansible-rulebook, real playbooks and a real RabbitMQ, all of which are killed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.adapter_chaos.invariants import unheard, wrong
+from tests.integration.adapter_chaos.kubelet import Kubelet
+from tests.integration.adapter_chaos.real import Real
+from tests.integration.adapter_chaos.story import Story
+from tests.integration.adapter_chaos.test_fast import SEED, until_right
+from tests.integration.adapter_chaos.world import ChaosWorld
+from tests.integration.receiving.test_rabbitmq import Sentinel
+from tests.lab.hyperfleet import HyperFleetLab
+from tests.lab.kubernetes import KubernetesLab
+from tests.lab.rabbitmq import RabbitMQ, rabbitmq
+from tests.lab.secret_manager import SecretManagerLab
+
+pytestmark = pytest.mark.real("root", "apt-get", "java")
+
+
+@pytest.fixture
+def broker() -> Iterator[RabbitMQ]:
+    with rabbitmq() as found:
+        yield found
+
+
+@pytest.fixture
+def world(
+    hyperfleet: HyperFleetLab, kubernetes: KubernetesLab, secret_manager: SecretManagerLab, tmp_path: Path
+) -> ChaosWorld:
+    return ChaosWorld(hyperfleet, kubernetes, secret_manager, tmp_path)
+
+
+def test_at_the_end_all_is_right(
+    world: ChaosWorld, broker: RabbitMQ, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """First kills alone, where one event is enough; then faults, too, and the sentinel's second word."""
+    sentinel = Sentinel(broker)
+    (tmp_path / "url").write_text(broker.url)
+    world.spec = {
+        "jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6},
+        "broker": {
+            "type": "rabbitmq",
+            "urlFile": str(tmp_path / "url"),
+            "topic": sentinel.topic,
+            "subscription": "sub",
+        },
+        "metrics": {"port": 0},
+    }
+    with (
+        Kubelet(world, tmp_path) as kubelet,
+        Real(tmp_path, world.config(), kubelet, broker, sentinel, SEED) as real,
+    ):
+        story = Story(world, real, SEED)
+        begun = time.monotonic()
+        world.hyperfleet.faults.add(method="PUT", path="*/statuses", delay=0.5)
+        story.go_on(50, faults=False, pause=1.0)
+        story.calm()
+        until_right(story, lambda: unheard(world, story) + real.left(), 60)
+        first = time.monotonic() - begun
+        story.go_on(65, faults=True, pause=1.0)
+        story.calm()
+        story.last()
+        until_right(story, lambda: wrong(world, story) + real.left() + real.runs(), 90)
+        assert real.stop() == [], str(story)
+        assert kubelet.running() == []
+    with capsys.disabled():
+        print(
+            f"\nchaos, seed {SEED}: {len(story.did)} steps, {len(story.clusters)} clusters, "
+            f"killed {real.killed}, {kubelet.started} programs of Jobs; without faults {first:.0f} s, "
+            f"all {time.monotonic() - begun:.0f} s"
+        )

@@ -92,7 +92,9 @@ class Measuring:
         self._runs += 1
         directory = self._directory / f"adapter-{self._runs}"
         port = free_ports(1)[0]
-        config = self._lab.config(self._directory / f"config-{self._runs}.json", port=port, execution=execution)
+        config = self._lab.config(
+            self._directory / f"config-{self._runs}.json", port=port, execution=execution
+        )
         with Adapter(directory, config, port, {}) as adapter:
             yield adapter
 
@@ -120,7 +122,8 @@ class Measuring:
         )
         self.cases.append(found)
         print(
-            f"  {name}: {found.rate:.0f} events/s, {found.each:.1f} ms CPU an event, {found.peak} MiB", flush=True
+            f"  {name}: {found.rate:.0f} events/s, {found.each:.1f} ms CPU an event, {found.peak} MiB",
+            flush=True,
         )
 
     def latency(self, clusters: Sequence[str]) -> list[float]:
@@ -144,7 +147,9 @@ class Measuring:
                 raise RuntimeError(f"{name}: {one} is {reason}, not {expected}")
 
 
-def measure(lab: AdapterLab, directory: Path, count: int, singles: int, wanted: Sequence[str]) -> dict[str, Any]:
+def measure(
+    lab: AdapterLab, directory: Path, count: int, singles: int, wanted: Sequence[str]
+) -> dict[str, Any]:
     """All cases of which one is wanted, in their order: each goes on from what the one before left."""
     measuring = Measuring(lab, directory, _cores())
     found: dict[str, Any] = {}
@@ -187,7 +192,9 @@ def _table(cases: Sequence[Case]) -> list[str]:
         go = _GO.get(one.name)
         cells = [f"{one.name:14}{one.rate:9.0f}{_range(go and go.rate):>10}{_mark(go, one.rate, more=True)}"]
         cells.append(f"{one.each:7.1f}{_range(go and go.cpu):>10}{_mark(go, one.each)}")
-        cells.append(f"{one.peak:5}{_range(go and go.memory):>8}{'*' if go and one.peak > go.memory[1] else ' '}")
+        cells.append(
+            f"{one.peak:5}{_range(go and go.memory):>8}{'*' if go and one.peak > go.memory[1] else ' '}"
+        )
         lines.append(f"{' '.join(cells)} {one.wall:7.1f}{one.busy:6.0%}{one.other:13.1f}")
     lines += [
         "",
@@ -218,9 +225,15 @@ def _goals(found: dict[str, Any]) -> list[Goal]:
             each = case["cpu"] / case["events"] * 1000
             goals.append(Goal(f"{case['name']}: CPU an event", round(each, 2), asked[1], "ms"))
             pace = case["wall"] / case["events"] * 1000
-            goals.append(Goal(f"{case['name']}: time an event", round(pace, 2), round(1000 / asked[0], 2), "ms"))
+            goals.append(
+                Goal(f"{case['name']}: time an event", round(pace, 2), round(1000 / asked[0], 2), "ms")
+            )
     if "single_event_seconds" in found:
-        goals.append(Goal("one event to its status, p50", percentile(found["single_event_seconds"], 0.5), _LATENCY, "s"))
+        goals.append(
+            Goal(
+                "one event to its status, p50", percentile(found["single_event_seconds"], 0.5), _LATENCY, "s"
+            )
+        )
     return goals
 
 
@@ -228,7 +241,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.adapter", description=__doc__)
     parser.add_argument("--clusters", type=int, default=1000)
     parser.add_argument("--singles", type=int, default=9, help="events that come alone")
-    parser.add_argument("--cases", nargs="*", default=[], help="unmet, job, complete, again, single, inline (all)")
+    parser.add_argument(
+        "--cases", nargs="*", default=[], help="unmet, job, complete, again, single, inline (all)"
+    )
     parser.add_argument("--lab", choices=["stand-in", "real"], default="real", help="which API server")
     parser.add_argument("--results", type=Path, default=ROOT / "bench-results")
     options = parser.parse_args()

@@ -64,6 +64,8 @@ class AdapterLab:
             self.kubeconfig = str(write_kubeconfig(self._directory / "kubeconfig", [self.cluster]))
             self.broker = stack.enter_context(rabbitmq())
             self.kubernetes("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+            account = {"metadata": {"name": "default"}}
+            self.kubernetes("POST", f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", account)
             self._stack = stack.pop_all()
         return self
 
@@ -200,7 +202,9 @@ class AdapterLab:
             for kind in ("Available", "Applied", "Health")
         ]
         for adapter in ADAPTERS:
-            data = {"namespace": _place(name), "managementCluster": "mgmt-1"} if adapter == "placement" else {}
+            data = (
+                {"namespace": _place(name), "managementCluster": "mgmt-1"} if adapter == "placement" else {}
+            )
             body = {"adapter": adapter, "observed_generation": 1, "conditions": conditions, "data": data}
             self.api("PUT", f"/api/hyperfleet/v1/clusters/{name}/statuses", body)
 

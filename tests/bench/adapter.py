@@ -35,7 +35,7 @@ _MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Go:
-    """Today's adapter: the slowest and the fastest of its runs with parallelism 10."""
+    """Today's adapter: the least and the most of its runs with parallelism 10."""
 
     rate: tuple[float, float]
     cpu: tuple[float, float]
@@ -44,10 +44,18 @@ class Go:
 
 _UNMET = Go((128, 149), (4.6, 6.7))
 _APPLIED = Go((100, 108), (6.4, 9.1))
-_GO = {"unmet": _UNMET, "job": _APPLIED, "again": _APPLIED}
+_GO = {"unmet": _UNMET, "job": _APPLIED}
 # What the project asks of itself: events a second at least, milliseconds of CPU at most.
 _ASKED = {"unmet": (150.0, 4.6), "job": (110.0, 6.4)}
 _LATENCY = 3.0
+
+
+_LEGEND = """
+* behind today's adapter in Go, ~ behind it at its best; nobody measured it where there is a dash.
+EVENTS/s: from the first event published to the last status. CPU: user and system, an event, of all of the
+adapter's processes: ansible-rulebook with Java in it, and the playbooks. MiB: the most that they held at one
+moment (PSS). OTHER CPU: the API server, the broker, the stand-ins, and whatever else ran; where BUSY is near 100 %,
+the events a second are theirs as much as the adapter's.""".splitlines()
 
 
 @dataclass(frozen=True)
@@ -185,36 +193,31 @@ def _cores() -> int:
 
 def _table(cases: Sequence[Case]) -> list[str]:
     lines = [
-        f"{'CASE':14}{'EVENTS/s':>9}{'Go':>10}  {'CPU ms':>7}{'Go':>10}  {'MiB':>5}{'Go':>8}"
-        f"  {'WALL s':>7}{'BUSY':>6}{'OTHER CPU s':>13}"
+        (
+            f"{'CASE':14}{'EVENTS/s':>9}{'Go':>9}   {'CPU ms':>6}{'Go':>9}   {'MiB':>5}{'Go':>7}   {'WALL s':>6}"
+            f"{'BUSY':>6}{'OTHER CPU s':>13}"
+        )
     ]
     for one in cases:
         go = _GO.get(one.name)
-        cells = [f"{one.name:14}{one.rate:9.0f}{_range(go and go.rate):>10}{_mark(go, one.rate, more=True)}"]
-        cells.append(f"{one.each:7.1f}{_range(go and go.cpu):>10}{_mark(go, one.each)}")
-        cells.append(
-            f"{one.peak:5}{_range(go and go.memory):>8}{'*' if go and one.peak > go.memory[1] else ' '}"
+        cells = (
+            f"{one.name:14}{one.rate:9.0f}{_beside(one.rate, go.rate if go else None, more=True)}",
+            f"{one.each:6.1f}{_beside(one.each, go.cpu if go else None)}",
+            f"{one.peak:5}{_beside(one.peak, go.memory if go else None, 7)}",
+            f"{one.wall:6.1f}{one.busy:6.0%}{one.other:13.1f}",
         )
-        lines.append(f"{' '.join(cells)} {one.wall:7.1f}{one.busy:6.0%}{one.other:13.1f}")
-    lines += [
-        "",
-        "* behind today's adapter in Go, at its slowest. EVENTS/s: from the first event published to the last",
-        "status. CPU: user and system, of all processes of the adapter, ansible-rulebook, Java and playbooks.",
-        "MiB: the most that they held at one moment (PSS). OTHER CPU: the API server, the stand-ins, and whatever",
-        "else ran; where BUSY is near 100 %, the events a second are theirs as much as the adapter's.",
-    ]
+        lines.append(" ".join(cells))
+    lines += _LEGEND
     return lines
 
 
-def _range(found: tuple[float, float] | None) -> str:
-    return f"{found[0]:g}-{found[1]:g}" if found else "-"
-
-
-def _mark(go: Go | None, value: float, *, more: bool = False) -> str:
+def _beside(value: float, go: tuple[float, float] | None, width: int = 9, *, more: bool = False) -> str:
+    """Go's figures; ``*`` where ours is behind all of them, ``~`` where it is behind some."""
     if go is None:
-        return " "
-    behind = value < go.rate[0] if more else value > go.cpu[1]
-    return "*" if behind else " "
+        return f"{'-':>{width}}  "
+    behind = [value < figure if more else value > figure for figure in go]
+    mark = "*" if all(behind) else "~" if any(behind) else " "
+    return f"{f'{go[0]:g}-{go[1]:g}':>{width}}{mark} "
 
 
 def _goals(found: dict[str, Any]) -> list[Goal]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The adapter as it is run: ansible-rulebook with the collection's rulebook, and what all its processes cost."""
+"""The adapter as it is run, ansible-rulebook with the collection's rulebook, and what its processes cost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
@@ -101,15 +100,15 @@ class Adapter:
         return sum(_spent(pid) for pid in family(self._process.pid))
 
     def shares(self) -> dict[str, float]:
-        """CPU seconds: of the source and rulebook's process, its threads of Java included; of the playbooks."""
+        """CPU seconds: of ansible-rulebook's own process, which Java is a part of, and of all playbooks."""
         own = _fields(self._process.pid)
         ours = sum(own[:2])
         return {"rulebook": ours / _SECOND, "playbooks": self.cpu() - ours / _SECOND}
 
     def _is_ready(self) -> bool:
-        with suppress(OSError, urllib.error.URLError):
-            with urllib.request.urlopen(f"{self._address}/readyz", timeout=5) as answer:
-                return bool(answer.status == 200)
+        address = f"{self._address}/readyz"
+        with suppress(OSError), urllib.request.urlopen(address, timeout=5) as answer:
+            return bool(answer.status == 200)
         return False
 
     def _settle(self) -> None:

@@ -52,10 +52,10 @@ _LATENCY = 3.0
 
 _LEGEND = """
 * behind today's adapter in Go, ~ behind it at its best; nobody measured it where there is a dash.
-EVENTS/s: from the first event published to the last status. CPU: user and system, an event, of all of the
-adapter's processes: ansible-rulebook with Java in it, and the playbooks. MiB: the most that they held at one
-moment (PSS). OTHER CPU: the API server, the broker, the stand-ins, and whatever else ran; where BUSY is near 100 %,
-the events a second are theirs as much as the adapter's.""".splitlines()
+EVENTS/s: from the first event published to the last status. CPU: user and system, an event, of all of
+the adapter's processes: ansible-rulebook with Java in it, and the playbooks. MiB: the most that they held
+at one moment (PSS). OTHER CPU: the API server, the broker, the stand-ins, and whatever else ran; where
+BUSY is near 100 %, the events a second are theirs as much as the adapter's.""".splitlines()
 
 
 @dataclass(frozen=True)
@@ -194,8 +194,8 @@ def _cores() -> int:
 def _table(cases: Sequence[Case]) -> list[str]:
     lines = [
         (
-            f"{'CASE':14}{'EVENTS/s':>9}{'Go':>9}   {'CPU ms':>6}{'Go':>9}   {'MiB':>5}{'Go':>7}   {'WALL s':>6}"
-            f"{'BUSY':>6}{'OTHER CPU s':>13}"
+            f"{'CASE':14}{'EVENTS/s':>9}{'Go':>9}   {'CPU ms':>6}{'Go':>9}   {'MiB':>5}{'Go':>7}   "
+            f"{'WALL s':>6}{'BUSY':>6}{'OTHER CPU s':>13}"
         )
     ]
     for one in cases:

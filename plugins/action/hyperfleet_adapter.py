@@ -16,11 +16,7 @@ from typing import Any, ClassVar, Optional
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import (
-    contract,
-    now,
-    whole,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import contract, now
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
     fitting,
     safely,
@@ -30,6 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     Conflict,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import forms_in, shown_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
@@ -37,7 +34,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_actio
     cleaned,
     ended_with_ansible,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
 
 display = Display()
 
@@ -82,13 +78,13 @@ class ActionModule(BatchAction):
             params = fitting(hyperfleet_adapter.spec(), arguments)
             try:
                 with without_stderr():
-                    handled = hyperfleet_adapter.work(
+                    ran = hyperfleet_adapter.work(
                         params, check_mode=self._task.check_mode, stop=stop, log=log.add
                     )
             finally:
                 log.flush()
-            _leave(directory, contract(handled, started, now()))
-            return whole(handled, params.get("results"))
+            _leave(directory, contract(ran.handled, started, now()))
+            return ran.result(params.get("results"))
 
     def _work_elsewhere(
         self, arguments: dict[str, Any], directory: Optional[str], task_vars: Any

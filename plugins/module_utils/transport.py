@@ -96,9 +96,9 @@ class Transport:
         if self._direct:
             # Finding the pool takes the manager a tenth of a request's time.
             pool = self._pool = self._pool or self._manager.connection_from_url(self._base)
-            response = pool.urlopen(method, self._prefix + path, assert_same_host=False, **options)
+            response = pool.request(method, self._prefix + path, assert_same_host=False, **options)
         else:
-            response = self._manager.urlopen(method, self._base + path, **options)
+            response = self._manager.request(method, self._base + path, **options)
         data = response.read(None if largest is None else largest + 1, decode_content=False)
         if largest is not None and len(data) > largest:
             response.close()

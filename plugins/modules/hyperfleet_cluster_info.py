@@ -49,9 +49,6 @@ EXAMPLES = r"""
     cluster_ids:
       - cls-123
       - cls-456
-    hyperfleet:
-      url: https://hyperfleet.example.com
-      token_file: /var/run/secrets/hyperfleet/token
   register: read
 
 - name: Show where the first one's secret goes

@@ -55,8 +55,8 @@ options:
         description: A word such as C(JobRunning).
         type: str
         required: true
-      message:
-        description: A sentence for people. It must hold no secret.
+      text:
+        description: A sentence for people, the condition's message. It must hold no secret.
         type: str
         default: ""
   data: &data
@@ -99,7 +99,7 @@ EXAMPLES = r"""
       - type: Available
         status: "True"
         reason: PullSecretStored
-        message: The pull secret is stored
+        text: The pull secret is stored
       - type: Health
         status: "True"
         reason: Healthy

@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tests.docs import api_steps as api
 from tests.docs import event_steps as events
 from tests.docs import hosted_steps as hosted
 from tests.docs import node_steps as node
@@ -177,6 +178,14 @@ STORIES: dict[str, dict[str, Step]] = {
     "modules/hosted_cluster_report": {
         "Say what became of every hosted cluster": Step(hosted.one_of_two_failed, hosted.reported),
         "End with one result for all clusters": Step(_nothing, hosted.ended, code=2),
+    },
+    "modules/hyperfleet_cluster_info": {
+        "Read two clusters": Step(api.two_clusters, api.both_read),
+        "Show where the first one's secret goes": Step(_nothing, api.namespace_shown),
+        "Read all clusters of an environment, without statuses": Step(_nothing, api.one_found),
+    },
+    "modules/hyperfleet_status": {
+        "Report that the pull secret is there": Step(api.two_clusters, api.heard),
     },
     "modules/k8s_pull_secret": {
         "Give the management cluster what Secret Manager holds": Step(_secret_manager_holds_it, _placed),

@@ -22,7 +22,7 @@ _BUGS = (
     "base64.b64decode",
     "base64.b64encode",
     "hmac.new",
-    "urllib3.PoolManager.request",
+    "urllib3.HTTPConnectionPool.urlopen",
     "grpc._channel._UnaryUnaryMultiCallable.with_call",
     "google.cloud.secretmanager_v1.SecretManagerServiceClient.add_secret_version",
     "google.cloud.secretmanager_v1.SecretManagerServiceClient.access_secret_version",

@@ -109,7 +109,6 @@ class Told:
     :param state: a word of the model or of this module.
     :param reason: why it is, or is not, available.
     :param again: seconds until a look is worth it, or None where only an event is.
-    :param health: whether the adapter itself could do its part.
     """
 
     report: Report
@@ -117,7 +116,6 @@ class Told:
     reason: str
     message: str
     again: Optional[float] = None
-    health: bool = True
 
 
 def waiting(subject: Subject, wait: Wait) -> Told:
@@ -263,7 +261,7 @@ def _told(
         metadata={**(metadata or {}), **traced},
     )
     _status, reason, message = available
-    return Told(report, state, reason, message, again, health[0] == "True")
+    return Told(report, state, reason, message, again)
 
 
 def _places(order: Order) -> dict[str, Any]:

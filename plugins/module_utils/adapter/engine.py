@@ -99,7 +99,7 @@ class Engine:
         self._work = work
         self._places = places
         self._settings = settings
-        self._check_mode = check_mode
+        self.check_mode = check_mode
         self._tell = tell
         self._stop = settings.retrier.stop
         self._api_breaker = Breaker()
@@ -201,7 +201,7 @@ class Engine:
         if found.result is not None and new:
             handled.job = found.result
         self._report(case, conditions.seen(subject, decision.order, found))
-        if handled.outcome == GONE and found.made and not self._check_mode:
+        if handled.outcome == GONE and found.made and not self.check_mode:
             # It was deleted for good while its Job was made; what is left is the sweep's.
             with suppress(PullSecretError):
                 self._work.remove(handled.cluster_id, self._settings.deadline())
@@ -218,7 +218,7 @@ class Engine:
                 told = conditions.deleting(subject, (), [(error.kind, str(error))])
                 return self._report(case, told)
         handled.actions = removal.actions
-        if not removal.gone and not self._check_mode:
+        if not removal.gone and not self.check_mode:
             return self._report(case, conditions.deleting(subject, removal.left))
         made = decision.made or bool(removal.actions)
         case.removing = Removing(handled.cluster_id, decision, made)
@@ -248,7 +248,7 @@ class Engine:
         """Say it to the API; in check mode only in the result."""
         handled, own = case.handled, _of(case).own
         handled.told = told
-        if self._check_mode:
+        if self.check_mode:
             handled.outcome = REPORTED
             return self._done(case)
         deadline = self._settings.deadline(_observer(handled))

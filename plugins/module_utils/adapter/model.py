@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
-__all__ = ["CREATED", "FAILED", "Observed", "Order", "PENDING", "RUNNING", "STUCK", "SUCCEEDED"]
+__all__ = ["CREATED", "FAILED", "PENDING", "RUNNING", "STUCK", "SUCCEEDED", "Observed", "Order"]
 
 # What a cluster's work is in, whether a Job does it or we.
 CREATED = "created"  # just now

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.duration import seconds
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
@@ -44,6 +45,8 @@ VARIABLES = {
     "name": "K8S_SECRET_NAME",
 }
 LEVELS = ("debug", "info", "warn", "error")
+# W3C's, of the version that there is.
+_TRACE = re.compile(r"00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}\Z")
 _REQUIRED = ("CLUSTER_ID", "CLUSTER_NAME", "GCP_PROJECT_ID", "PULL_SECRET_DATA", "MANAGEMENT_NAMESPACE")
 
 
@@ -52,6 +55,7 @@ class JobSettings:
     """The table "Environment Variables" of seed 003, without the pull secret, which stays where it is.
 
     :param api_timeout: seconds.
+    :param trace_id: of ``TRACEPARENT``, which the adapter gives its Jobs; None where that is none.
     """
 
     cluster_id: str
@@ -65,6 +69,7 @@ class JobSettings:
     log_level: str = "info"
     log_format: str = "json"
     api_timeout: float = 30.0
+    trace_id: Optional[str] = None
 
 
 def read_environment(environment: Mapping[str, str]) -> JobSettings:
@@ -95,6 +100,7 @@ def read_environment(environment: Mapping[str, str]) -> JobSettings:
         log_level=_choice(environment, "LOG_LEVEL", LEVELS, "info"),
         log_format=_choice(environment, "LOG_FORMAT", ("json", "text"), "json"),
         api_timeout=_seconds(environment.get("GCP_API_TIMEOUT") or "30s"),
+        trace_id=_trace(environment.get("TRACEPARENT", "")),
     )
 
 
@@ -111,6 +117,11 @@ def _seconds(text: str) -> float:
         return seconds(text)
     except ValueError:
         raise ConfigurationError("GCP_API_TIMEOUT is a duration such as 30s or 1m30s") from None
+
+
+def _trace(text: str) -> Optional[str]:
+    found = _TRACE.match(text)
+    return found.group(1) if found else None
 
 
 def _replication(text: str) -> tuple[str, tuple[str, ...]]:

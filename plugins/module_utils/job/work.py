@@ -108,6 +108,8 @@ class Job:
         known: dict[str, Any] = {}
         if settings:
             known = {"cluster_id": settings.cluster_id, "gcp_project": shown(settings.gcp_project_id)}
+            if settings.trace_id is not None:
+                known["trace_id"] = settings.trace_id
         entry = {"phase": self.phase or "initialization", "operation": operation, "message": message}
         line = render(
             {**known, **entry, **fields},

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping
-from typing import Any, Callable, cast
+from dataclasses import dataclass
+from typing import Any, Callable, Optional, cast
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config import (
     AdapterConfig,
@@ -30,7 +31,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.swe
     leftovers,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.work import Work
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PullSecretError,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import connect
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import check_limits
@@ -45,7 +49,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
     RetryPolicy,
 )
 
-__all__ = ["Log", "run", "spec", "work"]
+__all__ = ["Log", "Ran", "run", "spec", "work"]
 
 Log = Callable[[Mapping[str, Any], Logging], None]
 
@@ -89,21 +93,37 @@ def run(
 ) -> dict[str, Any]:
     """In a module's process: the result, with the log and the result file's entries for the action plugin."""
     log: list[dict[str, Any]] = []
-    handled = work(
-        params, check_mode=check_mode, stop=stop, log=lambda entry, _logging: log.append(dict(entry))
-    )
+    ran = work(params, check_mode=check_mode, stop=stop, log=lambda entry, _logging: log.append(dict(entry)))
     return {
-        **whole(handled, params.get("results")),
-        "entries": [one.entry() for one in handled],
+        **ran.result(params.get("results")),
+        "entries": [one.entry() for one in ran.handled],
         "log": log,
     }
 
 
-def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, log: Log) -> list[Handled]:
+@dataclass(frozen=True)
+class Ran:
+    """What a run did.
+
+    :param problem: why a sweep did not come to its end.
+    """
+
+    handled: list[Handled]
+    problem: Optional[PullSecretError] = None
+
+    def result(self, results: Optional[str]) -> dict[str, Any]:
+        """The module's; as much of it as is asked for."""
+        answer = whole(self.handled, results)
+        if self.problem is not None:
+            answer.update(failed=True, kind=self.problem.kind, msg=f"the sweep did not end: {self.problem}")
+        return answer
+
+
+def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, log: Log) -> Ran:
     """Do it, and tell of each cluster as soon as it is done.
 
     :param log: from several threads.
-    :raises PullSecretError: nothing could be begun, or a sweep's listing did not come to its end.
+    :raises PullSecretError: nothing could be begun.
     """
     check_limits(params)
     cluster_ids, traceparents = _wanted(params)
@@ -148,17 +168,41 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
     )
     done: list[Handled] = []
     if params["all"]:
-        for part in everything(engine, api, _CHUNK):
-            done += part
-        if config.execution == "job" and not stop.is_set():
-            seen = {one.cluster_id for one in done}
-            for one in leftovers(api, jobs, settings, seen, check_mode=check_mode):
-                tell(one)
-                done.append(one)
-        return done
+        # What was done stays done, and is told with what ended it.
+        problem = _sweep(engine, api, jobs, settings, done, tell, leave=config.execution != "job")
+        return Ran(done, problem)
     for start in range(0, len(cluster_ids), _CHUNK):
         done += engine.handle(cluster_ids[start : start + _CHUNK], traceparents)
-    return done
+    return Ran(done)
+
+
+def _sweep(
+    engine: Engine,
+    api: HyperFleetClient,
+    jobs: Work,
+    settings: Settings,
+    done: list[Handled],
+    tell: Callable[[Handled], None],
+    *,
+    leave: bool,
+) -> Optional[PullSecretError]:
+    """All clusters, then what is left of others; what kept it from coming to its end.
+
+    :param done: gets what was done.
+    :param leave: nothing is left behind by who makes no Jobs.
+    """
+    try:
+        for part in everything(engine, api, _CHUNK):
+            done += part
+        if leave or settings.retrier.stop.is_set():
+            return None
+        seen = {one.cluster_id for one in done}
+        for one in leftovers(api, jobs, settings, seen, check_mode=engine.check_mode):
+            tell(one)
+            done.append(one)
+    except PullSecretError as error:
+        return error
+    return None
 
 
 def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:

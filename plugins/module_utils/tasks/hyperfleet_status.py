@@ -73,7 +73,7 @@ def target_options() -> dict[str, Any]:
                 "type": {"type": "str", "required": True},
                 "status": {"type": "str", "required": True, "choices": ["True", "False", "Unknown"]},
                 "reason": {"type": "str", "required": True},
-                "message": {"type": "str", "default": ""},
+                "text": {"type": "str", "default": ""},
             },
         },
         data={"type": "dict"},
@@ -240,9 +240,7 @@ def _conditions(given: Sequence[Mapping[str, Any]]) -> tuple[Condition, ...]:
             )
         if one["type"] in conditions:
             raise ConfigurationError(f"conditions: {one['type']} is there twice")
-        conditions[one["type"]] = Condition(
-            one["type"], one["status"], one["reason"], one.get("message") or ""
-        )
+        conditions[one["type"]] = Condition(one["type"], one["status"], one["reason"], one.get("text") or "")
     missing = [kind for kind in _MANDATORY if kind not in conditions]
     if missing:
         raise ConfigurationError(f"conditions: {', '.join(missing)} missing, which every report must have")

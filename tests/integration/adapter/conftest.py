@@ -15,6 +15,7 @@ from tests.integration.adapter.world import World
 from tests.lab.hyperfleet import HyperFleetLab
 from tests.lab.kubernetes import KubernetesLab
 from tests.lab.secret_manager import SecretManagerLab
+from tests.lab.session import STAND_IN, KubernetesEnv
 
 
 @pytest.fixture(params=["today", "seed"])
@@ -33,4 +34,6 @@ def world(
     """Stand-ins of the test's own."""
     flavour = request.getfixturevalue("flavour") if "flavour" in request.fixturenames else "today"
     with HyperFleetLab(flavour=flavour) as hyperfleet:
-        yield World(hyperfleet, kubernetes, secret_manager, tmp_path)
+        lab = kubernetes
+        server = KubernetesEnv(STAND_IN, lab.url, lab.admin_token, lab.viewer_token, lab=lab)
+        yield World(hyperfleet, server, secret_manager, tmp_path)

@@ -6,9 +6,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from tests.integration.adapter.world import World
+from tests.lab.hyperfleet.problems import ApiError
 
 
 def test_all_clusters_page_by_page(world: World) -> None:
@@ -46,9 +50,37 @@ def test_what_the_api_does_not_answer_for_stays(world: World) -> None:
     assert len(world.jobs()) == 1
 
 
-def test_a_listing_that_ends_early_is_an_error(world: World) -> None:
-    for _number in range(3):
-        world.cluster(ready=False)
-    world.hyperfleet.faults.add(method="GET", path="*/clusters", status=500)
-    with pytest.raises(Exception, match="clusters at"):
-        world.handle(all=True)
+def test_a_listing_that_ends_early_is_a_failure_and_what_was_done_is_told(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = world.cluster()
+    world.one(lost)
+    world.hyperfleet.store.reset()
+    clusters = {world.cluster(ready=False) for _number in range(110)}
+    monkeypatch.setattr(hyperfleet_adapter, "_CHUNK", 50)
+    store = world.hyperfleet.store
+    select = store.select
+
+    def ends(wanted: Any, order: Any, start: int, size: int) -> Any:
+        if start >= 100:
+            raise ApiError.of_status(500)
+        return select(wanted, order, start, size)
+
+    monkeypatch.setattr(store, "select", ends)
+    ran = world.ran(all=True)
+    assert ran.problem is not None
+    assert {one.cluster_id for one in ran.handled} < clusters
+    assert world.jobs() == [f"pullsecret-{lost}-gen1"], "nobody said that it is gone"
+    result = ran.result(None)
+    assert result["failed"] is True
+    assert result["summary"]["reported"] == 100
+    assert "the sweep did not end: " in result["msg"]
+
+
+def test_what_is_left_cannot_be_listed(world: World) -> None:
+    cluster = world.cluster(ready=False)
+    world.kubernetes.faults.add(verb="list", path="*/jobs", status=403, reason="Forbidden", times=None)
+    ran = world.ran(all=True)
+    assert [one.cluster_id for one in ran.handled] == [cluster]
+    assert ran.problem is not None
+    assert ran.problem.kind == "permission_denied"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import itertools
 import json
+import ssl
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.lab.hyperfleet import HyperFleetLab
 from tests.lab.kubernetes import KubernetesLab
 from tests.lab.kubernetes.playing import Playing
 from tests.lab.secret_manager import SecretManagerLab
+from tests.lab.session import KubernetesEnv
 
 NAMESPACE = "hyperfleet-system"
 PROJECT = "customer-prod-12345"
@@ -41,27 +43,40 @@ FAST = {"retry": {"tries": 3, "delay": 0.02, "max_delay": 0.05}, "timeout": 20}
 
 
 class World:
-    """One test's."""
+    """One test's.
+
+    :param prefix: of the clusters' ids, and of the namespace on an API server that tests share.
+    """
 
     def __init__(
         self,
         hyperfleet: HyperFleetLab,
-        kubernetes: KubernetesLab,
+        server: KubernetesEnv,
         manager: SecretManagerLab,
         directory: Path,
+        prefix: str = "",
     ) -> None:
         self.hyperfleet = hyperfleet
-        self.kubernetes = kubernetes
+        self.server = server
         self.manager = manager
         self.directory = directory
-        self.kubeconfig = kubernetes.kubeconfig(directory / "kubeconfig")
-        self.playing = Playing(self.request, NAMESPACE)
+        self.prefix = prefix
+        self.home = prefix + NAMESPACE
+        self.kubeconfig = server.kubeconfig(directory / "kubeconfig")
+        self.playing = Playing(self.request, self.home, controllers=server.lab is None)
+        self.namespaces: list[str] = []
         self.log: list[dict[str, Any]] = []
         self.spec: dict[str, Any] = {}
         self._numbers = itertools.count(1)
-        self.namespace(NAMESPACE)
+        self.namespace(self.home)
 
     # -- the world --------------------------------------------------------------------------------
+
+    @property
+    def kubernetes(self) -> KubernetesLab:
+        """The stand-in, where there is one: faults and calls."""
+        assert self.server.lab is not None
+        return self.server.lab
 
     @property
     def seed(self) -> bool:
@@ -69,7 +84,7 @@ class World:
 
     def cluster(self, config: Any = None, *, ready: bool = True, **spec: Any) -> str:
         """A cluster of the API; with what it depends on, it is ready for us."""
-        cluster_id = f"cls-{next(self._numbers)}"
+        cluster_id = f"{self.prefix}cls-{next(self._numbers)}"
         data = json.dumps(ONE if config is None else config) if not isinstance(config, str) else config
         whole = {"provider": "gcp", "gcp": {"projectId": PROJECT}, "pullSecret": {"data": data}, **spec}
         self.hyperfleet.store.seed([{"id": cluster_id, "name": f"name-of-{cluster_id}", "spec": whole}])
@@ -114,6 +129,7 @@ class World:
 
     def namespace(self, name: str) -> None:
         assert self.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})[0] == 201
+        self.namespaces.append(name)
 
     # -- a run ------------------------------------------------------------------------------------
 
@@ -122,7 +138,7 @@ class World:
         document = {
             "apiVersion": "hyperfleet.redhat.com/v1alpha1",
             "kind": "AdapterConfig",
-            "metadata": {"name": "pullsecret-adapter", "namespace": NAMESPACE},
+            "metadata": {"name": "pullsecret-adapter", "namespace": self.home},
             "spec": {
                 "adapterType": "pullsecret",
                 "criteria": {"preconditions": [{"expression": text} for text in PRECONDITIONS]},
@@ -144,6 +160,12 @@ class World:
 
     def handle(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> list[Handled]:
         """One run over these clusters, or with ``all`` over all of them."""
+        ran = self.ran(*cluster_ids, check_mode=check_mode, **options)
+        assert ran.problem is None, ran.problem
+        return ran.handled
+
+    def ran(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> hyperfleet_adapter.Ran:
+        """Likewise, a run that may not come to its end."""
         given: dict[str, Any] = {} if options.get("all") else {"cluster_ids": list(cluster_ids)}
         arguments = {"config": str(self.config()), **FAST, **given, **options}
         return hyperfleet_adapter.work(
@@ -178,11 +200,11 @@ class World:
         return f"{''.join(found[kind]['status'][0] for kind in order)} {found['Available']['reason']}"
 
     def jobs(self) -> list[str]:
-        items = self.request("GET", f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs", None, "")[1]["items"]
+        items = self.request("GET", f"/apis/batch/v1/namespaces/{self.home}/jobs", None, "")[1]["items"]
         return sorted(item["metadata"]["name"] for item in items)
 
     def data_secrets(self) -> list[str]:
-        items = self.request("GET", f"/api/v1/namespaces/{NAMESPACE}/secrets", None, "")[1]["items"]
+        items = self.request("GET", f"/api/v1/namespaces/{self.home}/secrets", None, "")[1]["items"]
         return sorted(i["metadata"]["name"] for i in items if i["metadata"]["name"].startswith("cluster-"))
 
     def placed(self, cluster_id: str) -> Any:
@@ -232,9 +254,11 @@ class World:
 
     def request(self, method: str, path: str, body: Any = None, content: str = "") -> tuple[int, Any]:
         """Any request to Kubernetes, of its admin."""
-        address = self.kubernetes.url.partition("//")[2]
-        headers = {"Authorization": f"Bearer {self.kubernetes.admin_token}"}
-        return _request(address, method, path, body, headers, content or "application/json")
+        address = self.server.url.partition("//")[2]
+        headers = {"Authorization": f"Bearer {self.server.token}"}
+        return _request(
+            address, method, path, body, headers, content or "application/json", self.server.ca_file
+        )
 
     def reports(self, cluster_id: str) -> list[int]:
         """The answers to the adapters' reports on a cluster, in order."""
@@ -252,8 +276,13 @@ def _request(
     body: Any,
     headers: Mapping[str, str],
     content: str = "application/json",
+    ca_file: str | None = None,
 ) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection(address)
+    connection = (
+        http.client.HTTPSConnection(address, context=ssl.create_default_context(cafile=ca_file))
+        if ca_file
+        else http.client.HTTPConnection(address)
+    )
     try:
         sent = None if body is None else json.dumps(body)
         connection.request(method, path, sent, {**headers, "Content-Type": content})

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -76,6 +77,7 @@ def test_a_secret_that_was_left_behind_is_brought_up_to_date(world: World) -> No
     delete_job(world)
     made = world.apply()
     assert made.actions == (f"updated secret {DATA}", f"created job {NAME}")
+    assert base64.b64decode(world.secrets()[DATA]["data"]["pull-secret.json"]).decode() == DOCUMENT
 
 
 def test_a_job_that_was_deleted_by_hand_is_made_again(world: World) -> None:

@@ -42,6 +42,6 @@ def run(
 def conditions(**statuses: str) -> list[dict[str, str]]:
     """The four conditions, those given with another status."""
     return [
-        {"type": kind, "status": status, "reason": "Tested", "message": "said"}
+        {"type": kind, "status": status, "reason": "Tested", "text": "said"}
         for kind, status in {**MANDATORY, **statuses}.items()
     ]

@@ -63,7 +63,7 @@ def test_no_form_of_the_pull_secret_is_told(hyperfleet: HyperFleetLab) -> None:
         "nested": {"list": [DOCUMENT, {"auths": {"quay.io": {"auth": AUTH}}}]},
     }
     hyperfleet.store.seed([{"id": "cls-1", "spec": spec, "labels": {"a": PASSWORD}}])
-    said = [{**kind, "message": f"login with {PASSWORD} failed"} for kind in conditions()]
+    said = [{**kind, "text": f"login with {PASSWORD} failed"} for kind in conditions()]
     report(hyperfleet, "cls-1", conditions=said, data={"used": AUTH})
     (cluster,) = run(task, hyperfleet, {"cluster_ids": ["cls-1"]})["clusters"]
     shown = json.dumps(cluster)

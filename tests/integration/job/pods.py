@@ -84,6 +84,16 @@ class Jobs:
         text = self.api.log(SYSTEM, pod["metadata"]["name"])
         return [json.loads(line) for line in text.splitlines()]
 
+    def written(self, pod: Object) -> list[str]:
+        """What the pod's container has in its own layer, as ``tar -tv`` lists it."""
+        node = next(node for node in self.cluster.nodes if node.name == pod["spec"]["nodeName"])
+        key = pod["status"]["containerStatuses"][0]["containerID"].rpartition("/")[2]
+        ctr = "ctr --namespace=k8s.io"
+        kind = f'$({ctr} containers info {key} | sed -n \'s/.*"Snapshotter": "\\(.*\\)".*/\\1/p\')'
+        done = node.run(["sh", "-ec", f"{ctr} snapshots --snapshotter={kind} diff {key} | tar -tvz"])
+        assert done.returncode == 0, done.stderr
+        return str(done.stdout).splitlines()
+
     def placed(self) -> Object | None:
         """The Secret that HyperShift reads."""
         return self.api.find(f"/api/v1/namespaces/{PLACE}/secrets/cls-abc123-pull-secret")

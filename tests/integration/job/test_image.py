@@ -137,6 +137,10 @@ def test_it_has_no_more_than_it_needs(jobs: Jobs) -> None:
     assert context["capabilities"] == {"drop": ["ALL"]}
     assert [mount["readOnly"] for mount in container["volumeMounts"]] == [True]
     assert jobs.told(pod)["result"] == "success"
+    # Mount points without content are containerd's and runc's.
+    layer = jobs.written(pod)
+    assert layer
+    assert [line for line in layer if line.startswith("-") and line.split()[2] != "0"] == []
 
 
 def test_an_invalid_pull_secret_fails_the_job_at_once(jobs: Jobs) -> None:

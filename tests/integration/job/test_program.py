@@ -86,7 +86,10 @@ def test_both_phases_are_done_logged_and_told(program: Program) -> None:
 
 
 def test_a_second_run_changes_nothing(program: Program) -> None:
-    assert program.run(REQUIRED).code == 0
+    traced = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    begun = program.run({**REQUIRED, "TRACEPARENT": traced})
+    assert begun.code == 0
+    assert {entry["trace_id"] for entry in begun.log} == {"4bf92f3577b34da6a3ce929d0e0e4736"}
     first = secret(program)
     done = program.run(REQUIRED)
     assert done.code == 0

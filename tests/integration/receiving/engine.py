@@ -104,7 +104,7 @@ class Engine:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 self.at_work.update(clusters)
                 # Longer than the source needs to see it.
-                await (self.go.wait() if kind == "hold" else asyncio.sleep(0.2))
+                await (self.go.wait() if kind == "hold" else asyncio.sleep(0.2 if kind == "end" else 1.0))
                 if kind != "die":
                     write_result(directory, clusters, self.rows)
                 self.at_work.difference_update(clusters)

@@ -110,7 +110,7 @@ def test_every_panel_draws_and_every_rule_is_evaluated(tmp_path: Path, per_clust
             assert float(slow["value"][1]) == 400.0
             states: dict[str, str] = {}
             async with asyncio.timeout(60):
-                while not EXPECTED.items() <= states.items():
+                while {**states, **EXPECTED} != states:
                     work(surface, 0)
                     groups = (await server.get("rules"))["groups"]
                     evaluated = [rule for group in groups for rule in group["rules"]]

@@ -11,6 +11,7 @@ status  answer with this HTTP status (problem+json) instead; the request has no 
 times   how many requests it applies to, absent = all
 delay   seconds to wait before answering
 drop    close the connection instead of answering
+lost    do what is asked, and close the connection instead of answering
 body    answer with this text as application/json (with `status`, or 200): not a problem, maybe not JSON
 """
 
@@ -35,12 +36,13 @@ class Fault:
     times: int | None = None
     delay: float = 0.0
     drop: bool = False
+    lost: bool = False
     body: str | None = None
     hits: int = 0
 
     def __post_init__(self) -> None:
-        if self.status is None and not self.delay and not self.drop and self.body is None:
-            raise ValueError("fault: needs a status, a delay, a body or a drop")
+        if self.status is None and not self.delay and not (self.drop or self.lost) and self.body is None:
+            raise ValueError("fault: needs a status, a delay, a body, a drop or a loss")
         if self.status is not None and not 400 <= self.status <= 599 and self.body is None:
             raise ValueError("fault: status is 400 to 599")
         if self.delay < 0 or (self.times is not None and self.times < 1):

@@ -193,6 +193,10 @@ class _Handler(BaseHTTPRequestHandler):
             return
         status, document = self._answer(request, fault)
         self._record(request, status)
+        if fault is not None and fault.lost:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
         self._send(status, _PROBLEM if status >= 400 else "application/json", document)
 
     def _answer(self, request: Request, fault: Fault | None) -> Answer:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -40,25 +41,31 @@ def status(
     return AdapterStatus(name, generation, said, data)
 
 
-CLUSTER: dict[str, Any] = {
-    "kind": "Cluster",
-    "id": "0198c-1",
-    "name": "c-1",
-    "generation": 2,
-    "labels": {"tier": "gold", "a-b/c": "d"},
-    "created_time": "2026-08-20T12:00:00Z",
-    "spec": {
-        "provider": "gcp",
-        "gcp": {"projectId": "p-1"},
-        "pullSecret": {"data": _SECRET, "name": "n"},
-        "pools": [{"size": 1}, {"size": 3}],
-        "nothing": None,
-        "on": True,
-    },
-    "status": {"conditions": [{"type": "Reconciled", "status": "False"}]},
-}
-STATUSES = {name: status(name) for name in ("validation", "dns", "placement")}
-STATUSES["hyper-shift"] = status("hyper-shift", namespace="clusters-1")
+CLUSTER: Mapping[str, Any] = MappingProxyType(
+    {
+        "kind": "Cluster",
+        "id": "0198c-1",
+        "name": "c-1",
+        "generation": 2,
+        "labels": {"tier": "gold", "a-b/c": "d"},
+        "created_time": "2026-08-20T12:00:00Z",
+        "spec": {
+            "provider": "gcp",
+            "gcp": {"projectId": "p-1"},
+            "pullSecret": {"data": _SECRET, "name": "n"},
+            "pools": [{"size": 1}, {"size": 3}],
+            "nothing": None,
+            "on": True,
+        },
+        "status": {"conditions": [{"type": "Reconciled", "status": "False"}]},
+    }
+)
+STATUSES = MappingProxyType(
+    {
+        **{name: status(name) for name in ("validation", "dns", "placement")},
+        "hyper-shift": status("hyper-shift", namespace="clusters-1"),
+    }
+)
 
 
 def reasons(

@@ -195,6 +195,25 @@ def test_trouble_of_the_server_is_tried_again(one: World, deadline: Deadline, st
     assert one.lab.calls.count("PUT") == TRIES
 
 
+def test_a_report_whose_answer_is_lost_is_sent_again_and_accepted(one: World, deadline: Deadline) -> None:
+    one.lab.faults.add(method="PUT", lost=True, times=1)
+    said = one.client().report("cls-1", report(), deadline)
+    assert said.accepted
+    assert stored(one) == lab_times.parse_time(said.observed_time)
+    assert [call.status for call in one.lab.calls.all()] == [201, 201]
+
+
+def test_the_last_report_on_a_deleted_cluster_whose_answer_is_lost_finds_it_gone(
+    one: World, deadline: Deadline
+) -> None:
+    one.lab.store.delete("cls-1")
+    said = report(2, available="False")
+    finalized = Report("pullsecret", 2, (*said.conditions[:3], Condition("Finalized", "True", "Gone", "")))
+    one.lab.faults.add(method="PUT", lost=True, times=1)
+    with pytest.raises(NotFound):
+        one.client().report("cls-1", finalized, deadline)
+
+
 def test_lasting_trouble_is_told(one: World, deadline: Deadline) -> None:
     one.lab.faults.add(method="PUT", status=500)
     with pytest.raises(Unavailable, match=r"HTTP 500 .*report on cluster cls-1 at .*tried 3 times"):

@@ -31,6 +31,19 @@ def test_defaults_and_derived_names_are_the_seeds() -> None:
     assert "kept where it is" not in repr(settings)
 
 
+@pytest.mark.parametrize(
+    ("text", "trace_id"),
+    [
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "4bf92f3577b34da6a3ce929d0e0e4736"),
+        ("", None),
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7", None),
+        ('00-"}-00f067aa0ba902b7-01', None),
+    ],
+)
+def test_a_trace_is_told_and_what_is_none_does_not_matter(text: str, trace_id: str | None) -> None:
+    assert read_environment({**REQUIRED, "TRACEPARENT": text}).trace_id == trace_id
+
+
 def test_all_missing_variables_are_named_at_once() -> None:
     with pytest.raises(ConfigurationError) as caught:
         read_environment({"CLUSTER_NAME": " "})

@@ -226,17 +226,17 @@ def row(**changed: Any) -> dict[str, Any]:
     }
 
 
-def pauses(again: Again, clock: Clock, count: int, /, **changed: Any) -> list[float]:
+def pauses(looking: Again, clock: Clock, count: int, **changed: Any) -> list[float]:
     """Seconds before each of so many looks that find the same."""
     found = []
     for _look in range(count):
-        seconds = again.next()
+        seconds = looking.next()
         assert seconds is not None
         found.append(seconds)
         clock.now += seconds
-        assert again.due() == ["cls-1"]
-        assert again.next() is None
-        again.result(row(**changed))
+        assert looking.due() == ["cls-1"]
+        assert looking.next() is None
+        looking.result(row(**changed))
     return found
 
 

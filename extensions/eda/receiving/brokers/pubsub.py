@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Google Cloud Pub/Sub: pulls, and keeps what it holds from being delivered to others meanwhile."""
+"""Google Cloud Pub/Sub: one stream, and keeps what it holds from being delivered to others meanwhile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -27,17 +27,17 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.messaging.pubsub import (
     Service,
     failure,
+    imports,
     subscription_path,
 )
 
 __all__ = ["PubSub"]
 
-# The service's own limits: messages of one pull, ids of one request, seconds of a deadline.
-_PULL, _IDS, _LONGEST = 1000, 1000, 600
-# Seconds: a pull without messages, any other call, between two looks at deadlines, and before one's end.
-_WAIT, _CALL, _LOOK, _MARGIN = 90.0, 30.0, 2.0, 5.0
-# A subscription's deadline, as long as we have not said another.
-_UNKNOWN = 10.0
+# The service's own limits: ids of one request, seconds of a deadline.
+_IDS, _SHORTEST, _LONGEST = 1000, 10, 600
+# Seconds: a call, between two looks at deadlines, before one's end, and what a good stream lasts.
+_CALL, _LOOK, _MARGIN, _GOOD = 30.0, 2.0, 5.0, 10.0
+_CLOSING = 1.0
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class PubSub(Broker):
         return cls(
             subscription_path(text({"project_id": project}, "project_id"), text(options, "subscription")),
             Service.of(options, "broker"),
-            number(options, "ack_deadline", 60, _LONGEST),
+            max(_SHORTEST, number(options, "ack_deadline", 60, _LONGEST)),
             number(options, "prefetch", prefetch, 10**6),
         )
 
@@ -113,11 +113,13 @@ class PubSub(Broker):
             connected()
             LOGGER.info("Pub/Sub: receiving from %s", self.path)
             while True:
-                if (room := self.prefetch - len(self._held)) <= 0:
-                    self._room.clear()
-                    await self._room.wait()
-                    continue
-                await self._pull(client, min(room, _PULL), take)
+                begun = time.monotonic()
+                try:
+                    await self._stream(client, take)
+                except Exception as error:
+                    # The service ends each stream after some time, and wants to be asked anew.
+                    if type(error).__name__ != "ServiceUnavailable" or time.monotonic() - begun < _GOOD:
+                        raise
         finally:
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
@@ -127,7 +129,7 @@ class PubSub(Broker):
             await client.transport.close()
 
     async def _find(self, client: Any) -> None:
-        """Ask whether there is such a subscription: a pull may wait for long. Not all who pull may ask."""
+        """Ask whether there is such a subscription, as a stream says nothing. Not all who pull may ask."""
         try:
             await client.get_subscription(subscription=self.path, timeout=_CALL, retry=None)
         except Exception as error:
@@ -137,23 +139,52 @@ class PubSub(Broker):
     async def _give_back(self, client: Any) -> None:
         """At the end: what is held is delivered to others at once."""
         ids = list(self._held)[:_IDS]
+        if not ids:
+            return
         with contextlib.suppress(Exception):
             await client.modify_ack_deadline(
                 subscription=self.path, ack_ids=ids, ack_deadline_seconds=0, timeout=2.0, retry=None
             )
 
-    async def _pull(self, client: Any, most: int, take: Take) -> None:
-        request = {"subscription": self.path, "max_messages": most}
+    async def _stream(self, client: Any, take: Take) -> None:
+        """Receive until the stream ends."""
+        first = {
+            "subscription": self.path,
+            "stream_ack_deadline_seconds": self.ack_deadline,
+            "max_outstanding_messages": self.prefetch,
+        }
+
+        ended = asyncio.Event()
+
+        async def requests() -> AsyncIterator[Any]:
+            yield imports().StreamingPullRequest(first)
+            # The stream is open for as long as there may be another one.
+            await ended.wait()
+
+        stream = await client.streaming_pull(requests=requests(), retry=None)
+        # In a task of its own: a read that is cancelled cancels the stream.
+        reading = asyncio.create_task(self._read(stream, take))
         try:
-            answer = await client.pull(request=request, timeout=_WAIT, retry=None)
-        except Exception as error:
-            if type(error).__name__ == "DeadlineExceeded":
-                return
-            raise
-        until = time.monotonic() + _UNKNOWN
-        for received in answer.received_messages:
-            self._held[received.ack_id] = until
-            take(Message(received.message.data, dict(received.message.attributes), received.ack_id))
+            await asyncio.wait([reading])
+            reading.result()
+        finally:
+            # A stream that is only cancelled may take messages for a while, and nobody has them then.
+            ended.set()
+            await asyncio.wait([reading], timeout=_CLOSING)
+            reading.cancel()
+            stream.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    async def _read(self, stream: Any, take: Take) -> None:
+        async for answer in stream:
+            until = time.monotonic() + self.ack_deadline
+            for received in answer.received_messages:
+                self._held[received.ack_id] = until
+                attributes = dict(received.message.attributes)
+                take(Message(received.message.data, attributes, received.ack_id))
+            while len(self._held) >= self.prefetch:
+                self._room.clear()
+                await self._room.wait()
 
     async def _keep(self, client: Any) -> None:
         """Ask for more time for whatever is held; never returns."""

@@ -111,8 +111,7 @@ def _server(environ: Mapping[str, str]) -> tuple[str, int, bool]:
         if host != "127.0.0.1":
             raise ConfigurationError("JOB_KUBERNETES_API is for tests: http://127.0.0.1:PORT")
         return host, port, False
-    service = environ.get("KUBERNETES_SERVICE_HOST")
-    number = environ.get("KUBERNETES_SERVICE_PORT") or "443"
-    if not service or not number.isdigit():
+    inside, number = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT") or "443"
+    if not inside or not number.isdigit():
         raise ConfigurationError("KUBERNETES_SERVICE_HOST is not set: this runs in a pod")
-    return service, int(number), True
+    return inside, int(number), True

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``python -m tests.bench.adapter_run``: one run of the adapter's playbook over many clusters, without a broker.
+"""``python -m tests.bench.adapter_run``: one run of the playbook over many clusters, without a broker.
 
 What the Go programs take: 6.4-9.1 ms of CPU an event with one Secret applied, 4.6-6.7 ms where preconditions
 are not met, and 19.5 ms for each run of the job, which ``inline`` does as well.
@@ -63,7 +63,7 @@ def main() -> int:
     goals = [
         Goal(f"CPU, {step}", found[step]["cpu_ms"], limit, "ms a cluster") for step, limit in _CPU.items()
     ]
-    return conclude(options.results, "adapter", found, goals)
+    return conclude(options.results, "adapter_run", found, goals)
 
 
 def _measured(size: int) -> dict[str, Any]:

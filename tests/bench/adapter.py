@@ -107,7 +107,7 @@ class Measuring:
             yield adapter
 
     def case(self, name: str, clusters: Sequence[str], expected: str, *, execution: str = "job") -> None:
-        """An event of each, and as many reports; RuntimeError where one has another reason (three are read)."""
+        """An event of each, and as many reports; RuntimeError where one of three has another reason."""
         with self._adapter(execution) as adapter:
             self._lab.forget()
             cpu, shares, machine, began = adapter.cpu(), adapter.shares(), machine_cpu(), time.monotonic()

@@ -182,11 +182,12 @@ install-test: build ## install the tarball into a clean environment and provisio
 release-notes: lint-env ## gather the changelog's fragments into CHANGELOG.md
 	$(PART) release-notes $(MODULE) tests.tools.in_tree --keep CHANGELOG.md --keep changelogs/changelog.yaml lint antsibull-changelog release --update-existing
 
-bench: venv go ## measure 1,000 and 10,000 clusters, beside the loop people write today; hosted clusters, the syncer, real nodes (as root)
+bench: venv go ## measure 1,000 and 10,000 clusters, beside the loop people write today; hosted clusters, the syncer, the adapter (Java; as root), real nodes (as root)
 	@$(MODULE) tests.tools.env bench > /dev/null
 	@$(MODULE) tests.bench
 	@$(MODULE) tests.bench.hosted
 	@$(MODULE) tests.bench.syncer
+	@PATH="$$($(MODULE) tests.tools.go):$$PATH" $(MODULE) tests.bench.adapter
 	@PATH="$$($(MODULE) tests.tools.go):$$PATH" $(MODULE) tests.bench.nodes
 
 clean: ## remove what builds and tests leave (environments stay)

@@ -95,7 +95,7 @@ class _Sampler(threading.Thread):
 
     def run(self) -> None:
         while not self._ended.wait(_EVERY):
-            self._peak = max(self._peak, sum(_held(pid) for pid in _family(self._root)))
+            self._peak = max(self._peak, sum(held(pid) for pid in family(self._root)))
 
     def stop(self) -> int:
         self._ended.set()
@@ -103,7 +103,8 @@ class _Sampler(threading.Thread):
         return self._peak
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
+    """The process and its living descendants."""
     found = [pid]
     for parent in found:
         with contextlib.suppress(OSError):
@@ -113,7 +114,8 @@ def _family(pid: int) -> list[int]:
     return found
 
 
-def _held(pid: int) -> int:
+def held(pid: int) -> int:
+    """Bytes of its memory (PSS); 0 where it is gone."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     MANAGED_BY,
@@ -107,6 +107,12 @@ def selector(adapter: str, resource_type: str) -> str:
 def cluster_selector(adapter: str, resource_type: str, cluster_id: str) -> str:
     """Likewise, of one cluster."""
     return f"{selector(adapter, resource_type)},cluster-id={label_value(cluster_id)}"
+
+
+def clusters_selector(adapter: str, resource_type: str, cluster_ids: Iterable[str]) -> str:
+    """Likewise, of some clusters."""
+    wanted = ",".join(sorted(set(map(label_value, cluster_ids))))
+    return f"{selector(adapter, resource_type)},cluster-id in ({wanted})"
 
 
 def is_ours(found: Mapping[str, str], adapter: str, cluster_id: str, resource_type: str) -> bool:

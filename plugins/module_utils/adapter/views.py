@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is there of ours: one LIST for the many clusters of a batch, or one for a single cluster."""
+"""What is there of ours: few LISTs for the many clusters of a batch, or one for a single cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
@@ -26,6 +26,10 @@ __all__ = ["Views"]
 
 # From how many on a single LIST is cheaper than one for each.
 _LIST_FROM = 3
+# Up to how many they are named in the selector, so many in each: what is sent is theirs, and not what all
+# other clusters have. The server looks through all of it each time, so a large batch is one LIST of all.
+_NAMED_UP_TO = 200
+_NAMED = 100
 
 
 class Views:
@@ -48,13 +52,14 @@ class Views:
         if len(wanted) < _LIST_FROM:
             return
         try:
-            for label, job in self._list_jobs(names.selector(self._adapter, names.JOB), deadline):
-                if label in wanted:
-                    wanted[label].append(job)
+            for selector in self._selectors(wanted):
+                for label, job in self._list_jobs(selector, deadline):
+                    if label in wanted:
+                        wanted[label].append(job)
         except PullSecretError:
             return
         self._jobs = wanted
-        asked = {job.uid for jobs in wanted.values() for job in jobs if needs_pods(job)}
+        asked = {job.uid: label for label, jobs in wanted.items() for job in jobs if needs_pods(job)}
         if len(asked) >= _LIST_FROM:
             self._read_pods(asked, deadline)
 
@@ -78,16 +83,28 @@ class Views:
         selector = names.cluster_selector(self._adapter, names.JOB, cluster_id)
         return pods_of(job, self._list("pods", selector, deadline))
 
-    def _read_pods(self, asked: set[str], deadline: Deadline) -> None:
+    def _read_pods(self, asked: Mapping[str, str], deadline: Deadline) -> None:
+        """:param asked: the cluster's label of each Job, by the Job's uid."""
         found: dict[str, list[Pod]] = {uid: [] for uid in asked}
         try:
-            for pod in self._list("pods", names.selector(self._adapter, names.JOB), deadline):
-                for owner in pod["metadata"].get("ownerReferences") or ():
-                    if owner.get("uid") in found:
-                        found[owner["uid"]].append(pod)
+            for selector in self._selectors(asked.values()):
+                for pod in self._list("pods", selector, deadline):
+                    for owner in pod["metadata"].get("ownerReferences") or ():
+                        if owner.get("uid") in found:
+                            found[owner["uid"]].append(pod)
         except PullSecretError:
             return
         self._pods = found
+
+    def _selectors(self, labels: Iterable[str]) -> list[str]:
+        """What finds all of these clusters' Jobs or pods, and maybe others'."""
+        wanted = sorted(set(labels))
+        if len(wanted) > _NAMED_UP_TO:
+            return [names.selector(self._adapter, names.JOB)]
+        return [
+            names.clusters_selector(self._adapter, names.JOB, wanted[start : start + _NAMED])
+            for start in range(0, len(wanted), _NAMED)
+        ]
 
     def _list_jobs(self, selector: str, deadline: Deadline) -> Iterator[tuple[str, Job]]:
         for found in self._list("jobs", selector, deadline):

@@ -64,6 +64,21 @@ def test_the_pods_of_a_batch_are_listed_once(world: World) -> None:
     assert world.requests() == ["list jobs", "list pods"]
 
 
+def test_the_clusters_of_a_small_batch_are_named_and_a_large_one_is_read_with_all_others(
+    world: World,
+) -> None:
+    for cluster_id in ("c-1", "c-2", "c-3", "other"):
+        world.apply(cluster_id=cluster_id)
+    for count, lists in ((3, 1), (150, 2), (201, 1)):
+        jobs = world.adapter()
+        world.api.calls.clear()
+        jobs.prepare([f"c-{number}" for number in range(1, count + 1)], Deadline(20))
+        # The pods of the three are asked for by name: there are three.
+        assert world.requests() == ["list jobs"] * lists + ["list pods"], count
+        found = jobs.apply(order(cluster_id="c-2"), DOCUMENT.encode(), Deadline(20))
+        assert (found.state, found.made) == ("pending", False), count
+
+
 def test_a_failure_says_why_and_is_tried_again_after_a_pause(world: World) -> None:
     jobs = world.adapter(backoff_limit=0)
     world.apply(by=jobs)

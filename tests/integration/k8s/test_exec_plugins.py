@@ -17,11 +17,16 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_here
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes import kubeconfig
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.connection import (
+    configure,
+    connect,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
 from tests.integration.k8s.plugins import exec_kubeconfig
 from tests.integration.k8s.running import run_task
 from tests.integration.k8s.test_secret import ONE
 from tests.integration.k8s.world import Api
+from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
 
 _LOUD = "echo example-password >&2"
 
@@ -133,3 +138,12 @@ def test_what_a_library_keeps_of_stderr_stays_open() -> None:
         run_here(dict, task, {}, check_mode=False, diff=False, stop=threading.Event())
     assert kept[0] is kept[1]
     assert not kept[0].closed
+
+
+def test_a_token_of_the_file_itself_is_taken_once(api: Api, tmp_path: Path) -> None:
+    path = write_kubeconfig(tmp_path / "config", [Cluster("mgmt-1", api.url, api.token)])
+    configuration, plugin = configure(connect({"kubeconfig": str(path)}), 4)
+    assert not plugin
+    # The client would go through the whole file at each request.
+    assert configuration.refresh_api_key_hook is None
+    assert configuration.auth_settings()["BearerToken"]["value"] == f"Bearer {api.token}"

@@ -4,7 +4,8 @@
 """The stand-in as an HTTP server in this process: keep-alive, a thread for each connection.
 
 Beside the API it answers administration: GET and POST `/_lab/faults` (DELETE clears), GET `/_lab/calls`
-(DELETE clears), POST `/_lab/reset` (everything), POST `/_lab/seed` (a list of clusters; answers their ids).
+(DELETE clears), GET `/_lab/reports` (how many of the calls were reports of a status), POST `/_lab/reset`
+(everything), POST `/_lab/seed` (a list of clusters; answers their ids).
 Nothing is logged: bodies and headers hold pull secrets and tokens.
 """
 
@@ -103,6 +104,8 @@ class HyperFleetLab:
                 return 204, None
             case "GET", "calls":
                 return 200, [vars(call) for call in self.calls.all()]
+            case "GET", "reports":
+                return 200, {"count": sum(_is_report(call) for call in self.calls.all())}
             case "DELETE", "calls":
                 self.calls.reset()
                 return 204, None
@@ -113,6 +116,10 @@ class HyperFleetLab:
                 clusters = json.loads(request.body)
                 return 201, self.store.seed(clusters if isinstance(clusters, list) else [clusters])
         return 404, {"error": "no such route of the stand-in"}
+
+
+def _is_report(call: Call) -> bool:
+    return call.method in ("PUT", "POST") and call.path.endswith("/statuses")
 
 
 class _Server(ThreadingHTTPServer):

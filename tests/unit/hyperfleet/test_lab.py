@@ -207,6 +207,9 @@ def test_faults_and_calls_are_administered_over_http(world: World) -> None:
     assert call("GET", f"{lab}/_lab/faults")[1][0]["hits"] == 1
     seen = {"method": "GET", "path": f"{PREFIX}/cls-1", "query": "x=y"}
     assert call("GET", f"{lab}/_lab/calls") == (200, [{**seen, "status": 503}, {**seen, "status": 200}])
+    assert call("GET", f"{lab}/_lab/reports") == (200, {"count": 0})
+    call("PUT", f"{lab}{PREFIX}/cls-1/statuses", {})
+    assert call("GET", f"{lab}/_lab/reports") == (200, {"count": 1})
     assert call("POST", f"{lab}/_lab/reset") == (204, None)
     assert call("GET", f"{lab}/_lab/faults") == (200, [])
     assert call("GET", f"{lab}{PREFIX}/cls-1")[0] == 404

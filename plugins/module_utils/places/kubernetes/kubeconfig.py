@@ -60,7 +60,11 @@ def load(kubeconfig: str | None, context: str | None, configuration: Any) -> boo
     user = _user(config, loader)
     if "exec" in user and not _has_credentials(configuration):
         raise _nothing_of(user["exec"])
-    return "exec" in user or "auth-provider" in user
+    plugin = "exec" in user or "auth-provider" in user
+    if not plugin:
+        # It would set again, at each request, what is in the files and was read once.
+        configuration.refresh_api_key_hook = None
+    return plugin
 
 
 def problem(error: Exception, kubeconfig: str | None) -> ConfigurationError:

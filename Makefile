@@ -187,6 +187,7 @@ bench: venv go ## measure 1,000 and 10,000 clusters, beside the loop people writ
 	@$(MODULE) tests.bench
 	@$(MODULE) tests.bench.hosted
 	@$(MODULE) tests.bench.syncer
+	@$(MODULE) tests.bench.job
 	@PATH="$$($(MODULE) tests.tools.go):$$PATH" $(MODULE) tests.bench.adapter
 	@PATH="$$($(MODULE) tests.tools.go):$$PATH" $(MODULE) tests.bench.nodes
 

@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tests.docs import adapter_steps as adapter
 from tests.docs import api_steps as api
 from tests.docs import event_steps as events
 from tests.docs import hosted_steps as hosted
@@ -183,6 +184,10 @@ STORIES: dict[str, dict[str, Step]] = {
         "Read two clusters": Step(api.two_clusters, api.both_read),
         "Show where the first one's secret goes": Step(_nothing, api.namespace_shown),
         "Read all clusters of an environment, without statuses": Step(_nothing, api.one_found),
+    },
+    "modules/hyperfleet_adapter": {
+        "Reconcile two clusters": Step(adapter.two_that_are_ready, adapter.jobs_made),
+        "Reconcile the whole fleet without Jobs": Step(_nothing, adapter.stored_without_jobs),
     },
     "modules/hyperfleet_status": {
         "Report that the pull secret is there": Step(api.two_clusters, api.heard),

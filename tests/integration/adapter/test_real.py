@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ pytestmark = pytest.mark.real("go")
 @pytest.fixture
 def real(hyperfleet: HyperFleetLab, secret_manager: SecretManagerLab, tmp_path: Path) -> Iterator[World]:
     """Namespaces of the test's own on the server that tests share."""
-    with kubernetes(REAL) as server:
+    with ExitStack() as stack:
+        server = stack.enter_context(kubernetes(REAL))
         world = World(hyperfleet, server, secret_manager, tmp_path, prefix=f"t{secrets.token_hex(3)}-")
         try:
             account = {"metadata": {"name": "pullsecret-adapter-job"}}

@@ -135,14 +135,14 @@ def be_run(event: dict[str, Any], config: str, ended: str) -> None:
         with action._locked(event["run"]) as directory:
             _look_around(Path(ended), event["cluster_ids"])
             started = now()
-            handled = hyperfleet_adapter.work(
+            ran = hyperfleet_adapter.work(
                 fitting(hyperfleet_adapter.spec(), arguments),
                 check_mode=False,
                 stop=threading.Event(),
                 log=lambda _entry, _logging: None,
             )
             Path(ended).touch()
-            action._leave(directory, contract(handled, started, now()))
+            action._leave(directory, contract(ran.handled, started, now()))
     except PullSecretError:
         # A run that was given up before it began.
         os._exit(2)

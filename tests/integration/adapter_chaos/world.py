@@ -9,12 +9,17 @@ from __future__ import annotations
 import json
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 from tests.integration.adapter.world import NAMESPACE, PROJECT, World
+from tests.lab.hyperfleet import HyperFleetLab
 from tests.lab.hyperfleet.api import Request
 from tests.lab.hyperfleet.faults import Call, Calls
 from tests.lab.hyperfleet.store import PREFIX
+from tests.lab.kubernetes import KubernetesLab
+from tests.lab.secret_manager import SecretManagerLab
+from tests.lab.session import STAND_IN, KubernetesEnv
 
 
 class TimedCalls(Calls):
@@ -37,8 +42,17 @@ class TimedCalls(Calls):
 class ChaosWorld(World):
     """The adapter's world, with what others do in it without HTTP."""
 
-    def __init__(self, *parts: Any) -> None:
-        super().__init__(*parts)
+    def __init__(
+        self,
+        hyperfleet: HyperFleetLab,
+        kubernetes: KubernetesLab,
+        manager: SecretManagerLab,
+        directory: Path,
+    ) -> None:
+        server = KubernetesEnv(
+            STAND_IN, kubernetes.url, kubernetes.admin_token, kubernetes.viewer_token, lab=kubernetes
+        )
+        super().__init__(hyperfleet, server, manager, directory)
         self.calls = TimedCalls()
         self.hyperfleet.calls = self.calls
 

@@ -178,7 +178,7 @@ def test_the_management_namespace_goes_before_the_cluster(by_hand: World) -> Non
     """With it go the adapter's rights there; who asks then is refused, whether there is a Secret or not."""
     world = by_hand
     world.run("adapter", cluster_ids=["cls-123"])
-    wait_until(lambda: world.placed(), "the job has done its work", 120)
+    wait_until(world.placed, "the job has done its work", 120)
     wait_until(lambda: world.run("reconcile") and world.is_at(1, Available="True"), "it is reported", 120)
     assert world.ask("DELETE", "/clusters/cls-123")[0] == 202
     world.remove_place()

@@ -257,7 +257,7 @@ def _told(
             Condition("Health", *health),
             Condition("Finalized", *finalized),
         ),
-        data={**kept, **(data or {})},
+        data={name: value for name, value in {**kept, **(data or {})}.items() if value},
         metadata={**(metadata or {}), **traced},
     )
     _status, reason, message = available
@@ -278,9 +278,9 @@ def _made(order: Order, found: Observed) -> dict[str, Any]:
     data = _places(order)
     if found.job:
         data["job_name"] = found.job
-    version = (found.result or {}).get("version")
-    if found.state == SUCCEEDED and version:
-        data["secret_version"] = str(version)
+    if found.state == SUCCEEDED:
+        # What the earlier content's was is not this one's, where nobody says.
+        data["secret_version"] = str((found.result or {}).get("version") or "")
     return data
 
 

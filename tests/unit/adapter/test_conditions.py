@@ -127,6 +127,12 @@ def test_what_a_removal_needs_is_not_forgotten(told: int) -> None:
     assert "odd" not in made.report.data
 
 
+def test_a_job_that_says_no_version_is_not_given_the_one_before() -> None:
+    own = AdapterStatus("pullsecret", 2, {}, {**PLACES, "secret_version": "6"})
+    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(SUCCEEDED))
+    assert told.report.data == {**PLACES, "job_name": "pullsecret-cls-1-gen3"}
+
+
 def test_a_new_place_replaces_the_remembered_one() -> None:
     own = AdapterStatus("pullsecret", 2, {}, {"management_secret": {"namespace": "earlier", "name": "x"}})
     told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))

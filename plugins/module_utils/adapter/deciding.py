@@ -24,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     InvalidDocument,
     NotFound,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reading import conditions_of
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_NAMESPACE,
@@ -34,7 +35,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import pull_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
-__all__ = ["Apply", "Decision", "Place", "Refuse", "Remove", "Wait", "decide", "gcp_secret"]
+__all__ = ["Apply", "Decision", "Place", "Refuse", "Remove", "Wait", "decide", "gcp_secret", "may_hold"]
 
 # Who chooses the management cluster.
 _PLACEMENT = "placement"
@@ -160,6 +161,15 @@ def generation_of(cluster: Mapping[str, Any]) -> int:
     """The cluster's generation, which every report names."""
     found = cluster.get("generation")
     return found if isinstance(found, int) and not isinstance(found, bool) and found >= 1 else 1
+
+
+def may_hold(cluster: Mapping[str, Any], adapter: str) -> bool:
+    """Whether the API may hold a status of ours, by what it tells of the cluster itself."""
+    if cluster.get("deleted_time"):
+        return True
+    own = "".join(part[:1].upper() + part[1:] for part in adapter.split("-")) + "Successful"
+    status = cluster.get("status")
+    return own in conditions_of(status.get("conditions") if isinstance(status, Mapping) else None)
 
 
 def gcp_secret(order: Order) -> str:

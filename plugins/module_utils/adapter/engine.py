@@ -143,7 +143,7 @@ class Engine:
         handled = case.handled
         deadline = self._settings.deadline(_observer(handled))
         try:
-            cluster = clusters.of(handled.cluster_id, deadline)
+            cluster = clusters.of(handled.cluster_id, deadline, handled.traceparent)
         except NotFound:
             return self._gone(case)
         except PullSecretError as error:

@@ -9,7 +9,6 @@ All of it is printed or stored somewhere: names, counts and times, never a value
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.con
     again_after,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import FAILED, STUCK
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failure_text
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
     "log_entries",
     "now",
     "summary",
-    "trace_id",
     "whole",
 ]
 
@@ -45,7 +44,6 @@ DISCARDED = "discarded"
 GONE = "gone"
 NOT_DONE = "failed"
 
-_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}\Z")
 # As many clusters are told of one by one, where nothing else is asked for.
 _FEW = 50
 
@@ -122,12 +120,6 @@ class Handled:
 def now() -> str:
     """RFC 3339, UTC, to the second."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def trace_id(traceparent: Optional[str]) -> Optional[str]:
-    """W3C's trace-id; None for what is no traceparent."""
-    found = _TRACEPARENT.match(traceparent or "")
-    return found.group(1) if found else None
 
 
 def contract(handled: Iterable[Handled], started: str, ended: str) -> dict[str, Any]:

@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from tests.integration.adapter.world import NAMESPACE, ONE, PROJECT, TRACE, TWO, World, outcomes
+from tests.lab.hyperfleet.api import Request
 
 
 def test_from_the_first_event_to_the_version(world: World, flavour: str) -> None:
@@ -170,6 +172,20 @@ def test_a_traceparent_is_carried_into_log_and_status(world: World) -> None:
     assert world.status(cluster)["metadata"]["traceparent"] == TRACE
     traced = [entry for entry in world.log if entry["cluster_id"] == cluster]
     assert {entry["trace_id"] for entry in traced} == {"a" * 32}
+
+
+def test_a_traceparent_is_in_each_request_of_its_cluster(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster, asked, answer = world.cluster(), [], world.hyperfleet.answer
+
+    def noted(request: Request) -> Any:
+        asked.append((request.method, request.headers.get("traceparent")))
+        return answer(request)
+
+    monkeypatch.setattr(world.hyperfleet, "answer", noted)
+    world.one(cluster, traceparents={cluster: TRACE})
+    assert asked == [("GET", TRACE), ("GET", TRACE), ("PUT", TRACE)]
 
 
 def test_check_mode_tells_and_writes_nothing(world: World) -> None:

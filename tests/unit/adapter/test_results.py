@@ -101,11 +101,6 @@ def test_the_log_has_seed_003s_fields() -> None:
     assert (last["level"], last["duration_ms"], last["outcome"]) == ("warn", 7, "discarded")
 
 
-def test_no_trace_is_made_of_what_is_none() -> None:
-    assert results.trace_id("00-zz") is None
-    assert results.trace_id(None) is None
-
-
 def unavailable() -> None:
     raise Unavailable("no answer")
 

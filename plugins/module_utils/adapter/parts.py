@@ -120,7 +120,6 @@ class JobTemplate:
     :param keep_generations: how many earlier generations' Jobs stay.
     :param env: more variables, by name; never shown.
     :param gcp_api_timeout: seconds.
-    :param verify: whether what was stored is read back.
     """
 
     image: Optional[str]
@@ -140,7 +139,6 @@ class JobTemplate:
     log_level: str
     log_format: str
     gcp_api_timeout: float
-    verify: bool
 
 
 @dataclass(frozen=True)

@@ -269,7 +269,6 @@ _JOB_TEMPLATE = _object(
         "logLevel": _choice(_LEVELS, "info"),
         "logFormat": _choice(_FORMATS, "json"),
         "gcpApiTimeout": _duration("30s"),
-        "verify": _bool(True),
     }
 )
 

@@ -182,7 +182,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         "metadata.name is not a name of lower case",
     ),
     "adapter": (document(adapterType="Pull Secret"), "spec.adapterType is not an adapter's name"),
-    "flag": (job(verify="yes"), "spec.jobTemplate.verify is not true or false"),
+    "flag": (document(metrics={"perCluster": "yes"}), "spec.metrics.perCluster is not true or false"),
     "true is no number": (
         job(backoffLimit=True),
         "spec.jobTemplate.backoffLimit is not a whole number from 0 to 100",

@@ -9,6 +9,7 @@ All of it is printed or stored somewhere: names, counts and times, never a value
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +45,8 @@ DISCARDED = "discarded"
 GONE = "gone"
 NOT_DONE = "failed"
 
+# What a run wrote, in its own words: as seed 003 calls it.
+_WROTE = re.compile(r"(create|update|delete)d (job|secret|pod) (\S+)\Z")
 # As many clusters are told of one by one, where nothing else is asked for.
 _FEW = 50
 
@@ -184,7 +187,7 @@ def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
     for warning in one.warnings:
         yield {**known, "level": "warn", "phase": "apply", "operation": "retry", "message": warning}
     for action in one.actions:
-        yield {**known, "phase": "apply", "operation": "apply", "message": action}
+        yield {**known, "phase": "apply", **_operation(action), "message": action}
     told = one.told
     if one.outcome == GONE:
         said = {"operation": "get-cluster", "message": "The cluster is gone: nothing to report"}
@@ -199,6 +202,15 @@ def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
     if told is not None:
         said = {**said, "state": told.state, "reason": told.reason}
     yield {**known, "phase": "report", **said, "outcome": one.outcome, "duration_ms": one.duration}
+
+
+def _operation(action: str) -> dict[str, str]:
+    """``create-secret``, and of which."""
+    found = _WROTE.match(action)
+    if found is None:
+        return {"operation": "apply"}
+    verb, kind, name = found.groups()
+    return {"operation": f"{verb}-{kind}", **({"secret_name": name} if kind == "secret" else {})}
 
 
 def _needs_a_look(one: Handled) -> bool:

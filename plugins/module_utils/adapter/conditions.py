@@ -67,7 +67,10 @@ _LATER = 15.0
 _STUCK = 30.0
 _RARELY = 60.0
 # What the next report must not forget: a removal needs it when spec and placement say something else.
-_REMEMBERED = ("gcp_secret", "management_secret", "secret_version")
+_PLACES = ("gcp_secret", "management_secret")
+_REMEMBERED = (*_PLACES, "secret_version")
+# Places before these; more moves of one cluster nobody has seen.
+_MOST_EARLIER = 10
 _RETRYABLE = frozenset({"unavailable", "quota", "timeout", "conflict", "stopped", "dependency"})
 _REASONS = {
     "conflict": "Conflict",
@@ -248,6 +251,8 @@ def _told(
     remembered = subject.own.data if subject.own is not None else {}
     kept = {name: remembered[name] for name in _REMEMBERED if remembered.get(name)}
     traced = {"traceparent": subject.traceparent} if subject.traceparent else {}
+    said = {name: value for name, value in {**kept, **(data or {})}.items() if value}
+    earlier = _earlier(remembered, said)
     report = Report(
         adapter=subject.adapter,
         generation=subject.generation,
@@ -257,11 +262,23 @@ def _told(
             Condition("Health", *health),
             Condition("Finalized", *finalized),
         ),
-        data={name: value for name, value in {**kept, **(data or {})}.items() if value},
+        data={**said, "earlier": earlier} if earlier else said,
         metadata={**(metadata or {}), **traced},
     )
     _status, reason, message = available
     return Told(report, state, reason, message, again)
+
+
+def _earlier(remembered: Mapping[str, Any], said: Mapping[str, Any]) -> list[Any]:
+    """Where things were made before spec or placement pointed elsewhere: a removal has to look there, too."""
+    before = remembered.get("earlier")
+    places = [
+        *(before if isinstance(before, list) else ()),
+        *(remembered[name] for name in _PLACES if remembered.get(name)),
+    ]
+    now = [said.get(name) for name in _PLACES]
+    found = [one for index, one in enumerate(places) if one not in now and one not in places[:index]]
+    return found[-_MOST_EARLIER:]
 
 
 def _places(order: Order) -> dict[str, Any]:

@@ -187,14 +187,18 @@ def _removal(
     data = own.data if own is not None else {}
     secrets: list[tuple[str, str]] = []
     placed: list[Place] = []
-    stored = data.get("gcp_secret")
-    match = _GCP_SECRET.match(stored) if isinstance(stored, str) else None
-    if match:
-        secrets.append((match.group(1), match.group(2)))
-    there = data.get("management_secret")
-    held = there if isinstance(there, Mapping) else {}
-    if _is(KUBERNETES_NAMESPACE, held.get("namespace")) and _is(_NAME, held.get("name")):
-        placed.append(Place(str(held["namespace"]), str(held["name"])))
+    earlier = data.get("earlier")
+    for said in (
+        data.get("gcp_secret"),
+        data.get("management_secret"),
+        *(earlier if isinstance(earlier, list) else ()),
+    ):
+        match = _GCP_SECRET.match(said) if isinstance(said, str) else None
+        if match:
+            secrets.append((match.group(1), match.group(2)))
+        held = said if isinstance(said, Mapping) else {}
+        if _is(KUBERNETES_NAMESPACE, held.get("namespace")) and _is(_NAME, held.get("name")):
+            placed.append(Place(str(held["namespace"]), str(held["name"])))
     made = bool(secrets or placed)
     try:
         named = (gcp_secret_id(cluster_id), kubernetes_secret_name(cluster_id))

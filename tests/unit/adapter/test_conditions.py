@@ -133,10 +133,26 @@ def test_a_job_that_says_no_version_is_not_given_the_one_before() -> None:
     assert told.report.data == {**PLACES, "job_name": "pullsecret-cls-1-gen3"}
 
 
-def test_a_new_place_replaces_the_remembered_one() -> None:
-    own = AdapterStatus("pullsecret", 2, {}, {"management_secret": {"namespace": "earlier", "name": "x"}})
+def test_a_new_place_replaces_the_remembered_one_which_is_not_forgotten() -> None:
+    place = {"namespace": "earlier", "name": "x"}
+    own = AdapterStatus("pullsecret", 2, {}, {"management_secret": place})
     told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
     assert told.report.data["management_secret"] == PLACES["management_secret"]
+    assert told.report.data["earlier"] == [place]
+    own = AdapterStatus("pullsecret", 3, {}, told.report.data)
+    again = conditions.waiting(Subject("cls-1", "pullsecret", 4, own), Wait(("x",)))
+    assert again.report.data["earlier"] == [place]
+
+
+def test_who_moves_back_was_nowhere_else_and_moves_have_an_end() -> None:
+    back = {**PLACES, "management_secret": {"namespace": "b", "name": "x"}}
+    own = AdapterStatus("pullsecret", 2, {}, {**back, "earlier": [PLACES["management_secret"]]})
+    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
+    assert told.report.data["earlier"] == [{"namespace": "b", "name": "x"}]
+    many = [f"projects/p-{number}/secrets/s" for number in range(30)]
+    own = AdapterStatus("pullsecret", 2, {}, {**PLACES, "earlier": many})
+    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
+    assert told.report.data["earlier"] == many[-10:]
 
 
 @pytest.mark.parametrize("traceparent", [None, "00-" + "a" * 32 + "-" + "b" * 16 + "-01"])

@@ -60,7 +60,7 @@ class Broker:
     """Where events come from.
 
     :param type: ``gcp-pubsub``, ``rabbitmq``, ``webhook``; ``none`` where the configuration has no broker.
-    :param project: of Google Cloud; None where only the environment's credentials tell.
+    :param project: of Google Cloud.
     :param endpoint: of an emulator of Pub/Sub: ``host:port``.
     :param url: of RabbitMQ, as it stands in the configuration; ``address`` is what to connect to.
     :param queue: its whole name.

@@ -36,7 +36,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import connect
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import check_limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
@@ -234,17 +233,8 @@ def _config(params: Mapping[str, Any]) -> AdapterConfig:
 
 def _api(config: AdapterConfig, settings: Settings) -> HyperFleetClient:
     api = config.hyperfleet
-    connection = connect(
-        {
-            "url": api.url,
-            "token_file": api.token_file,
-            "headers": api.headers,
-            "ca_cert": api.ca_cert,
-            "validate_certs": api.validate_certs,
-        }
-    )
     return HyperFleetClient(
-        connection,
+        api.connection(),
         retrier=settings.retrier,
         api_timeout=api.timeout,
         connections=settings.concurrency,

@@ -68,7 +68,7 @@ _STUCK = 30.0
 _RARELY = 60.0
 # What the next report must not forget: a removal needs it when spec and placement say something else.
 _PLACES = ("gcp_secret", "management_secret")
-_REMEMBERED = (*_PLACES, "secret_version")
+_REMEMBERED = (*_PLACES, "secret_version", "content_digest")
 # Places before these; more moves of one cluster nobody has seen.
 _MOST_EARLIER = 10
 _RETRYABLE = frozenset({"unavailable", "quota", "timeout", "conflict", "stopped", "dependency"})
@@ -145,6 +145,13 @@ def seen(subject: Subject, order: Order, found: Observed) -> Told:
         else ("False", found.reason, message)
     )
     available = ("True" if found.state == SUCCEEDED else "False", found.reason, message)
+    if found.state in (CREATED, PENDING, RUNNING) and _is_stored(subject.own, found.content):
+        # The earlier Job is gone, by its TTL or by hand: what it stored is not.
+        available = (
+            "True",
+            "PullSecretStored",
+            _short(f"It was stored before, and is looked at again: {message}"),
+        )
     again = {CREATED: _SOON, PENDING: _SOON, RUNNING: _SOON, STUCK: _STUCK}.get(found.state)
     if found.state == FAILED and found.retry:
         again = _LATER
@@ -298,7 +305,18 @@ def _made(order: Order, found: Observed) -> dict[str, Any]:
     if found.state == SUCCEEDED:
         # What the earlier content's was is not this one's, where nobody says.
         data["secret_version"] = str((found.result or {}).get("version") or "")
+        data["content_digest"] = found.content
     return data
+
+
+def _is_stored(own: Optional[AdapterStatus], content: Optional[str]) -> bool:
+    """Whether we said last that just this is in its places."""
+    return (
+        own is not None
+        and content is not None
+        and own.is_true("Available")
+        and own.data.get("content_digest") == content
+    )
 
 
 def _metadata(found: Observed) -> dict[str, Any]:

@@ -42,7 +42,9 @@ def test_from_the_first_event_to_the_version(world: World, flavour: str) -> None
         "management_secret": {"namespace": f"clusters-{cluster}", "name": f"{cluster}-pull-secret"},
         "job_name": job,
         "secret_version": "7",
+        "content_digest": status["data"]["content_digest"],
     }
+    assert status["data"]["content_digest"].startswith("hmac-sha256:")
     assert status["metadata"]["job_namespace"] == NAMESPACE
     assert status["observedGeneration" if flavour == "seed" else "observed_generation"] == 1
 
@@ -130,6 +132,26 @@ def test_a_new_pull_secret_gets_a_job_of_its_generation_and_labels_get_none(worl
     world.playing.finish(f"pullsecret-{cluster}-gen3", world.message("2"))
     assert world.one(cluster).entry()["state"] == "succeeded"
     assert world.status(cluster)["data"]["secret_version"] == "2"
+
+
+def test_a_job_that_went_by_its_ttl_is_made_again_and_the_cluster_stays_available(
+    world: World, flavour: str
+) -> None:
+    cluster = world.cluster()
+    job = f"pullsecret-{cluster}-gen1"
+    world.one(cluster)
+    world.do_the_job(cluster, job)
+    world.one(cluster)
+    assert world.request("DELETE", f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs/{job}")[0] == 200
+    assert world.one(cluster).entry()["state"] == "created"
+    assert world.said(cluster) == "TTTF PullSecretStored"
+    world.playing.run(job)
+    assert world.one(cluster).entry()["state"] == "running"
+    assert world.said(cluster) == "TTTF PullSecretStored"
+    said = {"result": "failure", "kind": "permission_denied", "message": "no"}
+    world.playing.finish(job, json.dumps(said), exit_code=2)
+    world.one(cluster)
+    assert world.said(cluster) == "TFTF PermissionDenied"
 
 
 def test_one_cluster_is_handled_once_however_often_its_id_comes(world: World) -> None:

@@ -27,7 +27,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PermissionDenied,
     Unavailable,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
+    AdapterStatus,
+    Condition,
+)
 
 ORDER = Order("cls-1", "one", 3, "customer-1", "clusters-cls-1")
 SUBJECT = Subject("cls-1", "pullsecret", 3)
@@ -131,6 +134,30 @@ def test_a_job_that_says_no_version_is_not_given_the_one_before() -> None:
     own = AdapterStatus("pullsecret", 2, {}, {**PLACES, "secret_version": "6"})
     told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(SUCCEEDED))
     assert told.report.data == {**PLACES, "job_name": "pullsecret-cls-1-gen3"}
+
+
+@pytest.mark.parametrize(
+    ("state", "said", "content", "expected"),
+    [
+        (CREATED, "True", "hmac-sha256:1", "TTTF"),
+        (PENDING, "True", "hmac-sha256:1", "TTTF"),
+        (RUNNING, "True", "hmac-sha256:1", "TTTF"),
+        (STUCK, "True", "hmac-sha256:1", "TFTF"),
+        (FAILED, "True", "hmac-sha256:1", "TFTF"),
+        (CREATED, "True", "hmac-sha256:2", "TFTF"),
+        (CREATED, "False", "hmac-sha256:1", "TFTF"),
+        (CREATED, "True", None, "TFTF"),
+    ],
+)
+def test_what_is_stored_stays_available_while_a_job_looks_at_it_again(
+    state: str, said: str, content: Optional[str], expected: str
+) -> None:
+    before = {"Available": Condition("Available", said, "R", "m")}
+    own = AdapterStatus("pullsecret", 2, before, {**PLACES, "content_digest": "hmac-sha256:1"})
+    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(state, content=content))
+    assert statuses(told) == expected
+    assert told.report.data["content_digest"] == "hmac-sha256:1"
+    assert told.again == conditions.seen(SUBJECT, ORDER, observed(state)).again
 
 
 def test_a_new_place_replaces_the_remembered_one_which_is_not_forgotten() -> None:

@@ -187,6 +187,10 @@ WRONG: dict[str, tuple[Any, str]] = {
         job(backoffLimit=True),
         "spec.jobTemplate.backoffLimit is not a whole number from 0 to 100",
     ),
+    "a Job that nobody sees end": (
+        job(ttlSecondsAfterFinished=0),
+        "spec.jobTemplate.ttlSecondsAfterFinished is not a whole number from 120 to 31536000",
+    ),
     "batch": (document(batch={"size": 1001}), "spec.batch.size is not a whole number from 1 to 1000"),
     "no time": (
         document(batch={"window": "0s"}),

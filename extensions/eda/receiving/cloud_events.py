@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import check_cluster_id
 
@@ -30,7 +31,6 @@ GARBAGE = ("too_large", "not_json", "not_an_event", "no_data", "no_id", "bad_id"
 _UNKNOWN = "unknown"
 # How HTTP, AMQP and Pub/Sub mark the attributes of a binary event.
 _PREFIXES = ("ce-", "ce_", "cloudevents:", "cloudevents_")
-_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}\Z")
 # What may be a label of a metric, and stand in a log.
 _TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 
@@ -110,7 +110,7 @@ def _event(document: Any, headers: Mapping[str, Any]) -> Event:
         raise _Garbage("bad_id") from None
     kind = next((one for one in _values(envelope, headers, "type") if _TYPE.match(one)), _UNKNOWN)
     traces = (one.strip().lower() for one in _values(envelope, headers, "traceparent"))
-    return Event(cluster_id, kind, next((one for one in traces if _TRACEPARENT.match(one)), None))
+    return Event(cluster_id, kind, next((one for one in traces if trace_id(one)), None))
 
 
 def _data(document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -67,7 +67,10 @@ _LATER = 15.0
 _STUCK = 30.0
 _RARELY = 60.0
 # What the next report must not forget: a removal needs it when spec and placement say something else.
-_REMEMBERED = ("gcp_secret", "management_secret", "secret_version")
+_PLACES = ("gcp_secret", "management_secret")
+_REMEMBERED = (*_PLACES, "secret_version", "content_digest")
+# Places before these; more moves of one cluster nobody has seen.
+_MOST_EARLIER = 10
 _RETRYABLE = frozenset({"unavailable", "quota", "timeout", "conflict", "stopped", "dependency"})
 _REASONS = {
     "conflict": "Conflict",
@@ -142,6 +145,13 @@ def seen(subject: Subject, order: Order, found: Observed) -> Told:
         else ("False", found.reason, message)
     )
     available = ("True" if found.state == SUCCEEDED else "False", found.reason, message)
+    if found.state in (CREATED, PENDING, RUNNING) and _is_stored(subject.own, found.content):
+        # The earlier Job is gone, by its TTL or by hand: what it stored is not.
+        available = (
+            "True",
+            "PullSecretStored",
+            _short(f"It was stored before, and is looked at again: {message}"),
+        )
     again = {CREATED: _SOON, PENDING: _SOON, RUNNING: _SOON, STUCK: _STUCK}.get(found.state)
     if found.state == FAILED and found.retry:
         again = _LATER
@@ -248,6 +258,8 @@ def _told(
     remembered = subject.own.data if subject.own is not None else {}
     kept = {name: remembered[name] for name in _REMEMBERED if remembered.get(name)}
     traced = {"traceparent": subject.traceparent} if subject.traceparent else {}
+    said = {name: value for name, value in {**kept, **(data or {})}.items() if value}
+    earlier = _earlier(remembered, said)
     report = Report(
         adapter=subject.adapter,
         generation=subject.generation,
@@ -257,11 +269,23 @@ def _told(
             Condition("Health", *health),
             Condition("Finalized", *finalized),
         ),
-        data={**kept, **(data or {})},
+        data={**said, "earlier": earlier} if earlier else said,
         metadata={**(metadata or {}), **traced},
     )
     _status, reason, message = available
     return Told(report, state, reason, message, again)
+
+
+def _earlier(remembered: Mapping[str, Any], said: Mapping[str, Any]) -> list[Any]:
+    """Where things were made before spec or placement pointed elsewhere: a removal has to look there, too."""
+    before = remembered.get("earlier")
+    places = [
+        *(before if isinstance(before, list) else ()),
+        *(remembered[name] for name in _PLACES if remembered.get(name)),
+    ]
+    now = [said.get(name) for name in _PLACES]
+    found = [one for index, one in enumerate(places) if one not in now and one not in places[:index]]
+    return found[-_MOST_EARLIER:]
 
 
 def _places(order: Order) -> dict[str, Any]:
@@ -278,10 +302,21 @@ def _made(order: Order, found: Observed) -> dict[str, Any]:
     data = _places(order)
     if found.job:
         data["job_name"] = found.job
-    version = (found.result or {}).get("version")
-    if found.state == SUCCEEDED and version:
-        data["secret_version"] = str(version)
+    if found.state == SUCCEEDED:
+        # What the earlier content's was is not this one's, where nobody says.
+        data["secret_version"] = str((found.result or {}).get("version") or "")
+        data["content_digest"] = found.content
     return data
+
+
+def _is_stored(own: Optional[AdapterStatus], content: Optional[str]) -> bool:
+    """Whether we said last that just this is in its places."""
+    return (
+        own is not None
+        and content is not None
+        and own.is_true("Available")
+        and own.data.get("content_digest") == content
+    )
 
 
 def _metadata(found: Observed) -> dict[str, Any]:

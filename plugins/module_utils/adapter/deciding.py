@@ -24,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     InvalidDocument,
     NotFound,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reading import conditions_of
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_NAMESPACE,
@@ -34,7 +35,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import pull_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
-__all__ = ["Apply", "Decision", "Place", "Refuse", "Remove", "Wait", "decide", "gcp_secret"]
+__all__ = ["Apply", "Decision", "Place", "Refuse", "Remove", "Wait", "decide", "gcp_secret", "may_hold"]
 
 # Who chooses the management cluster.
 _PLACEMENT = "placement"
@@ -162,6 +163,15 @@ def generation_of(cluster: Mapping[str, Any]) -> int:
     return found if isinstance(found, int) and not isinstance(found, bool) and found >= 1 else 1
 
 
+def may_hold(cluster: Mapping[str, Any], adapter: str) -> bool:
+    """Whether the API may hold a status of ours, by what it tells of the cluster itself."""
+    if cluster.get("deleted_time"):
+        return True
+    own = "".join(part[:1].upper() + part[1:] for part in adapter.split("-")) + "Successful"
+    status = cluster.get("status")
+    return own in conditions_of(status.get("conditions") if isinstance(status, Mapping) else None)
+
+
 def gcp_secret(order: Order) -> str:
     """The full name in Secret Manager of what an order makes."""
     return f"projects/{order.project}/secrets/{order.secret_name or gcp_secret_id(order.cluster_id)}"
@@ -177,14 +187,18 @@ def _removal(
     data = own.data if own is not None else {}
     secrets: list[tuple[str, str]] = []
     placed: list[Place] = []
-    stored = data.get("gcp_secret")
-    match = _GCP_SECRET.match(stored) if isinstance(stored, str) else None
-    if match:
-        secrets.append((match.group(1), match.group(2)))
-    there = data.get("management_secret")
-    held = there if isinstance(there, Mapping) else {}
-    if _is(KUBERNETES_NAMESPACE, held.get("namespace")) and _is(_NAME, held.get("name")):
-        placed.append(Place(str(held["namespace"]), str(held["name"])))
+    earlier = data.get("earlier")
+    for said in (
+        data.get("gcp_secret"),
+        data.get("management_secret"),
+        *(earlier if isinstance(earlier, list) else ()),
+    ):
+        match = _GCP_SECRET.match(said) if isinstance(said, str) else None
+        if match:
+            secrets.append((match.group(1), match.group(2)))
+        held = said if isinstance(said, Mapping) else {}
+        if _is(KUBERNETES_NAMESPACE, held.get("namespace")) and _is(_NAME, held.get("name")):
+            placed.append(Place(str(held["namespace"]), str(held["name"])))
     made = bool(secrets or placed)
     try:
         named = (gcp_secret_id(cluster_id), kubernetes_secret_name(cluster_id))

@@ -27,6 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.dec
     Wait,
     decide,
     generation_of,
+    may_hold,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.inline import Places
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import ENDED, Removal
@@ -142,7 +143,7 @@ class Engine:
         handled = case.handled
         deadline = self._settings.deadline(_observer(handled))
         try:
-            cluster = clusters.of(handled.cluster_id, deadline)
+            cluster = clusters.of(handled.cluster_id, deadline, handled.traceparent)
         except NotFound:
             return self._gone(case)
         except PullSecretError as error:
@@ -157,6 +158,9 @@ class Engine:
         except NotFound:
             return self._gone(case)
         except PullSecretError as error:
+            if may_hold(cluster, self._config.adapter):
+                # A report would replace what a removal goes by, and what may be right.
+                return self._failed(case, error.kind, str(error))
             case.subject = self._subject(handled, None)
             return self._report(case, conditions.broken(case.subject, "Statuses", error))
         own = statuses.get(self._config.adapter)

@@ -47,7 +47,6 @@ _RESERVED_ENV = frozenset(
         "LOG_LEVEL",
         "LOG_FORMAT",
         "GCP_API_TIMEOUT",
-        "VERIFY",
         "GENERATION",
         "TRACEPARENT",
     }
@@ -193,7 +192,6 @@ def fill_job(given: Mapping[str, Any]) -> JobTemplate:
         log_level=given.get("logLevel", "info"),
         log_format=given.get("logFormat", "json"),
         gcp_api_timeout=duration(given, "gcpApiTimeout", "30s", path),
-        verify=given.get("verify", True),
     )
 
 

@@ -181,7 +181,8 @@ class Jobs:
             except PullSecretError:
                 # Left for the next look: nothing that the cluster needs depends on it.
                 break
-        return dataclasses.replace(observed, made=work.made, actions=tuple(work.actions))
+        actions = tuple(work.actions)
+        return dataclasses.replace(observed, made=work.made, actions=actions, content=work.content)
 
     def _step(self, work: _Work, plan: Plan, spec: _Once) -> Observed:
         order, current = work.order, plan.current

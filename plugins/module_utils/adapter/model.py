@@ -57,6 +57,7 @@ class Observed:
     :param made: whether the Job was made by this look.
     :param actions: what was written by this look, in words: ``created job pullsecret-…``.
     :param result: what the Job said of itself at its end (docs/job.md): ``version``, ``kind``, … no value.
+    :param content: digest of what the Job is to bring to its places; None without a Job.
     :param retry: whether doing the same once more may help, so that it is looked at again.
     """
 
@@ -70,4 +71,5 @@ class Observed:
     made: bool = False
     actions: tuple[str, ...] = ()
     result: Optional[Mapping[str, Any]] = None
+    content: Optional[str] = None
     retry: bool = True

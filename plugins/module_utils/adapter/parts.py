@@ -60,7 +60,7 @@ class Broker:
     """Where events come from.
 
     :param type: ``gcp-pubsub``, ``rabbitmq``, ``webhook``; ``none`` where the configuration has no broker.
-    :param project: of Google Cloud; None where only the environment's credentials tell.
+    :param project: of Google Cloud.
     :param endpoint: of an emulator of Pub/Sub: ``host:port``.
     :param url: of RabbitMQ, as it stands in the configuration; ``address`` is what to connect to.
     :param queue: its whole name.
@@ -120,7 +120,6 @@ class JobTemplate:
     :param keep_generations: how many earlier generations' Jobs stay.
     :param env: more variables, by name; never shown.
     :param gcp_api_timeout: seconds.
-    :param verify: whether what was stored is read back.
     """
 
     image: Optional[str]
@@ -140,7 +139,6 @@ class JobTemplate:
     log_level: str
     log_format: str
     gcp_api_timeout: float
-    verify: bool
 
 
 @dataclass(frozen=True)

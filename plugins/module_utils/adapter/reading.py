@@ -64,7 +64,7 @@ class Clusters:
             elif not isinstance(result, Failure):
                 self._found.update(result)
 
-    def of(self, cluster_id: str, deadline: Deadline) -> Mapping[str, Any]:
+    def of(self, cluster_id: str, deadline: Deadline, traceparent: str | None = None) -> Mapping[str, Any]:
         """One cluster.
 
         :raises NotFound: it is gone.
@@ -74,7 +74,9 @@ class Clusters:
             raise again(found) from None
         if found is not None:
             return found
-        return self._breaker.call(lambda: self._api.get_cluster(check_cluster_id(cluster_id), deadline))
+        return self._breaker.call(
+            lambda: self._api.get_cluster(check_cluster_id(cluster_id), deadline, traceparent=traceparent)
+        )
 
     def _search(self, cluster_ids: Sequence[str]) -> Union[Mapping[str, Any], PullSecretError]:
         try:

@@ -20,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.con
     again_after,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import FAILED, STUCK
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failure_text
 
 __all__ = [
@@ -33,7 +34,6 @@ __all__ = [
     "log_entries",
     "now",
     "summary",
-    "trace_id",
     "whole",
 ]
 
@@ -45,7 +45,8 @@ DISCARDED = "discarded"
 GONE = "gone"
 NOT_DONE = "failed"
 
-_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}\Z")
+# What a run wrote, in its own words: as seed 003 calls it.
+_WROTE = re.compile(r"(create|update|delete)d (job|secret|pod) (\S+)\Z")
 # As many clusters are told of one by one, where nothing else is asked for.
 _FEW = 50
 
@@ -124,12 +125,6 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def trace_id(traceparent: Optional[str]) -> Optional[str]:
-    """W3C's trace-id; None for what is no traceparent."""
-    found = _TRACEPARENT.match(traceparent or "")
-    return found.group(1) if found else None
-
-
 def contract(handled: Iterable[Handled], started: str, ended: str) -> dict[str, Any]:
     """The result file's document."""
     return {
@@ -192,7 +187,7 @@ def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
     for warning in one.warnings:
         yield {**known, "level": "warn", "phase": "apply", "operation": "retry", "message": warning}
     for action in one.actions:
-        yield {**known, "phase": "apply", "operation": "apply", "message": action}
+        yield {**known, "phase": "apply", **_operation(action), "message": action}
     told = one.told
     if one.outcome == GONE:
         said = {"operation": "get-cluster", "message": "The cluster is gone: nothing to report"}
@@ -207,6 +202,15 @@ def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
     if told is not None:
         said = {**said, "state": told.state, "reason": told.reason}
     yield {**known, "phase": "report", **said, "outcome": one.outcome, "duration_ms": one.duration}
+
+
+def _operation(action: str) -> dict[str, str]:
+    """``create-secret``, and of which."""
+    found = _WROTE.match(action)
+    if found is None:
+        return {"operation": "apply"}
+    verb, kind, name = found.groups()
+    return {"operation": f"{verb}-{kind}", **({"secret_name": name} if kind == "secret" else {})}
 
 
 def _needs_a_look(one: Handled) -> bool:

@@ -236,7 +236,8 @@ _JOB_TEMPLATE = _object(
         "serviceAccountName": {**_kubernetes_name("a service account"), "default": "pullsecret-adapter-job"},
         "resources": _object({"requests": _QUANTITIES, "limits": _QUANTITIES}),
         "imagePullSecrets": _list(_object({"name": _kubernetes_name("a Secret")}, ["name"])),
-        "ttlSecondsAfterFinished": _whole(0, 31536000, 3600),
+        # A Job that is gone before a look, which may be a minute later, would be made again for ever.
+        "ttlSecondsAfterFinished": _whole(120, 31536000, 3600),
         "backoffLimit": _whole(0, 100, 3),
         "activeDeadlineSeconds": _whole(1, 86400, 600),
         "keepGenerations": _whole(0, 100, 1),
@@ -269,7 +270,6 @@ _JOB_TEMPLATE = _object(
         "logLevel": _choice(_LEVELS, "info"),
         "logFormat": _choice(_FORMATS, "json"),
         "gcpApiTimeout": _duration("30s"),
-        "verify": _bool(True),
     }
 )
 

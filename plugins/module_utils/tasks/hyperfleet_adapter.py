@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,13 +29,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.swe
     everything,
     leftovers,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.work import Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import connect
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import check_limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
@@ -55,7 +54,6 @@ Log = Callable[[Mapping[str, Any], Logging], None]
 
 # So many clusters are in memory at a time, and read ahead together.
 _CHUNK = 1000
-_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}\Z")
 
 
 def spec() -> dict[str, Any]:
@@ -222,7 +220,7 @@ def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
     return list(ids), {
         cluster_id: traceparent
         for cluster_id, traceparent in traceparents.items()
-        if isinstance(traceparent, str) and _TRACEPARENT.match(traceparent)
+        if trace_id(traceparent) is not None
     }
 
 
@@ -235,17 +233,8 @@ def _config(params: Mapping[str, Any]) -> AdapterConfig:
 
 def _api(config: AdapterConfig, settings: Settings) -> HyperFleetClient:
     api = config.hyperfleet
-    connection = connect(
-        {
-            "url": api.url,
-            "token_file": api.token_file,
-            "headers": api.headers,
-            "ca_cert": api.ca_cert,
-            "validate_certs": api.validate_certs,
-        }
-    )
     return HyperFleetClient(
-        connection,
+        api.connection(),
         retrier=settings.retrier,
         api_timeout=api.timeout,
         connections=settings.concurrency,

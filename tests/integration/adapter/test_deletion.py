@@ -142,6 +142,22 @@ def test_a_removal_goes_where_the_secret_was_and_not_where_placement_points_now(
     assert not managed(world, cluster)
 
 
+def test_a_removal_goes_wherever_placement_has_pointed(world: World) -> None:
+    world.spec = {"execution": "inline"}
+    cluster = world.cluster()
+    first = f"clusters-{cluster}"
+    world.one(cluster)
+    for place in ("second", "third"):
+        world.namespace(place)
+        world.say(cluster, "placement", "True", {"namespace": place})
+        assert world.one(cluster).entry()["state"] == "succeeded"
+    paths = [f"/api/v1/namespaces/{one}/secrets/{cluster}-pull-secret" for one in (first, "second", "third")]
+    assert [world.request("GET", path)[0] for path in paths] == [200, 200, 200]
+    world.delete(cluster)
+    assert world.one(cluster).entry()["state"] == "deleted"
+    assert [world.request("GET", path)[0] for path in paths] == [404, 404, 404]
+
+
 @pytest.mark.parametrize("execution", ["job", "inline"])
 def test_many_are_removed_at_once(world: World, execution: str) -> None:
     world.spec = {"execution": execution}

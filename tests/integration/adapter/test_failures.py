@@ -48,6 +48,29 @@ def test_statuses_that_cannot_be_read_are_reported(world: World) -> None:
     assert world.jobs() == []
 
 
+@pytest.mark.parametrize("deleted", [False, True])
+def test_statuses_that_cannot_be_read_are_not_written_over(world: World, deleted: bool) -> None:
+    """They say where a removal has to look: placement may point elsewhere by then."""
+    cluster = world.cluster()
+    world.one(cluster)
+    world.do_the_job(cluster, f"pullsecret-{cluster}-gen1")
+    world.one(cluster)
+    if deleted:
+        world.delete(cluster)
+    before = world.status(cluster)
+    world.hyperfleet.faults.add(method="GET", path="*/statuses", status=500)
+    handled = world.one(cluster)
+    world.hyperfleet.faults.clear()
+    assert (handled.outcome, handled.kind, handled.again) == ("failed", "unavailable", 15.0)
+    assert world.status(cluster) == before
+    if not deleted:
+        world.delete(cluster)
+    world.namespace("elsewhere")
+    world.say(cluster, "placement", "True", {"namespace": "elsewhere"})
+    assert world.one(cluster).entry()["state"] == "deleted"
+    assert world.placed(cluster) is None
+
+
 def test_an_api_that_is_down_is_given_up_for_all(world: World) -> None:
     clusters = [world.cluster(ready=False) for _number in range(_MANY)]
     world.hyperfleet.faults.add(status=503)

@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from tests.integration.adapter.world import NAMESPACE, ONE, PROJECT, TRACE, TWO, World, outcomes
+from tests.lab.hyperfleet.api import Request
 
 
 def test_from_the_first_event_to_the_version(world: World, flavour: str) -> None:
@@ -40,7 +42,9 @@ def test_from_the_first_event_to_the_version(world: World, flavour: str) -> None
         "management_secret": {"namespace": f"clusters-{cluster}", "name": f"{cluster}-pull-secret"},
         "job_name": job,
         "secret_version": "7",
+        "content_digest": status["data"]["content_digest"],
     }
+    assert status["data"]["content_digest"].startswith("hmac-sha256:")
     assert status["metadata"]["job_namespace"] == NAMESPACE
     assert status["observedGeneration" if flavour == "seed" else "observed_generation"] == 1
 
@@ -130,6 +134,26 @@ def test_a_new_pull_secret_gets_a_job_of_its_generation_and_labels_get_none(worl
     assert world.status(cluster)["data"]["secret_version"] == "2"
 
 
+def test_a_job_that_went_by_its_ttl_is_made_again_and_the_cluster_stays_available(
+    world: World, flavour: str
+) -> None:
+    cluster = world.cluster()
+    job = f"pullsecret-{cluster}-gen1"
+    world.one(cluster)
+    world.do_the_job(cluster, job)
+    world.one(cluster)
+    assert world.request("DELETE", f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs/{job}")[0] == 200
+    assert world.one(cluster).entry()["state"] == "created"
+    assert world.said(cluster) == "TTTF PullSecretStored"
+    world.playing.run(job)
+    assert world.one(cluster).entry()["state"] == "running"
+    assert world.said(cluster) == "TTTF PullSecretStored"
+    said = {"result": "failure", "kind": "permission_denied", "message": "no"}
+    world.playing.finish(job, json.dumps(said), exit_code=2)
+    world.one(cluster)
+    assert world.said(cluster) == "TFTF PermissionDenied"
+
+
 def test_one_cluster_is_handled_once_however_often_its_id_comes(world: World) -> None:
     cluster, other = world.cluster(), world.cluster()
     handled = world.handle(*([cluster] * 50), other, *([cluster] * 50))
@@ -170,6 +194,20 @@ def test_a_traceparent_is_carried_into_log_and_status(world: World) -> None:
     assert world.status(cluster)["metadata"]["traceparent"] == TRACE
     traced = [entry for entry in world.log if entry["cluster_id"] == cluster]
     assert {entry["trace_id"] for entry in traced} == {"a" * 32}
+
+
+def test_a_traceparent_is_in_each_request_of_its_cluster(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster, asked, answer = world.cluster(), [], world.hyperfleet.answer
+
+    def noted(request: Request) -> Any:
+        asked.append((request.method, request.headers.get("traceparent")))
+        return answer(request)
+
+    monkeypatch.setattr(world.hyperfleet, "answer", noted)
+    world.one(cluster, traceparents={cluster: TRACE})
+    assert asked == [("GET", TRACE), ("GET", TRACE), ("PUT", TRACE)]
 
 
 def test_check_mode_tells_and_writes_nothing(world: World) -> None:

@@ -290,12 +290,19 @@ def test_another_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
             "not an amqp",
         ),
         ({"broker": {"type": "gcp-pubsub", "projectId": "p"}}, "broker.subscription is missing"),
+        (
+            {"broker": {"type": "gcp-pubsub", "subscription": "s"}},
+            "broker.projectId is missing; set it or GOOGLE_CLOUD_PROJECT",
+        ),
         ({"broker": {"type": "gcp-pubsub", "projectId": "p/q", "subscription": "s"}}, "not the names"),
     ],
 )
-def test_options_that_cannot_be_used_end_it_at_once(tmp_path: Path, options: Any, words: str) -> None:
+def test_options_that_cannot_be_used_end_it_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: Any, words: str
+) -> None:
     from tests.integration.receiving.source import SOURCE
 
+    monkeypatch.delenv("GOOGLE_CLOUD_PROJECT", raising=False)
     main = __import__("runpy").run_path(str(SOURCE))["main"]
     with pytest.raises(ConfigurationError, match=words) as error:
         asyncio.run(main(Engine(), {"run_dir": str(tmp_path / "runs"), **options}))

@@ -27,7 +27,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PermissionDenied,
     Unavailable,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
+    AdapterStatus,
+    Condition,
+)
 
 ORDER = Order("cls-1", "one", 3, "customer-1", "clusters-cls-1")
 SUBJECT = Subject("cls-1", "pullsecret", 3)
@@ -127,10 +130,56 @@ def test_what_a_removal_needs_is_not_forgotten(told: int) -> None:
     assert "odd" not in made.report.data
 
 
-def test_a_new_place_replaces_the_remembered_one() -> None:
-    own = AdapterStatus("pullsecret", 2, {}, {"management_secret": {"namespace": "earlier", "name": "x"}})
+def test_a_job_that_says_no_version_is_not_given_the_one_before() -> None:
+    own = AdapterStatus("pullsecret", 2, {}, {**PLACES, "secret_version": "6"})
+    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(SUCCEEDED))
+    assert told.report.data == {**PLACES, "job_name": "pullsecret-cls-1-gen3"}
+
+
+@pytest.mark.parametrize(
+    ("state", "said", "content", "expected"),
+    [
+        (CREATED, "True", "hmac-sha256:1", "TTTF"),
+        (PENDING, "True", "hmac-sha256:1", "TTTF"),
+        (RUNNING, "True", "hmac-sha256:1", "TTTF"),
+        (STUCK, "True", "hmac-sha256:1", "TFTF"),
+        (FAILED, "True", "hmac-sha256:1", "TFTF"),
+        (CREATED, "True", "hmac-sha256:2", "TFTF"),
+        (CREATED, "False", "hmac-sha256:1", "TFTF"),
+        (CREATED, "True", None, "TFTF"),
+    ],
+)
+def test_what_is_stored_stays_available_while_a_job_looks_at_it_again(
+    state: str, said: str, content: Optional[str], expected: str
+) -> None:
+    before = {"Available": Condition("Available", said, "R", "m")}
+    own = AdapterStatus("pullsecret", 2, before, {**PLACES, "content_digest": "hmac-sha256:1"})
+    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(state, content=content))
+    assert statuses(told) == expected
+    assert told.report.data["content_digest"] == "hmac-sha256:1"
+    assert told.again == conditions.seen(SUBJECT, ORDER, observed(state)).again
+
+
+def test_a_new_place_replaces_the_remembered_one_which_is_not_forgotten() -> None:
+    place = {"namespace": "earlier", "name": "x"}
+    own = AdapterStatus("pullsecret", 2, {}, {"management_secret": place})
     told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
     assert told.report.data["management_secret"] == PLACES["management_secret"]
+    assert told.report.data["earlier"] == [place]
+    own = AdapterStatus("pullsecret", 3, {}, told.report.data)
+    again = conditions.waiting(Subject("cls-1", "pullsecret", 4, own), Wait(("x",)))
+    assert again.report.data["earlier"] == [place]
+
+
+def test_who_moves_back_was_nowhere_else_and_moves_have_an_end() -> None:
+    back = {**PLACES, "management_secret": {"namespace": "b", "name": "x"}}
+    own = AdapterStatus("pullsecret", 2, {}, {**back, "earlier": [PLACES["management_secret"]]})
+    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
+    assert told.report.data["earlier"] == [{"namespace": "b", "name": "x"}]
+    many = [f"projects/p-{number}/secrets/s" for number in range(30)]
+    own = AdapterStatus("pullsecret", 2, {}, {**PLACES, "earlier": many})
+    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
+    assert told.report.data["earlier"] == many[-10:]
 
 
 @pytest.mark.parametrize("traceparent", [None, "00-" + "a" * 32 + "-" + "b" * 16 + "-01"])

@@ -182,10 +182,14 @@ WRONG: dict[str, tuple[Any, str]] = {
         "metadata.name is not a name of lower case",
     ),
     "adapter": (document(adapterType="Pull Secret"), "spec.adapterType is not an adapter's name"),
-    "flag": (job(verify="yes"), "spec.jobTemplate.verify is not true or false"),
+    "flag": (document(metrics={"perCluster": "yes"}), "spec.metrics.perCluster is not true or false"),
     "true is no number": (
         job(backoffLimit=True),
         "spec.jobTemplate.backoffLimit is not a whole number from 0 to 100",
+    ),
+    "a Job that nobody sees end": (
+        job(ttlSecondsAfterFinished=0),
+        "spec.jobTemplate.ttlSecondsAfterFinished is not a whole number from 120 to 31536000",
     ),
     "batch": (document(batch={"size": 1001}), "spec.batch.size is not a whole number from 1 to 1000"),
     "no time": (

@@ -143,13 +143,14 @@ def test_a_removal_goes_by_what_was_said_last_and_by_what_is_said_now() -> None:
         1,
         gcp_secret="projects/earlier-1/secrets/hyperfleet-cls-1-pull-secret",
         management_secret={"namespace": "earlier", "name": "cls-1-pull-secret"},
+        earlier=["projects/first-1/secrets/s", {"namespace": "first", "name": "n"}, {"namespace": "a/b"}, 3],
     )
     stale = {"placement": status("placement", 1, namespace="later")}
     found = decide(cluster(deleted_time="x"), stale, list, own=own)
     name = "hyperfleet-cls-1-pull-secret"
     assert found == Remove(
-        (("earlier-1", name), ("customer-1", name)),
-        (Place("earlier", "cls-1-pull-secret"), Place("later", "cls-1-pull-secret")),
+        (("earlier-1", name), ("first-1", "s"), ("customer-1", name)),
+        (Place("earlier", "cls-1-pull-secret"), Place("first", "n"), Place("later", "cls-1-pull-secret")),
         True,
     )
 

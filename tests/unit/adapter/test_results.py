@@ -92,7 +92,7 @@ def test_the_log_has_seed_003s_fields() -> None:
     one = Handled("cls-1", results.DISCARDED, 3, TRACE, TOLD, actions=("created job x",), project="p-1")
     one.duration = 7
     first, last = results.log_entries(one)
-    assert (first["message"], first["operation"]) == ("created job x", "apply")
+    assert (first["message"], first["operation"]) == ("created job x", "create-job")
     assert last["message"].startswith("The API discarded the report: PreconditionsNotMet")
     for entry in (first, last):
         assert entry["component"] == "pullsecret-adapter"
@@ -101,9 +101,19 @@ def test_the_log_has_seed_003s_fields() -> None:
     assert (last["level"], last["duration_ms"], last["outcome"]) == ("warn", 7, "discarded")
 
 
-def test_no_trace_is_made_of_what_is_none() -> None:
-    assert results.trace_id("00-zz") is None
-    assert results.trace_id(None) is None
+@pytest.mark.parametrize(
+    ("action", "operation", "secret"),
+    [
+        ("created secret x", "create-secret", "x"),
+        ("updated secret x", "update-secret", "x"),
+        ("deleted job x", "delete-job", None),
+        ("noted the end of job x", "apply", None),
+        ("version added: projects/p/secrets/s", "apply", None),
+    ],
+)
+def test_what_was_written_is_called_as_in_seed_003(action: str, operation: str, secret: str | None) -> None:
+    entry, _last = results.log_entries(Handled("cls-1", results.REPORTED, 3, told=TOLD, actions=(action,)))
+    assert (entry["operation"], entry.get("secret_name")) == (operation, secret)
 
 
 def unavailable() -> None:

@@ -24,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
     text,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.messaging.pubsub import (
     Service,
     failure,
@@ -71,6 +72,8 @@ class PubSub(Broker):
     def validate(cls, options: Mapping[str, Any], prefetch: int) -> PubSub:
         """See ``Broker``."""
         project = options.get("project_id") or os.environ.get("GOOGLE_CLOUD_PROJECT")
+        if not project:
+            raise ConfigurationError("broker.projectId is missing", "set it or GOOGLE_CLOUD_PROJECT")
         return cls(
             subscription_path(text({"project_id": project}, "project_id"), text(options, "subscription")),
             Service.of(options, "broker"),

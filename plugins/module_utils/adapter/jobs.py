@@ -61,13 +61,16 @@ class AdapterSettings(Protocol):
     """What is read of the adapter's configuration."""
 
     @property
-    def namespace(self) -> str: ...
+    def namespace(self) -> str:
+        """Of Jobs and their Secrets."""
 
     @property
-    def adapter(self) -> str: ...
+    def adapter(self) -> str:
+        """The adapter's name in reports and labels."""
 
     @property
-    def job(self) -> manifests.JobSettings: ...
+    def job(self) -> manifests.JobSettings:
+        """What its Jobs are made from."""
 
 
 class Jobs:

@@ -62,24 +62,28 @@ class JobSettings(Protocol):
         """None only where no Job is ever made."""
 
     @property
-    def service_account(self) -> str: ...
+    def service_account(self) -> str:
+        """Of the Job's pods."""
 
     @property
-    def resources(self) -> Mapping[str, Any]: ...
+    def resources(self) -> Mapping[str, Any]:
+        """As Kubernetes takes them."""
 
     @property
     def ttl(self) -> Any:
         """Seconds that an ended Job stays; None: until it is cleaned up by its generation."""
 
     @property
-    def backoff_limit(self) -> int: ...
+    def backoff_limit(self) -> int:
+        """Pods that may fail before the Job has."""
 
     @property
     def deadline(self) -> Any:
         """Seconds that all pods of a Job have together; None: any number."""
 
     @property
-    def keep_generations(self) -> int: ...
+    def keep_generations(self) -> int:
+        """Of how many earlier generations ended Jobs stay."""
 
     @property
     def image_pull_secrets(self) -> Sequence[Any]:
@@ -90,26 +94,32 @@ class JobSettings(Protocol):
         """Name to text, or Kubernetes' own list."""
 
     @property
-    def node_selector(self) -> Mapping[str, str]: ...
+    def node_selector(self) -> Mapping[str, str]:
+        """Labels of the nodes that may run it."""
 
     @property
-    def tolerations(self) -> Sequence[Any]: ...
+    def tolerations(self) -> Sequence[Any]:
+        """As Kubernetes takes them."""
 
     @property
     def labels(self) -> Mapping[str, str]:
         """More of them, for the Job and its pods."""
 
     @property
-    def annotations(self) -> Mapping[str, str]: ...
+    def annotations(self) -> Mapping[str, str]:
+        """More of them, for the Job and its pods."""
 
     @property
-    def priority_class(self) -> Optional[str]: ...
+    def priority_class(self) -> Optional[str]:
+        """None: the cluster's default."""
 
     @property
-    def log_level(self) -> str: ...
+    def log_level(self) -> str:
+        """As ``LOG_LEVEL`` takes it."""
 
     @property
-    def log_format(self) -> str: ...
+    def log_format(self) -> str:
+        """As ``LOG_FORMAT`` takes it."""
 
     @property
     def gcp_api_timeout(self) -> Any:

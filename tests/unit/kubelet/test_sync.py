@@ -553,6 +553,32 @@ def test_what_others_wrote_before_a_roll_back_outlives_the_next_one(place: Place
         assert place.auths() == document(quay_io="older", other_example="theirs")["auths"]
 
 
+@pytest.mark.parametrize("note", ["save_backup", "save_ledger"])
+@pytest.mark.parametrize("before", [False, True])
+def test_what_others_write_while_a_roll_back_is_noted_stays(
+    place: Place, monkeypatch: pytest.MonkeyPatch, note: str, before: bool
+) -> None:
+    """Twice, and ``before`` it, too."""
+    place.sync().apply(config(quay_io="older"))
+    if before:
+        meanwhile(place, 2)
+    place.systemd.script = ["failed"] * 3
+    save, theirs = getattr(Store, note), document(second_example="theirs", third_example="theirs")["auths"]
+    left = list(theirs)
+
+    def noted(store: Store, thing: Any) -> None:
+        save(store, thing)
+        pending = place.ledger()["pending"]
+        if left and pending and pending["phase"] == "rollback":
+            key = left.pop()
+            place.put({"auths": {**place.auths(), key: theirs[key]}})
+
+    monkeypatch.setattr(Store, note, noted)
+    assert place.sync().apply(config(quay_io="newer")).rolled_back
+    there = {**theirs, **(document(other_example="theirs")["auths"] if before else {})}
+    assert place.auths() == {**document(quay_io="older")["auths"], **there}
+
+
 @pytest.mark.parametrize("asked", [False, True])
 def test_after_a_roll_back_there_is_nothing_to_roll_back(place: Place, asked: bool) -> None:
     """Whatever others have written since the write, and since the roll-back."""

@@ -630,6 +630,29 @@ def test_a_kubelet_that_is_down_is_not_forgotten_where_its_unit_is_masked(place:
     assert place.sync().apply(config(quay_io="third")).state == "in-sync"
 
 
+def test_what_failed_earlier_is_not_the_nodes_fault_for_a_later_roll_back(place: Place) -> None:
+    """Of what no kubelet was started with: it was written while another was tried, and the unit is masked."""
+    place.sync().apply(config(quay_io="older"))
+    place.systemd.script = ["failed"] * 3
+    place.sync().apply(config(quay_io="bad"))
+    before = place.ledger()["failed"]
+
+    def newer() -> str:
+        place.sync().write(config(quay_io="third"))
+        place.systemd.now = place.systemd.now._replace(load="masked", active="failed")
+        return "timeout"
+
+    place.systemd.script = [newer]
+    result = place.sync().apply(config(quay_io="second"))
+    assert (result.state, result.by_node) == ("failed", True)
+    assert place.ledger()["failed"] == before
+    place.systemd.now = place.systemd.now._replace(load="loaded")
+    result = place.sync().settle()
+    assert (result.state, place.systemd.now.active) == ("in-sync", "active")
+    assert place.ledger()["failed"] == before
+    assert place.sync().apply(config(quay_io="bad")).state == "held"
+
+
 def test_a_stop_leaves_the_restart_to_the_next_run(place: Place) -> None:
     result = place.sync().apply(WANTED, stop=lambda: place.systemd.restarts == 1)
     assert result.state == "pending"

@@ -514,6 +514,35 @@ def test_what_others_have_written_anew_is_what_comes_back(place: Place, while_ou
     assert place.auths() == document(quay_io="fourth")["auths"]
 
 
+def test_what_others_have_spoilt_does_not_come_back_as_it_was(place: Place) -> None:
+    """Under the very name: it is theirs, and is kept as they wrote it."""
+    spoilt = {"tenant.example": {"auth": "bm9jb2xvbg=="}}
+    place.put(document(tenant_example="theirs"))
+    place.sync().apply(config(quay_io="first", tenant_example="ours"))
+    place.put({"auths": {**place.auths(), **spoilt}})
+    place.sync().apply(config(quay_io="second"))
+    assert place.auths() == document(quay_io="second")["auths"]
+    place.sync().apply(None)
+    assert place.auths() == spoilt
+
+
+@pytest.mark.parametrize("while_ours_is_there", [False, True])
+@pytest.mark.parametrize("left", [config(quay_io="third"), None])
+def test_what_kubelet_cannot_use_takes_the_place_of_nothing(
+    place: Place, while_ours_is_there: bool, left: Any
+) -> None:
+    """Others have written it for the same registry, under another name."""
+    place.put(document(tenant_example="theirs"))
+    place.sync().apply(config(quay_io="first", tenant_example="ours"))
+    unfit = {OTHER_NAME: {"auth": "bm9jb2xvbg=="}}
+    place.put({"auths": {**place.auths(), **unfit}})
+    if while_ours_is_there:
+        place.sync().apply(config(quay_io="second", tenant_example="ours"))
+    place.sync().apply(left)
+    there = document(tenant_example="theirs", quay_io="third") if left else document(tenant_example="theirs")
+    assert place.auths() == {**there["auths"], **({} if left else unfit)}
+
+
 def test_what_others_wrote_and_took_out_again_does_not_come_back(place: Place) -> None:
     """They wrote it after a rotation, and took it out while kubelet was restarted with the file of before."""
     place.put(document(ecr_example="theirs"))

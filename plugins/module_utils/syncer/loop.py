@@ -233,8 +233,8 @@ class Loop:
             if version != self._logged:
                 self._logged = version
                 self._log.error("secret refused", resourceVersion=version, why=str(error))
-            # What was to be tried again is not there; should it come back, its pause begins anew.
-            self._again_at, self._is_again = None, False
+            # What was to be tried again is not there; should it come back, it is not due at once.
+            self._is_again = False
             self._resume(unbegun=True)
             self._status.say(version, FAILED, str(error))
             return

@@ -514,6 +514,35 @@ def test_what_others_have_written_anew_is_what_comes_back(place: Place, while_ou
     assert place.auths() == document(quay_io="fourth")["auths"]
 
 
+def test_what_others_have_spoilt_does_not_come_back_as_it_was(place: Place) -> None:
+    """Under the very name: it is theirs, and is kept as they wrote it."""
+    spoilt = {"tenant.example": {"auth": "bm9jb2xvbg=="}}
+    place.put(document(tenant_example="theirs"))
+    place.sync().apply(config(quay_io="first", tenant_example="ours"))
+    place.put({"auths": {**place.auths(), **spoilt}})
+    place.sync().apply(config(quay_io="second"))
+    assert place.auths() == document(quay_io="second")["auths"]
+    place.sync().apply(None)
+    assert place.auths() == spoilt
+
+
+@pytest.mark.parametrize("while_ours_is_there", [False, True])
+@pytest.mark.parametrize("left", [config(quay_io="third"), None])
+def test_what_kubelet_cannot_use_takes_the_place_of_nothing(
+    place: Place, while_ours_is_there: bool, left: Any
+) -> None:
+    """Others have written it for the same registry, under another name."""
+    place.put(document(tenant_example="theirs"))
+    place.sync().apply(config(quay_io="first", tenant_example="ours"))
+    unfit = {OTHER_NAME: {"auth": "bm9jb2xvbg=="}}
+    place.put({"auths": {**place.auths(), **unfit}})
+    if while_ours_is_there:
+        place.sync().apply(config(quay_io="second", tenant_example="ours"))
+    place.sync().apply(left)
+    there = document(tenant_example="theirs", quay_io="third") if left else document(tenant_example="theirs")
+    assert place.auths() == {**there["auths"], **({} if left else unfit)}
+
+
 def test_what_others_wrote_and_took_out_again_does_not_come_back(place: Place) -> None:
     """They wrote it after a rotation, and took it out while kubelet was restarted with the file of before."""
     place.put(document(ecr_example="theirs"))
@@ -551,6 +580,32 @@ def test_what_others_wrote_before_a_roll_back_outlives_the_next_one(place: Place
         place.systemd.script = ["failed"] * attempts
         assert place.sync().apply(config(quay_io=ours)).rolled_back
         assert place.auths() == document(quay_io="older", other_example="theirs")["auths"]
+
+
+@pytest.mark.parametrize("note", ["save_backup", "save_ledger"])
+@pytest.mark.parametrize("before", [False, True])
+def test_what_others_write_while_a_roll_back_is_noted_stays(
+    place: Place, monkeypatch: pytest.MonkeyPatch, note: str, before: bool
+) -> None:
+    """Twice, and ``before`` it, too."""
+    place.sync().apply(config(quay_io="older"))
+    if before:
+        meanwhile(place, 2)
+    place.systemd.script = ["failed"] * 3
+    save, theirs = getattr(Store, note), document(second_example="theirs", third_example="theirs")["auths"]
+    left = list(theirs)
+
+    def noted(store: Store, thing: Any) -> None:
+        save(store, thing)
+        pending = place.ledger()["pending"]
+        if left and pending and pending["phase"] == "rollback":
+            key = left.pop()
+            place.put({"auths": {**place.auths(), key: theirs[key]}})
+
+    monkeypatch.setattr(Store, note, noted)
+    assert place.sync().apply(config(quay_io="newer")).rolled_back
+    there = {**theirs, **(document(other_example="theirs")["auths"] if before else {})}
+    assert place.auths() == {**document(quay_io="older")["auths"], **there}
 
 
 @pytest.mark.parametrize("asked", [False, True])
@@ -602,6 +657,29 @@ def test_a_kubelet_that_is_down_is_not_forgotten_where_its_unit_is_masked(place:
     place.sync().settle()
     assert place.systemd.now.active == "active"
     assert place.sync().apply(config(quay_io="third")).state == "in-sync"
+
+
+def test_what_failed_earlier_is_not_the_nodes_fault_for_a_later_roll_back(place: Place) -> None:
+    """Of what no kubelet was started with: it was written while another was tried, and the unit is masked."""
+    place.sync().apply(config(quay_io="older"))
+    place.systemd.script = ["failed"] * 3
+    place.sync().apply(config(quay_io="bad"))
+    before = place.ledger()["failed"]
+
+    def newer() -> str:
+        place.sync().write(config(quay_io="third"))
+        place.systemd.now = place.systemd.now._replace(load="masked", active="failed")
+        return "timeout"
+
+    place.systemd.script = [newer]
+    result = place.sync().apply(config(quay_io="second"))
+    assert (result.state, result.by_node) == ("failed", True)
+    assert place.ledger()["failed"] == before
+    place.systemd.now = place.systemd.now._replace(load="loaded")
+    result = place.sync().settle()
+    assert (result.state, place.systemd.now.active) == ("in-sync", "active")
+    assert place.ledger()["failed"] == before
+    assert place.sync().apply(config(quay_io="bad")).state == "held"
 
 
 def test_a_stop_leaves_the_restart_to_the_next_run(place: Place) -> None:

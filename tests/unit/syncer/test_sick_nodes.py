@@ -166,6 +166,18 @@ def test_it_is_tried_no_sooner_for_a_secret_that_was_refused_meanwhile(fleet: Fl
     fleet.settle(node, "in-sync", version)
 
 
+def test_it_is_tried_however_often_a_secret_is_refused_meanwhile(fleet: Fleet) -> None:
+    node = unlucky(fleet)
+    for _number in range(24 * 6):
+        fleet.put(b"no JSON")
+        fleet.put(document("example-new"))
+        fleet.run(10 * MINUTE)
+    pauses = node.pauses[1:]
+    assert len(pauses) >= 24
+    assert min(pauses) >= 150
+    assert max(pauses) <= 3700
+
+
 def test_what_failed_for_what_it_is_stays_held(fleet: Fleet) -> None:
     node = unlucky(fleet, "failed")
     assert "by" not in node.status

@@ -179,13 +179,14 @@ def _entries(found: Found, desired: Optional[DockerConfig], ledger: Ledger, back
         else:
             there[key] = entry
     # Others may have two names of one registry: both come back. What they have written anew, under whichever
-    # name, takes the place of what was kept.
-    known = {registry_identity(key) for key in (*there, *away)}
+    # name, takes the place of what was kept, unless kubelet cannot use it.
+    anew = {**there, **away} if backup.displaced else {}
+    known = {registry_identity(key) for key, entry in anew.items() if not is_fatal(key, entry)}
     for key, entry in backup.displaced.items():
         registry = registry_identity(key)
         if desired is not None and registry not in wanted and is_fatal(key, entry):
             away.setdefault(key, entry)
-        elif registry not in known:
+        elif registry not in known and key not in anew:
             (away if registry in wanted else there)[key] = entry
     return _Foreign(there, away, warnings)
 

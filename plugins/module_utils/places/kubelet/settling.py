@@ -121,13 +121,17 @@ class Settlement:
             if ledger.pending is None or ledger.pending.id != pending.id:
                 return True
             result.healthy = verdict.ok
+            # What is remembered as failed may be another docker config.
+            failed = ledger.failed
+            if failed is not None and failed.desired != pending.desired:
+                failed = None
             if verdict.warning:
                 result.warn([verdict.warning])
             if verdict.ok:
-                if pending.is_back and ledger.failed is not None and result.state != FAILED:
+                if pending.is_back and failed is not None and result.state != FAILED:
                     result.state = FAILED
-                    result.message = f"{ledger.failed.reason}; {_BACK}"
-                    result.by_node = ledger.failed.by_node
+                    result.message = f"{failed.reason}; {_BACK}"
+                    result.by_node = failed.by_node
                 if self._leave and not verdict.warning:
                     note_reason(store, ledger, "")
                     if result.state != FAILED:
@@ -145,8 +149,8 @@ class Settlement:
                     f"{before}; kubelet is not well with the file of before either: {verdict.reason}"
                 )
                 result.by_node = True
-                if ledger.failed is not None:
-                    ledger.failed = ledger.failed._replace(by_node=True)
+                if failed is not None:
+                    ledger.failed = failed._replace(by_node=True)
                     store.save_ledger(ledger)
                 return False
             result.state, result.message, result.by_node = FAILED, verdict.reason, verdict.by_node

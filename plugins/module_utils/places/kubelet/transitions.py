@@ -194,24 +194,27 @@ def restore(store: Store, ledger: Ledger, backup: Backup) -> bool:
 
     :returns: False: there is no backup, and the file is as it is.
     """
-    pending = ledger.pending
-    found = store.file()
-    here = ledger.digest(found.data)
-    if pending is None or here == pending.content:
-        return True
-    if backup.previous is None:
-        _give_up(store, ledger)
-        return False
-    if here == pending.undone:
-        _make_way(ledger, backup, found.data)
-        store.save_backup(backup)
-    else:
-        # Somebody else has written since: theirs stays, also for a later one; ours goes back.
-        backup.previous = _reverted(found, backup.previous, ledger)
-        store.save_backup(backup)
-        ledger.pending = pending._replace(content=ledger.digest(backup.previous.data))
-        store.save_ledger(ledger)
-    store.put(backup.previous)
+    while (pending := ledger.pending) is not None:
+        found = store.file()
+        here = ledger.digest(found.data)
+        if here == pending.content:
+            break
+        if backup.previous is None:
+            _give_up(store, ledger)
+            return False
+        if here == pending.undone:
+            _make_way(ledger, backup, found.data)
+            store.save_backup(backup)
+        else:
+            # Somebody else has written since: theirs stays, also for a later one; ours goes back.
+            backup.previous = _reverted(found, backup.previous, ledger)
+            store.save_backup(backup)
+            ledger.pending = pending._replace(content=ledger.digest(backup.previous.data))
+            store.save_ledger(ledger)
+        # Notes take their time: what others wrote meanwhile counts, too.
+        if store.file() == found:
+            store.put(backup.previous)
+            break
     return True
 
 

@@ -95,6 +95,17 @@ def test_garbage_is_taken_and_blocks_nothing(tmp_path: Path, caplog: pytest.LogC
     assert "s3cret-garbage" not in caplog.text
 
 
+def test_a_message_full_of_garbage_is_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        async with webhook(tmp_path) as (_engine, post):
+            caplog.clear()
+            assert await post(b"[" + b"7," * 999 + b"{}]") == 202
+
+    asyncio.run(scenario())
+    said = [line for line in caplog.messages if "a message of no use" in line]
+    assert said == ["a message of no use was acknowledged: not_an_event, no_data"]
+
+
 def test_only_who_has_the_token_is_heard(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("first-token\n")

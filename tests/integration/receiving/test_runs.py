@@ -291,6 +291,10 @@ def test_another_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
         ({"broker": {"type": "kafka"}}, "broker.type is not one of gcp-pubsub, rabbitmq, webhook"),
         ({"broker": {"type": "webhook", "listen": "here"}}, "broker.listen is not an address"),
         ({"broker": {"type": "webhook", "listen": ":1", "x": 1}}, "unknown: x"),
+        ({"broker": {"type": "webhook", "listen": ":1"}}, "only on loopback"),
+        ({"broker": {"type": "webhook", "listen": "0.0.0.0:1"}}, "only on loopback"),
+        ({"broker": {"type": "webhook", "listen": "127.example.com:1"}}, "only on loopback"),
+        ({"broker": {"type": "webhook", "listen": {"address": "::"}}}, "only on loopback"),
         ({"broker": {"type": "webhook", "listen": ":1"}, "batch": {"size": 1001}}, "size is not a number"),
         (
             {"broker": {"type": "rabbitmq", "topic": "t", "subscription": "s"}},
@@ -309,7 +313,7 @@ def test_options_that_cannot_be_used_end_it_at_once(tmp_path: Path, options: Any
 
     main = __import__("runpy").run_path(str(SOURCE))["main"]
     with pytest.raises(ConfigurationError, match=words) as error:
-        asyncio.run(main(Engine(), {"run_dir": str(tmp_path / "runs"), **options}))
+        asyncio.run(asyncio.wait_for(main(Engine(), {"run_dir": str(tmp_path / "runs"), **options}), 10))
     assert "s3cret" not in str(error.value)
 
 

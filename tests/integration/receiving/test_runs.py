@@ -12,6 +12,7 @@ import fcntl
 import itertools
 import json
 import logging
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -280,6 +281,24 @@ def test_another_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
                 # Nobody works there yet.
                 assert Path(engine.events[0]["run"]).exists()
             assert len(engine.batches) == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_directory_that_was_cleaned_up_is_made_again(tmp_path: Path) -> None:
+    """As what cleans up temporary files does, which knows nothing of who will need one."""
+
+    async def scenario() -> None:
+        async with webhook(tmp_path) as (engine, post):
+            await post(cloud_event("cls-1"))
+            await engine.until(lambda engine: engine.ended == 1)
+            await until(lambda: not Path(engine.events[0]["run"]).exists())
+            shutil.rmtree(tmp_path / "runs")
+            await post(cloud_event("cls-2"))
+            await engine.until(lambda engine: engine.ended == 2, 20)
+            assert engine.clusters == ["cls-1", "cls-2"]
+            assert (tmp_path / "runs").stat().st_mode & 0o777 == 0o700
+        assert not list((tmp_path / "runs").iterdir())
 
     asyncio.run(scenario())
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.integration.adapter.test_deletion import made, managed
-from tests.integration.adapter.world import World
+from tests.integration.adapter.world import PROJECT, World
 
 
 def own(world: World, cluster: str, data: dict[str, Any]) -> None:
@@ -25,3 +27,12 @@ def test_a_status_that_names_anothers_secrets_keeps_nobody_from_going(world: Wor
     handled = world.handle(first, second, third)
     assert [one.entry()["state"] for one in handled] == ["deleted"] * 3
     assert not any(managed(world, cluster) for cluster in (first, second, third))
+
+
+@pytest.mark.parametrize("policy", ["user-managed", "user-managed:", "evil:us-east1", "regional"])
+def test_a_replication_that_is_none_is_not_everywhere(world: World, policy: str) -> None:
+    world.spec = {"execution": "inline"}
+    cluster = world.cluster(gcp={"projectId": PROJECT, "replicationPolicy": policy})
+    handled = world.one(cluster)
+    assert (handled.entry()["state"], handled.entry()["reason"]) == ("refused", "InvalidClusterSpec")
+    assert world.versions(cluster) == 0

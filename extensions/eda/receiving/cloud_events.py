@@ -22,10 +22,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tra
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import check_cluster_id
 
-__all__ = ["GARBAGE", "LARGEST", "Event", "Read", "read_message"]
+__all__ = ["GARBAGE", "LARGEST", "MOST", "Event", "Read", "read_message"]
 
 # Bytes of a message: the brokers' own limits are far above what an event of the sentinel has.
 LARGEST = 1024 * 1024
+# Events of one message: a broker bounds how many messages are held, and not what is in them.
+MOST = 1000
 # Why a message, or an event in it, is of no use. A fixed list, since metrics have it as a label.
 GARBAGE = ("too_large", "not_json", "not_an_event", "no_data", "no_id", "bad_id")
 _UNKNOWN = "unknown"
@@ -72,6 +74,8 @@ def read_message(body: bytes, headers: Optional[Mapping[str, Any]] = None) -> Re
         return Read(garbage=(str(garbage),))
     # The batched mode of HTTP.
     documents = document if isinstance(document, list) else [document]
+    if len(documents) > MOST:
+        return Read(garbage=("too_large",))
     events: list[Event] = []
     unusable: list[str] = []
     for one in documents:

@@ -122,6 +122,7 @@ class Directories:
             raise ConfigurationError(
                 f"run_dir {shown_path(str(self._base))} is not a directory of this user alone", "chmod 700"
             )
+        self._orphans = []
         for path in sorted(self._base.iterdir()):
             self._adopt(path)
         self._own = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=self._base))
@@ -148,7 +149,13 @@ class Directories:
     def create(self, batch: Batch) -> RunDirectory:
         """A directory for the next run."""
         self._number += 1
-        return RunDirectory.create(self._own / str(self._number), batch)
+        try:
+            return RunDirectory.create(self._own / str(self._number), batch)
+        except FileNotFoundError:
+            # What cleans up temporary files takes what nobody used for days.
+            self._owner.close()
+            self.open()
+            return RunDirectory.create(self._own / str(self._number), batch)
 
     def elsewhere(self) -> Collection[str]:
         """The clusters that runs of killed processes still work on."""
@@ -157,9 +164,9 @@ class Directories:
         gone = [run for run in self._orphans if run.remove()]
         self._orphans = [run for run in self._orphans if run not in gone]
         for run in gone:
-            left = {_OWNER}.issuperset(one.name for one in run.path.parent.iterdir())
-            if left:
-                shutil.rmtree(run.path.parent, ignore_errors=True)
+            with suppress(OSError):
+                if {_OWNER}.issuperset(one.name for one in run.path.parent.iterdir()):
+                    shutil.rmtree(run.path.parent, ignore_errors=True)
         return {cluster for run in self._orphans for cluster in run.clusters()}
 
     def close(self) -> None:

@@ -82,7 +82,11 @@ class Receiving:
         found = read_message(message.body, message.headers)
         for word in found.garbage:
             self._telling.garbage(word)
-            LOGGER.warning("a message of no use was acknowledged: %s", word)
+        if found.garbage:
+            # One line, however much there is in it.
+            LOGGER.warning(
+                "a message of no use was acknowledged: %s", ", ".join(dict.fromkeys(found.garbage))
+            )
         if not found.events:
             self._finish([_Held(message.token, 1, _GARBAGE)])
             return

@@ -26,6 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reading import conditions_of
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.settings import replication_of
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_NAMESPACE,
     check_cluster_id,
@@ -139,6 +140,7 @@ def decide(
     try:
         check_cluster_id(cluster_id)
         _check(project, namespace)
+        replication = _replication(cluster)
     except ConfigurationError as error:
         return Refuse("InvalidClusterSpec", error.message)
     try:
@@ -151,7 +153,7 @@ def decide(
         generation=generation_of(cluster),
         project=project,
         namespace=namespace,
-        replication=_first(_part(cluster, "gcp"), _REPLICATION_FIELDS) or "automatic",
+        replication=replication,
         traceparent=traceparent,
     )
     return Apply(order, document)
@@ -223,6 +225,18 @@ def _check(project: str, namespace: str) -> None:
         raise ConfigurationError(
             f"placement's namespace {quoted(namespace)} is not lower case letters, digits and dashes"
         )
+
+
+def _replication(cluster: Mapping[str, Any]) -> str:
+    """Where Google may keep the secret: what is not understood must not become anywhere."""
+    text = _first(_part(cluster, "gcp"), _REPLICATION_FIELDS) or "automatic"
+    try:
+        replication_of(text)
+    except ConfigurationError:
+        raise ConfigurationError(
+            "spec.gcp.replicationPolicy is neither automatic nor user-managed:LOCATION,LOCATION"
+        ) from None
+    return text
 
 
 def _project(cluster: Mapping[str, Any]) -> Optional[str]:

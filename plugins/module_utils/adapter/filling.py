@@ -65,7 +65,7 @@ _RESERVED_LABELS = frozenset(
     }
 )
 _RESERVED_PREFIXES = ("hyperfleet.io/", "batch.kubernetes.io/")
-_LOOPBACK = re.compile(r"localhost\Z|127\.|::1\Z")
+_LOOPBACK = re.compile(r"localhost\Z|127\.[0-9.]+\Z|::1\Z")
 
 
 def snake(name: str) -> str:

@@ -115,9 +115,17 @@ class Places:
         return self._removed(k8s_pull_secret, targets, names)
 
     def _removed(self, task: Any, targets: list[dict[str, Any]], names: list[str]) -> list[Gone]:
+        entries: dict[int, dict[str, Any]] = {}
+        left = list(range(len(targets)))
+        while left:
+            # A status can name what is another cluster's, and a task refuses to do one thing for two.
+            first = {names[index]: index for index in reversed(left)}
+            now = sorted(first.values())
+            entries.update(zip(now, self._run(task, [targets[index] for index in now])))
+            left = sorted(set(left) - set(now))
         return [
             Gone(name, bool(entry.get("changed")), entry.get("kind"), str(entry.get("msg") or ""))
-            for name, entry in zip(names, self._run(task, targets))
+            for name, entry in ((name, entries[index]) for index, name in enumerate(names))
         ]
 
     def _placed(self, apply: Apply, stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     Connection,
     TokenFile,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import translate
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import (
+    RequestRefused,
+    translate,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline, Retrier
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Answer, Late, Transport
 
@@ -34,6 +37,12 @@ PAGE = 100
 # A page of a hundred clusters, each with the largest pull secret that etcd would take, has a fifth of it.
 _LARGEST = 256 << 20
 _JSON = "application/json"
+
+
+class _TooMuch(Unavailable):
+    """JSON that is too deep, or has too long a number, to be read: the same the next time."""
+
+    retryable = False
 
 
 def imports() -> Any:
@@ -113,7 +122,11 @@ class Api:
     ) -> tuple[list[Any], int]:
         """(a page of a list, how many items there are on all pages)"""
         asked = urlencode([("page", str(number)), ("size", str(PAGE)), *query], quote_via=quote)
-        answer = self.get(f"{path}?{asked}", what, deadline, traceparent)
+        try:
+            answer = self.get(f"{path}?{asked}", what, deadline, traceparent)
+        except _TooMuch:
+            # One tenant's doing: whoever asks for each by itself gets the others.
+            raise RequestRefused(f"{what} at {self.place}: the answer cannot be read") from None
         items, total = answer.get("items"), answer.get("total")
         if not isinstance(items, list):
             raise Unavailable(f"{what} at {self.place}: the answer is not a list of {what}")
@@ -173,9 +186,11 @@ class Api:
     def _object(self, answer: Answer, what: str) -> dict[str, Any]:
         try:
             document = json.loads(answer.data)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            known = isinstance(error, (json.JSONDecodeError, UnicodeDecodeError))
             # The decoder's error holds the document.
-            raise Unavailable(f"{what} at {self.place}: the answer is not JSON") from None
+            kind = Unavailable if known else _TooMuch
+            raise kind(f"{what} at {self.place}: the answer is not JSON") from None
         if not isinstance(document, dict):
             raise Unavailable(f"{what} at {self.place}: the answer is not an object")
         return document

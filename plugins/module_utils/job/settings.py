@@ -23,7 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import MISPLACED, misplaced
 
-__all__ = ["LEVELS", "VARIABLES", "JobSettings", "read_environment"]
+__all__ = ["LEVELS", "VARIABLES", "JobSettings", "read_environment", "replication_of"]
 
 # What the log names: not the place for PULL_SECRET_DATA.
 _SHOWN = (
@@ -87,7 +87,7 @@ def read_environment(environment: Mapping[str, str]) -> JobSettings:
         cluster_id = check_cluster_id(environment["CLUSTER_ID"].strip())
     except ConfigurationError as error:
         raise reworded(error, VARIABLES) from None
-    replication, locations = _replication(environment.get("REPLICATION_POLICY") or "automatic")
+    replication, locations = replication_of(environment.get("REPLICATION_POLICY") or "automatic")
     return JobSettings(
         cluster_id=cluster_id,
         cluster_name=environment["CLUSTER_NAME"].strip(),
@@ -124,7 +124,11 @@ def _trace(text: str) -> Optional[str]:
     return found.group(1) if found else None
 
 
-def _replication(text: str) -> tuple[str, tuple[str, ...]]:
+def replication_of(text: str) -> tuple[str, tuple[str, ...]]:
+    """The module's ``replication`` and ``locations``.
+
+    :raises ConfigurationError: it is neither.
+    """
     policy, _separator, places = text.strip().partition(":")
     locations = tuple(place.strip() for place in places.split(",") if place.strip())
     if policy == "automatic" and not locations:

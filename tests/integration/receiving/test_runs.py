@@ -12,6 +12,7 @@ import fcntl
 import itertools
 import json
 import logging
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,17 @@ def test_garbage_is_taken_and_blocks_nothing(tmp_path: Path, caplog: pytest.LogC
     asyncio.run(scenario())
     assert caplog.text.count("a message of no use was acknowledged") >= 5
     assert "s3cret-garbage" not in caplog.text
+
+
+def test_a_message_full_of_garbage_is_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        async with webhook(tmp_path) as (_engine, post):
+            caplog.clear()
+            assert await post(b"[" + b"7," * 999 + b"{}]") == 202
+
+    asyncio.run(scenario())
+    said = [line for line in caplog.messages if "a message of no use" in line]
+    assert said == ["a message of no use was acknowledged: not_an_event, no_data"]
 
 
 def test_only_who_has_the_token_is_heard(tmp_path: Path) -> None:
@@ -273,6 +285,24 @@ def test_another_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+def test_a_directory_that_was_cleaned_up_is_made_again(tmp_path: Path) -> None:
+    """As what cleans up temporary files does, which knows nothing of who will need one."""
+
+    async def scenario() -> None:
+        async with webhook(tmp_path) as (engine, post):
+            await post(cloud_event("cls-1"))
+            await engine.until(lambda engine: engine.ended == 1)
+            await until(lambda: not Path(engine.events[0]["run"]).exists())
+            shutil.rmtree(tmp_path / "runs")
+            await post(cloud_event("cls-2"))
+            await engine.until(lambda engine: engine.ended == 2, 20)
+            assert engine.clusters == ["cls-1", "cls-2"]
+            assert (tmp_path / "runs").stat().st_mode & 0o777 == 0o700
+        assert not list((tmp_path / "runs").iterdir())
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -280,6 +310,10 @@ def test_another_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
         ({"broker": {"type": "kafka"}}, "broker.type is not one of gcp-pubsub, rabbitmq, webhook"),
         ({"broker": {"type": "webhook", "listen": "here"}}, "broker.listen is not an address"),
         ({"broker": {"type": "webhook", "listen": ":1", "x": 1}}, "unknown: x"),
+        ({"broker": {"type": "webhook", "listen": ":1"}}, "only on loopback"),
+        ({"broker": {"type": "webhook", "listen": "0.0.0.0:1"}}, "only on loopback"),
+        ({"broker": {"type": "webhook", "listen": "127.example.com:1"}}, "only on loopback"),
+        ({"broker": {"type": "webhook", "listen": {"address": "::"}}}, "only on loopback"),
         ({"broker": {"type": "webhook", "listen": ":1"}, "batch": {"size": 1001}}, "size is not a number"),
         (
             {"broker": {"type": "rabbitmq", "topic": "t", "subscription": "s"}},
@@ -305,7 +339,7 @@ def test_options_that_cannot_be_used_end_it_at_once(
     monkeypatch.delenv("GOOGLE_CLOUD_PROJECT", raising=False)
     main = __import__("runpy").run_path(str(SOURCE))["main"]
     with pytest.raises(ConfigurationError, match=words) as error:
-        asyncio.run(main(Engine(), {"run_dir": str(tmp_path / "runs"), **options}))
+        asyncio.run(asyncio.wait_for(main(Engine(), {"run_dir": str(tmp_path / "runs"), **options}), 10))
     assert "s3cret" not in str(error.value)
 
 

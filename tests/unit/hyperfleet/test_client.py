@@ -270,6 +270,25 @@ def test_an_api_without_search_refuses(world: World, deadline: Deadline, status:
         world.client().find_clusters(["cls-1"], deadline)
 
 
+@pytest.mark.parametrize("held", ["[" * 2000 + "]" * 2000, "1" * 5000], ids=["deep", "long number"])
+def test_one_clusters_json_keeps_no_other_from_being_read(
+    world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch, held: str
+) -> None:
+    """A tenant writes the spec: what Python cannot read of one must not be the end of a search for many."""
+    client = world.client()
+    body = b'{"items": [{"id": "cls-1"}, {"id": "cls-2", "spec": {"x": %s}}], "total": 2}' % held.encode()
+    asked: list[str] = []
+
+    def request(_method: str, path: str, **_options: object) -> Answer:
+        asked.append(path)
+        return Answer(200, {}, body)
+
+    monkeypatch.setattr(client._api._transport, "request", request)
+    with pytest.raises(RequestRefused, match="cannot be read"):
+        client.find_clusters(["cls-1", "cls-2"], deadline)
+    assert len(asked) == 2, "each way of writing the list, and no second try of either"
+
+
 def test_a_search_that_is_ignored_counts_as_refused(world: World, deadline: Deadline) -> None:
     world.lab.faults.add(path=CLUSTERS, body='{"items": [{"id": "another"}], "total": 1}')
     with pytest.raises(RequestRefused, match="ignored"):

@@ -45,7 +45,8 @@ options:
         emulator, as is C(PUBSUB_EMULATOR_HOST)), C(ackDeadline).
       - C(type=webhook) with C(listen) (C(address), C(127.0.0.1) by default, and C(port), 8081 by default, or
         both as C(127.0.0.1:8081)), C(path), C(tokenFile) (what requests have to carry
-        as a bearer token). It answers 202 when the event is in the collection, which is in memory.
+        as a bearer token; only on loopback may it be left out). It answers 202 when the event is in the
+        collection, which is in memory.
       - All have C(prefetch), the number of messages that are held at most, twice O(batch) by default.
     type: dict
   batch:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import ipaddress
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -74,11 +75,14 @@ class Webhook(Broker):
         path = text(options, "path", "/")
         if not path.startswith("/"):
             raise ConfigurationError("broker.path does not begin with /")
+        host = host.strip("[]")
         token = TokenFile(text(options, "token_file")) if options.get("token_file") else None
         if token is not None:
             token.token()
+        elif not _is_loopback(host):
+            raise ConfigurationError("broker.token_file is missing: only on loopback may anybody send events")
         held = number(options, "prefetch", prefetch, 10**6)
-        return cls(host.strip("[]"), int(port), path, held, token, web)
+        return cls(host, int(port), path, held, token, web)
 
     async def run(self, take: Take, telling: Telling) -> None:
         """See ``Broker``."""
@@ -138,6 +142,14 @@ def _listen(value: Any) -> tuple[str, str]:
         value = SimpleNamespace(**value)
     address, port = getattr(value, "address", None), getattr(value, "port", None)
     return str(address or "127.0.0.1"), str(8081 if port is None else port)
+
+
+def _is_loopback(host: str) -> bool:
+    """No host at all is all addresses."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _is_allowed(request: Any, token: TokenFile) -> bool:

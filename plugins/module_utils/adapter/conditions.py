@@ -34,7 +34,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     Condition,
     Report,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import kubernetes_secret_name
 
 __all__ = [
     "DELETED",
@@ -293,7 +292,7 @@ def _places(order: Order) -> dict[str, Any]:
         "gcp_secret": gcp_secret(order),
         "management_secret": {
             "namespace": order.namespace,
-            "name": order.k8s_secret_name or kubernetes_secret_name(order.cluster_id),
+            "name": order.placed_as,
         },
     }
 

@@ -31,10 +31,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.mod
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
-    gcp_secret_id,
-    kubernetes_secret_name,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     gcp_pull_secret,
@@ -141,7 +137,7 @@ class Places:
             "cluster_id": order.cluster_id,
             "cluster_name": order.cluster_name,
             "namespace": order.namespace,
-            "name": order.k8s_secret_name or kubernetes_secret_name(order.cluster_id),
+            "name": order.placed_as,
             "gcp_secret_path": f"{path}/versions/latest",
             "source": source,
         }
@@ -170,7 +166,7 @@ def _stored(apply: Apply) -> dict[str, Any]:
         "cluster_id": order.cluster_id,
         "cluster_name": order.cluster_name,
         "project": order.project,
-        "secret": order.secret_name or gcp_secret_id(order.cluster_id),
+        "secret": order.stored_as,
         "source": {"inline": apply.document.decode("utf-8", "surrogatepass")},
     }
     policy, _colon, locations = order.replication.partition(":")

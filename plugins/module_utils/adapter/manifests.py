@@ -139,8 +139,8 @@ def content_digest(order: Order, document: bytes, key: bytes) -> str:
         order.project,
         order.namespace,
         order.replication,
-        _secret_name(order),
-        _k8s_secret_name(order),
+        order.stored_as,
+        order.placed_as,
     ]
     # A document cannot begin earlier than it does: what is before it is JSON of one line.
     said = json.dumps(parts).encode() + b"\n" + document
@@ -286,23 +286,15 @@ def _annotations(order: Order) -> dict[str, str]:
     return {names.GENERATION: str(order.generation), names.CLUSTER_ID: order.cluster_id}
 
 
-def _secret_name(order: Order) -> str:
-    return order.secret_name or f"hyperfleet-{order.cluster_id}-pull-secret"
-
-
-def _k8s_secret_name(order: Order) -> str:
-    return order.k8s_secret_name or f"{order.cluster_id}-pull-secret"
-
-
 def _environment(order: Order, settings: JobSettings) -> list[dict[str, Any]]:
     timeout = settings.gcp_api_timeout
     ours: dict[str, Optional[str]] = {
         "CLUSTER_ID": order.cluster_id,
         "CLUSTER_NAME": order.cluster_name,
         "GCP_PROJECT_ID": order.project,
-        "SECRET_NAME": _secret_name(order),
+        "SECRET_NAME": order.stored_as,
         "MANAGEMENT_NAMESPACE": order.namespace,
-        "K8S_SECRET_NAME": _k8s_secret_name(order),
+        "K8S_SECRET_NAME": order.placed_as,
         "REPLICATION_POLICY": order.replication,
         "LOG_LEVEL": settings.log_level,
         "LOG_FORMAT": settings.log_format,

@@ -10,6 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
+    gcp_secret_id,
+    kubernetes_secret_name,
+)
+
 __all__ = ["CREATED", "FAILED", "PENDING", "RUNNING", "STUCK", "SUCCEEDED", "Observed", "Order"]
 
 # What a cluster's work is in, whether a Job does it or we.
@@ -42,6 +47,16 @@ class Order:
     secret_name: Optional[str] = None
     k8s_secret_name: Optional[str] = None
     traceparent: Optional[str] = None
+
+    @property
+    def stored_as(self) -> str:
+        """The secret's name in Secret Manager."""
+        return self.secret_name or gcp_secret_id(self.cluster_id)
+
+    @property
+    def placed_as(self) -> str:
+        """The Secret's name in the management cluster."""
+        return self.k8s_secret_name or kubernetes_secret_name(self.cluster_id)
 
 
 @dataclass(frozen=True)

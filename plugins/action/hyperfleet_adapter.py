@@ -17,7 +17,10 @@ from typing import Any, ClassVar, Optional
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import contract, now
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
+    contract,
+    now,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
     fitting,
     safely,

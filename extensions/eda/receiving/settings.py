@@ -26,7 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 
 __all__ = ["Settings", "parse_settings"]
 
-_CONFIG = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config"
+_CONFIG = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config"
 _OPTIONS = ("adapter_config", "broker", "batch", "run_dir", "start_timeout", "tries")
 _BATCH = ("size", "window")
 _MOST = 1000

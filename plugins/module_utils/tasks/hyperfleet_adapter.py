@@ -11,26 +11,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, Optional, cast
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
     AdapterConfig,
     Logging,
     load,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.dry_run import DryRun
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import Engine
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.inline import Places
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import Jobs
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.engine import Engine
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import Places
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
     Handled,
     log_entries,
     whole,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.sweep import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.sweep import (
     everything,
     leftovers,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.work import Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.dry_run import DryRun
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.work import Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     PullSecretError,

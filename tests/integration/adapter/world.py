@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import Handled
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import Handled
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from tests.integration.k8s.world import docker_config, held

@@ -36,7 +36,10 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.settings import Settings
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
 from ansible_collections.hyperfleet.pull_secret.plugins.action import hyperfleet_adapter as action
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import contract, now
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
+    contract,
+    now,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter

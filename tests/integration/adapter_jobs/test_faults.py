@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import Jobs
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     DependencyMissing,
     PermissionDenied,

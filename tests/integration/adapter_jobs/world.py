@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import Jobs, Removal
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs, Removal
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed, Order
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config import load
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import load
 from tests.integration.adapter_story.rights import PAGE, documented, granted
 
 _TEXT = PAGE.read_text(encoding="utf-8")

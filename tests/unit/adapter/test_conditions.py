@@ -10,9 +10,15 @@ from typing import Any, Optional
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import conditions
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.conditions import Subject, Told
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.deciding import Refuse, Wait
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import conditions
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import (
+    Subject,
+    Told,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
+    Refuse,
+    Wait,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import (
     CREATED,
     FAILED,

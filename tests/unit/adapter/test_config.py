@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.preconditions import SEED
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
     AdapterConfig,
     load,
     parse,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.preconditions import SEED
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from tests.unit.adapter.documents import SEED_EXAMPLE, document, job
 
@@ -93,7 +93,7 @@ def _defaults(schema: Any) -> Any:
 
 
 def test_what_the_schema_calls_defaults_are_those_that_are_filled() -> None:
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.schema import SCHEMA
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.schema import SCHEMA
 
     written = document(execution="inline")
     defaults = _defaults(SCHEMA)

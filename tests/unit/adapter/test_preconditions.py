@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.preconditions import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.preconditions import (
     SEED,
     Preconditions,
     Unmet,
@@ -336,7 +336,7 @@ def test_the_evaluators_command_line_is_not_loaded() -> None:
     """It takes longer than all else: 0.3 s a process."""
     code = (
         "import conftest, sys, logging\n"
-        "from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.preconditions "
+        "from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.preconditions "
         "import SEED, Preconditions\n"
         "assert Preconditions(SEED).unmet({}, {})\n"
         "assert 'prompt_toolkit' not in sys.modules and 'cel' not in sys.modules\n"

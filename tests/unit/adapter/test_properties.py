@@ -15,13 +15,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config import (
-    AdapterConfig,
-    parse,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.preconditions import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.preconditions import (
     SEED,
     Preconditions,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
+    AdapterConfig,
+    parse,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (

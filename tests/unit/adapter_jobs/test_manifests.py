@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import manifests, names
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.fitting import refusal
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import manifests
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.fitting import refusal
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from tests.integration.adapter_jobs.world import DOCUMENT, JobTemplate, order

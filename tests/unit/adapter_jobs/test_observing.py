@@ -11,7 +11,8 @@ from typing import Any, Optional
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names, observing, seen
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import observing, seen
 
 NOW = seen.seconds_of("2026-01-02T03:10:00Z")
 AGO = "2026-01-02T03:00:00Z"

@@ -13,8 +13,7 @@ from typing import Any, Optional
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import model
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.planning import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.planning import (
     ENDING,
     HOLD,
     KEEP,
@@ -23,11 +22,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.pla
     make_plan,
     pause,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.seen import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.seen import (
     COMPLETE,
     FAILED,
     Job,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
 
 NOW = 1_000_000.0
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import result
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import result
 
 WHOLE: dict[str, Any] = {
     "result": "failure",

@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.expressions import Part
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tokens import Token
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.view import is_current
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.expressions import Part
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.tokens import Token
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.view import is_current
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
 
 __all__ = ["not_available", "why"]

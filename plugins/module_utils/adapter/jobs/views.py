@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.seen import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.seen import (
     Job,
     Pod,
     pods_of,

@@ -10,13 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.expressions import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.expressions import (
     Expression,
     compiled,
     context,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.reasons import not_available, why
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.view import Unseen, view
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.reasons import (
+    not_available,
+    why,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.view import Unseen, view
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
 

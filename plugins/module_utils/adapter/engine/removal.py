@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Callable, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.deciding import Remove
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.inline import Gone, Places
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import Remove
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import Gone, Places
 
 __all__ = ["Removing", "TakenBack", "take_back"]
 

@@ -21,7 +21,7 @@ import threading
 import time
 from typing import Any, Union
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tokens import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.tokens import (
     Token,
     conjuncts,
     loop_variables,
@@ -32,7 +32,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tok
     text,
     tokens,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.view import ROOTS
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.view import ROOTS
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     missing_package,

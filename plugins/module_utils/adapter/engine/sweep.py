@@ -10,13 +10,13 @@ import itertools
 from collections.abc import Iterator
 from typing import Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import Engine
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.engine import Engine
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
     GONE,
     NOT_DONE,
     Handled,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.work import Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.work import Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure, run_batch
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound, PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient

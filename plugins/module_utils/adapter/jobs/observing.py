@@ -15,13 +15,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import model, result, seen
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.manifests import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import model
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import result, seen
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.manifests import (
     CONTAINER,
     INPUT_IS_WRONG,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.seen import Job, Pod
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.seen import Job, Pod
 
 __all__ = ["GRACE", "observe", "record"]
 

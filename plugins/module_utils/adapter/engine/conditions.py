@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.deciding import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
     Refuse,
     Wait,
     gcp_secret,

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.conditions import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import (
     Told,
     again_after,
 )

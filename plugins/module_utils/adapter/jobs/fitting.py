@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import model
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.manifests import LARGEST
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.manifests import LARGEST
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
 
 __all__ = ["refusal"]

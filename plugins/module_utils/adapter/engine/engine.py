@@ -16,11 +16,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Callable, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import conditions
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.breaker import Breaker
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.conditions import Subject, Told
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config import AdapterConfig
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.deciding import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.preconditions import (
+    Preconditions,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
+    AdapterConfig,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import conditions
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.breaker import Breaker
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import (
+    Subject,
+    Told,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
     Apply,
     Refuse,
     Remove,
@@ -29,26 +37,23 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.dec
     generation_of,
     may_hold,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.inline import Places
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import ENDED, Removal
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import FAILED, Observed
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.preconditions import (
-    Preconditions,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.reading import Clusters
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.removal import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import Places
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.reading import Clusters
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.removal import (
     Removing,
     TakenBack,
     take_back,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.results import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
     DISCARDED,
     GONE,
     NOT_DONE,
     REPORTED,
     Handled,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.work import Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.work import Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import ENDED, Removal
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import FAILED, Observed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure, run_batch
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     Internal,

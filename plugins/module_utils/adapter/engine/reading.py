@@ -10,7 +10,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.breaker import Breaker, again
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.breaker import (
+    Breaker,
+    again,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure, run_batch
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import (

@@ -15,25 +15,26 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, Optional, Protocol
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import model, names
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import (
     manifests,
-    model,
-    names,
     observing,
     planning,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.data_secrets import DataSecrets
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.digest_key import DigestKey
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.fitting import refusal
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.masking import masked
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed, Order
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.planning import Plan
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.removing import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.data_secrets import (
+    DataSecrets,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.digest_key import DigestKey
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.fitting import refusal
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.masking import masked
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.planning import Plan
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.removing import (
     Removal,
     Remover,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.seen import Job
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.views import Views
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.seen import Job
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.views import Views
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed, Order
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     OwnershipConflict,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.manifests import data_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.manifests import data_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import OwnershipConflict
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (

@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.conditions import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import (
     is_retryable,
     reason_of,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.deciding import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
     Apply,
     Place,
     gcp_secret,

@@ -23,9 +23,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Callable, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import model, seen
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import model
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import seen
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.seen import Job
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.seen import Job
 
 __all__ = ["ENDING", "HOLD", "KEEP", "MAKE", "Plan", "make_plan", "pause"]
 

@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Callable, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.breaker import Breaker, again
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.deciding import Apply
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import Jobs, Removal
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.breaker import (
+    Breaker,
+    again,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import Apply
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs, Removal
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, Optional, Union
 from urllib.parse import unquote, urlsplit
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.parts import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.parts import (
     Broker,
     HyperFleet,
     JobTemplate,

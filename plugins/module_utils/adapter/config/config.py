@@ -15,15 +15,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.checking import check
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.filling import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.preconditions import (
+    SEED,
+    Preconditions,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.checking import check
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.filling import (
     duration,
     fill_broker,
     fill_hyperfleet,
     fill_job,
     snake,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.parts import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.parts import (
     Batch,
     Broker,
     Deletion,
@@ -31,10 +35,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.par
     JobTemplate,
     Logging,
     Metrics,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.preconditions import (
-    SEED,
-    Preconditions,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (

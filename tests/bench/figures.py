@@ -51,11 +51,13 @@ def stamp(path: Path) -> tuple[int, int] | None:
     return found.st_ino, found.st_mtime_ns
 
 
-def conclude(directory: Path, name: str, found: dict[str, Any], goals: Sequence[Goal]) -> int:
-    """Print it, keep it as ``directory/TIME-name.json``; the exit code: 1 where a goal is not reached."""
+def conclude(directory: Path, name: str, found: dict[str, Any], goals: Sequence[Goal]) -> None:
+    """Print it, with the goals that are not reached, and keep it as ``directory/TIME-name.json``.
+
+    No goal that is missed fails a bench: figures depend on the machine, and on what else it does.
+    """
     print(json.dumps(found, indent=2))
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"{time.strftime('%Y-%m-%dT%H%M%SZ', time.gmtime())}-{name}.json"
     path.write_text(json.dumps({"machine": machine(), name: found}, indent=2) + "\n")
     print("", *goals, path, sep="\n")
-    return 0 if all(goal.reached for goal in goals) else 1

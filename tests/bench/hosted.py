@@ -164,9 +164,10 @@ def main() -> int:
         return 1
     if runs:
         print("", *table(runs), "", sep="\n")
-    return conclude(
+    conclude(
         options.results, "hosted", {**found, "runs": [run.as_json() for run in runs]}, _goals(found, runs)
     )
+    return 0
 
 
 def _goals(found: dict[str, Any], runs: Sequence[Run]) -> list[Goal]:

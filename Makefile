@@ -21,6 +21,10 @@ LINT := .venvs/lint/bin
 WORKERS ?= auto
 REAL_WORKERS ?= 0
 PYTEST_ARGS ?=
+# Every test is in one of three parts: the marker `exhaustive` is for what tries the same in every other way.
+FAST := not real and not exhaustive
+EXHAUSTIVE := exhaustive and not real
+REAL := real
 PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # `make lab-up LAB=real` puts the real control plane in the place of the Kubernetes stand-in.
@@ -28,7 +32,8 @@ LAB ?=
 # `make nodes-up KUBELET=3` gives the nodes kubelets, control planes and a registry.
 KUBELET ?=
 
-# What runs before each part; `make test` has the checks give way to the tests beside them.
+# What runs before each part; `make test` has the checks give way to the tests beside them, and `make test-real`
+# all else to the real parts, whose timing matters.
 NICE ?=
 PART = @$(NICE) bash tests/tools/part.sh
 MODULE = $(BIN)/python -m
@@ -78,27 +83,33 @@ nodes-down: runtime ## end them, and what killed tests left of theirs
 
 ##@ Tests
 
-.PHONY: test fast unit contract integration
-test: venv lint-env ## lint and test all that needs neither root nor Go
+.PHONY: test fast exhaustive unit contract integration
+test: venv lint-env ## lint, the fast tests, and the built tarball installed and used
 	@$(MAKE) -j2 NICE="nice -n 10" fast lint install-test
 
 fast: override NICE :=
-fast: venv ## the tests that need neither root nor Go
-	$(PART) "tests" $(PYTEST) -n $(WORKERS) -m "not real" tests
+fast: venv ## the tests that need neither root nor Go, but for those that try the same in every other way
+	$(PART) "tests" $(PYTEST) -n $(WORKERS) -m "$(FAST)" tests
+
+exhaustive: venv ## those: every step, every boundary, many examples
+	$(PART) "exhaustive tests" $(PYTEST) -n $(WORKERS) -m "$(EXHAUSTIVE)" tests
 
 unit: venv ## the unit tests
-	$(PART) unit $(PYTEST) -n $(WORKERS) -m "not real" tests/unit
+	$(PART) unit $(PYTEST) -n $(WORKERS) -m "$(FAST)" tests/unit
 
 contract: venv ## the stand-ins held to their contracts
-	$(PART) contract $(PYTEST) -n $(WORKERS) -m "not real" tests/contract
+	$(PART) contract $(PYTEST) -n $(WORKERS) -m "$(FAST)" tests/contract
 
 integration: venv ## the workflows against the stand-ins
-	$(PART) integration $(PYTEST) -n $(WORKERS) -m "not real" tests/integration
+	$(PART) integration $(PYTEST) -n $(WORKERS) -m "$(FAST)" tests/integration
 
-.PHONY: test-real real go nodes-build matrix sanity-matrix sanity-python3.9
-test-real: venv go ## all other tests: the real control plane, the oracle, both ends of the ansible-core range
-	@$(MAKE) -j2 NICE="nice -n 19" real sanity-matrix
-	@$(MAKE) matrix
+.PHONY: test-real real beside-real go nodes-build matrix sanity-matrix sanity-python3.9
+test-real: venv go ## all other tests: the real control plane, the oracle, both ends of the ansible-core range, the exhaustive ones
+	@$(MAKE) -j2 NICE="nice -n 19" real beside-real
+
+# One after the other, so that the real parts have one neighbour; a sub-make, since -j2 is for those two.
+beside-real:
+	@failed=0; for part in sanity-matrix exhaustive matrix; do $(MAKE) $$part || failed=1; done; exit $$failed
 
 go: venv
 	@$(MODULE) tests.tools.go > /dev/null
@@ -108,7 +119,7 @@ nodes-build: venv go
 
 real: override NICE :=
 real: venv go nodes-build ## the tests of real parts (needs root for some; Go is installed if it is missing)
-	$(PART) "real parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(PYTEST) -n $(REAL_WORKERS) -m real tests
+	$(PART) "real parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(PYTEST) -n $(REAL_WORKERS) -m "$(REAL)" tests
 
 .PHONY: molecule
 molecule: venv ## the molecule scenario of the role node on three real nodes (needs root)
@@ -119,7 +130,7 @@ MATRIX := $(addprefix tests/integration/,workflow merge job gcp/test_ansible.py 
 	tests/docs/test_examples.py tests/secrecy/test_vault.py
 
 matrix: venv ## the tests that start Ansible, on the oldest and the newest ansible-core
-	$(PART) "ansible-core matrix" $(MODULE) tests.tools.matrix $(PYTEST_ARGS) -n $(WORKERS) -m "not real" $(MATRIX)
+	$(PART) "ansible-core matrix" $(MODULE) tests.tools.matrix $(PYTEST_ARGS) -n $(WORKERS) -m "$(FAST)" $(MATRIX)
 
 sanity-matrix: sanity-python3.9 sanity-core2.18 sanity-core2.21 ## ansible-test sanity of both ansible-cores, and on Python 3.9
 
@@ -182,14 +193,14 @@ install-test: build ## install the tarball into a clean environment and provisio
 release-notes: lint-env ## gather the changelog's fragments into CHANGELOG.md
 	$(PART) release-notes $(MODULE) tests.tools.in_tree --keep CHANGELOG.md --keep changelogs/changelog.yaml lint antsibull-changelog release --update-existing
 
-bench: venv go ## measure 1,000 and 10,000 clusters, beside the loop people write today; hosted clusters, the syncer, the adapter (Java; as root), real nodes (as root)
+# Each says which of its goals are not reached; what ends the target is an error, after all have run.
+BENCHES := tests.bench $(addprefix tests.bench.,hosted syncer job adapter_run adapter nodes)
+
+bench: venv go ## measure 1,000 and 10,000 clusters, beside the loop people write today; hosted clusters, the syncer, the job, the adapter (Java; as root), real nodes (as root)
 	@$(MODULE) tests.tools.env bench > /dev/null
-	@$(MODULE) tests.bench
-	@$(MODULE) tests.bench.hosted
-	@$(MODULE) tests.bench.syncer
-	@$(MODULE) tests.bench.job
-	@PATH="$$($(MODULE) tests.tools.go):$$PATH" $(MODULE) tests.bench.adapter
-	@PATH="$$($(MODULE) tests.tools.go):$$PATH" $(MODULE) tests.bench.nodes
+	@export PATH="$$($(MODULE) tests.tools.go):$$PATH"; failed=; \
+	for bench in $(BENCHES); do $(MODULE) $$bench || failed="$$failed $$bench"; done; \
+	if [ -n "$$failed" ]; then echo "error: not measured:$$failed" >&2; exit 1; fi
 
 clean: ## remove what builds and tests leave (environments stay)
 	@rm -rf build dist .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .ansible tests/output importer_result.json

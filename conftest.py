@@ -55,6 +55,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "tests/lab/nodes needs), 'pubsub-emulator', or a command on PATH such as 'go'. Runs in "
         "`make test-real`.",
     )
+    config.addinivalue_line(
+        "markers",
+        "exhaustive: tries in every other way what a test without this marker tries in one. Runs in "
+        "`make exhaustive`, a part of `make test-real`.",
+    )
 
 
 def _lacking(need: str) -> str | None:

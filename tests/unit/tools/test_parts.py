@@ -1,0 +1,65 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``make test`` and ``make test-real`` run every test between them, and none twice."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.bench.figures import Goal, conclude
+
+ROOT = Path(__file__).resolve().parents[3]
+MARKERS = ("real", "exhaustive")
+
+
+def would_run(*targets: str) -> str:
+    """The commands of the targets, as make itself prints them."""
+    make = shutil.which("make")
+    assert make is not None
+    found = subprocess.run(
+        [make, "-n", *targets],
+        cwd=ROOT,
+        env={"PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+@pytest.mark.parametrize(
+    "marked",
+    list(itertools.product((False, True), repeat=len(MARKERS))),
+    ids=lambda one: "-".join(map(str, one)),
+)
+def test_every_test_is_in_exactly_one_part(marked: tuple[bool, ...]) -> None:
+    """Whatever markers it has: a part is an expression of them, over all tests."""
+    parts = re.findall(r'-m pytest .*-m "([^"]*)" tests$', would_run("test", "test-real"), re.MULTILINE)
+    assert len(parts) == 3, parts
+    markers = dict(zip(MARKERS, marked, strict=True))
+    assert [eval(part, {"__builtins__": {}}, markers) for part in parts].count(True) == 1  # noqa: S307
+
+
+def test_nothing_beside_the_real_parts_has_their_priority() -> None:
+    lines = [line for line in would_run("test-real").splitlines() if "tests/tools/part.sh" in line]
+    hurried = [line for line in lines if not line.startswith("nice -n 19 ")]
+    assert [re.findall(r'part\.sh "([^"]*)"', line) for line in hurried] == [["nodes' parts"], ["real parts"]]
+    assert len(lines) > len(hurried)
+
+
+def test_a_goal_that_is_missed_is_said_and_is_no_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    conclude(tmp_path, "example", {"figure": 2}, [Goal("figure", 2, 1), Goal("other", 1, 1)])
+    said = capsys.readouterr().out
+    assert "figure: 2 (asked: at most 1)  NOT REACHED" in said
+    assert said.count("NOT REACHED") == 1
+    assert len(list(tmp_path.glob("*-example.json"))) == 1

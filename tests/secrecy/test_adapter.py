@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.exhaustive import some
 from tests.secrecy.documents import INVALID, VALID
 from tests.secrecy.labs import MANAGED, PROJECT, Labs
 from tests.secrecy.needles import Evidence, Needles
@@ -98,7 +99,7 @@ class Adapter:
         return [str(leak) for leak in (*found, *Needles(self.world.canaries).leaks(left))]
 
 
-@pytest.mark.parametrize("execution", ["job", "inline"])
+@pytest.mark.parametrize("execution", some(["job", "inline"]))
 def test_adapter(watcher: Watcher, labs: Labs, execution: str) -> None:
     """Checked, done, done again, and with every place failing."""
     adapter = Adapter(watcher, labs, execution)

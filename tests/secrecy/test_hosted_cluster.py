@@ -19,13 +19,14 @@ from typing import Any
 
 import pytest
 
+from tests.exhaustive import some
 from tests.lab.kubernetes import KubernetesLab
 from tests.lab.kubernetes.hypershift import BASE
 from tests.lab.kubernetes.resources import RESOURCES
 from tests.secrecy.canary import Canary
 from tests.secrecy.documents import INVALID
 from tests.secrecy.needles import Evidence, Needles
-from tests.secrecy.test_modules import _DOORS, _shown, _task
+from tests.secrecy.test_modules import _shown, _task
 from tests.secrecy.watcher import Recording, Watcher
 
 _MODULE = "hosted_cluster_pull_secret"
@@ -110,7 +111,7 @@ def world(watcher: Watcher) -> Iterator[World]:
         yield World(lab, watcher)
 
 
-@_DOORS
+@pytest.mark.parametrize("module_process", some([False, True]), ids=["ansible's process", "a module's"])
 def test_hosted_clusters_show_nothing_of_their_secrets(
     world: World, watcher: Watcher, module_process: bool
 ) -> None:

@@ -10,6 +10,7 @@ import json
 
 import pytest
 
+from tests.exhaustive import some
 from tests.secrecy.canary import Canary
 from tests.secrecy.labs import MANAGED, PROJECT, Labs
 from tests.secrecy.misplacements import TEXTS, misplaced
@@ -26,7 +27,7 @@ _BASE = {
 }
 
 
-@pytest.mark.parametrize("module", _BASE)
+@pytest.mark.parametrize("module", some(_BASE, "k8s_pull_secret", "kubelet_auth_sync"))
 def test_a_misplaced_docker_config_shows_nowhere(watcher: Watcher, labs: Labs, module: str) -> None:
     good = watcher.inputs / "good.json"
     good.write_text(json.dumps(_GOOD))

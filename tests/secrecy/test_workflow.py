@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.exhaustive import some
 from tests.secrecy.labs import MANAGED, PROJECT, Labs
 from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Watcher
@@ -23,7 +24,7 @@ def _connections(labs: Labs, prefix: str) -> dict[str, Any]:
     return {f"{prefix}_{name}": options[name] for name in ("gcp", "kubernetes", "hyperfleet", "retry")}
 
 
-@pytest.mark.parametrize("mode", [[], ["--check"]], ids=["run", "check"])
+@pytest.mark.parametrize("mode", some([[], ["--check"]]), ids=["run", "check"])
 def test_provision(watcher: Watcher, labs: Labs, mode: list[str]) -> None:
     world = World(watcher, labs)
     clusters = []
@@ -82,8 +83,8 @@ def test_provision_with_a_pull_secret_where_none_belongs(watcher: Watcher, labs:
     assert labs.secret_manager.calls.count() == 0
 
 
-@pytest.mark.parametrize("form", ["json", "text"])
-@pytest.mark.parametrize("what", ["good", "truncated", "cluster id"])
+@pytest.mark.parametrize("form", some(["json", "text"]))
+@pytest.mark.parametrize("what", some(["good", "truncated", "cluster id"], "good", "truncated"))
 def test_job(watcher: Watcher, labs: Labs, what: str, form: str) -> None:
     """The container's contract: the pull secret is in the environment and nowhere else."""
     world = World(watcher, labs)

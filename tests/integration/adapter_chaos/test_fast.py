@@ -62,6 +62,7 @@ def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
         assert kubelet.running() == []
 
 
+@pytest.mark.exhaustive
 def test_at_the_end_all_is_right_whatever_failed(world: ChaosWorld, tmp_path: Path) -> None:
     """With faults of all APIs, and a sentinel that publishes what is not reconciled."""
     world.spec = {"jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6}}

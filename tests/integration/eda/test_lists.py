@@ -20,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import f
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Batches
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.fleet import Fleet
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Settings
+from tests.exhaustive import some
 from tests.integration.eda.api_server import CANARY, ApiServer
 from tests.integration.eda.source import entry, running, token_file
 
@@ -81,7 +82,9 @@ HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name", some(HOSTILE, "deep YAML", "itself in an entry", "a pipe", "clusters is a mapping")
+)
 def test_a_hostile_file_ends_nothing_and_is_not_quoted(
     name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
+from tests.exhaustive import some
 from tests.lab.secret_manager import SecretManagerLab
 
 from .support import PROJECT, Module, document, owned, secret_id
@@ -171,7 +172,7 @@ def test_a_denied_retention_is_a_warning_that_says_who_needs_what(flow: Flow, co
     assert "roles/iam.workloadIdentityUser" in warning
 
 
-@pytest.mark.parametrize("code", list(_TRANSIENT))
+@pytest.mark.parametrize("code", some(_TRANSIENT, "UNAVAILABLE"))
 def test_a_call_that_fails_four_times_is_made_a_fifth(flow: Flow, code: str) -> None:
     fault = flow.fault(code=code, times=4)
     result = flow.run()
@@ -183,7 +184,7 @@ def test_a_call_that_fails_four_times_is_made_a_fifth(flow: Flow, code: str) -> 
     assert flow.is_right()
 
 
-@pytest.mark.parametrize("code", list(_TRANSIENT))
+@pytest.mark.parametrize("code", some(_TRANSIENT, "RESOURCE_EXHAUSTED"))
 def test_after_five_tries_it_is_given_up(flow: Flow, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fault = flow.fault(code=code)
     result = flow.run()
@@ -200,9 +201,9 @@ def test_after_five_tries_it_is_given_up(flow: Flow, code: str, monkeypatch: pyt
     assert flow.is_right()
 
 
-@pytest.mark.parametrize("code", ["UNAVAILABLE", "DEADLINE_EXCEEDED"])
+@pytest.mark.parametrize("code", some(["UNAVAILABLE", "DEADLINE_EXCEEDED"]))
 @pytest.mark.parametrize("flow", _WRITING, indirect=True)
-@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("times", some([1, 3]))
 def test_a_write_that_happened_and_failed_is_not_done_twice(flow: Flow, code: str, times: int) -> None:
     fault = flow.fault(code=code, phase="after", times=times)
     result = flow.run()
@@ -376,7 +377,7 @@ def test_one_targets_failure_leaves_the_others_alone(module: Module) -> None:
 
 @pytest.mark.parametrize(
     "flow",
-    ["get secret", "list versions", "access to compare", "claim", "add", "verify", "delete"],
+    some(["get secret", "list versions", "access to compare", "claim", "add", "verify", "delete"], "add"),
     indirect=True,
 )
 def test_a_call_that_never_answers_ends_with_the_targets_time(flow: Flow) -> None:
@@ -399,7 +400,7 @@ def test_a_call_that_takes_too_long_is_made_again(flow: Flow) -> None:
     assert flow.is_right()
 
 
-@pytest.mark.parametrize("flow", _WRITING, indirect=True)
+@pytest.mark.parametrize("flow", some(_WRITING, "add"), indirect=True)
 def test_a_write_whose_answer_takes_too_long_is_not_done_twice(flow: Flow) -> None:
     fault = flow.fault(delay=60.0, phase="after", times=1)
     result = flow.run(api_timeout=0.5)

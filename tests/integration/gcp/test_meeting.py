@@ -25,10 +25,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     ANNOTATION,
     Claim,
 )
+from tests.exhaustive import some
 from tests.lab.secret_manager import SecretManagerLab
 
 from .elsewhere import start
-from .support import PROJECT, Module, document, owned
+from .support import PLAIN, PROJECT, TRANSPORTS, Module, document, owned
 
 _RUNS = 8
 
@@ -304,6 +305,7 @@ def watched(tmp_path: Path) -> Iterator[SimpleNamespace]:
     watcher.join()
 
 
+@pytest.mark.parametrize("module", some([*TRANSPORTS, PLAIN], PLAIN), indirect=True)
 def test_three_hundred_clusters(module: Module, watched: SimpleNamespace) -> None:
     clusters = [f"cls-{number}" for number in range(300)]
     random.Random(3).shuffle(clusters)

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.exhaustive import some
 from tests.integration.processes import Ansible, Finished
 from tests.integration.workflow.test_interrupted import family
 from tests.lab.kubernetes import KubernetesLab
@@ -137,7 +138,7 @@ def test_a_second_job_changes_nothing_and_says_so(world: World) -> None:
     assert world.secret() == first
 
 
-@pytest.mark.parametrize("name", sorted(REQUIRED))
+@pytest.mark.parametrize("name", some(sorted(REQUIRED)))
 def test_a_missing_required_variable_ends_the_job(world: World, name: str) -> None:
     finished = world.job(without=name)
     assert finished.code != 0
@@ -162,17 +163,21 @@ def test_names_and_policy_can_be_given(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("variable", "value"),
-    [
-        ("LOG_LEVEL", "loud"),
+    some(
+        [
+            ("LOG_LEVEL", "loud"),
+            ("LOG_FORMAT", "xml"),
+            ("GCP_API_TIMEOUT", "soon"),
+            ("REPLICATION_POLICY", "everywhere"),
+            ("CLUSTER_ID", "Not An Id"),
+            ("GCP_PROJECT_ID", "No"),
+            ("SECRET_NAME", "no/slashes"),
+            ("MANAGEMENT_NAMESPACE", "Clusters_Bad"),
+            ("K8S_SECRET_NAME", "no..dots"),
+        ],
         ("LOG_FORMAT", "xml"),
-        ("GCP_API_TIMEOUT", "soon"),
-        ("REPLICATION_POLICY", "everywhere"),
         ("CLUSTER_ID", "Not An Id"),
-        ("GCP_PROJECT_ID", "No"),
-        ("SECRET_NAME", "no/slashes"),
-        ("MANAGEMENT_NAMESPACE", "Clusters_Bad"),
-        ("K8S_SECRET_NAME", "no..dots"),
-    ],
+    ),
 )
 def test_a_wrong_value_ends_the_job_before_any_write(world: World, variable: str, value: str) -> None:
     finished = world.job(more={variable: value})
@@ -245,10 +250,12 @@ def test_a_phase_is_logged_when_it_begins(world: World) -> None:
 
 @pytest.mark.parametrize(
     "variable",
-    [
-        *("CLUSTER_ID", "CLUSTER_NAME", "GCP_PROJECT_ID"),
-        *("SECRET_NAME", "MANAGEMENT_NAMESPACE", "K8S_SECRET_NAME"),
-    ],
+    some(
+        [
+            *("CLUSTER_ID", "CLUSTER_NAME", "GCP_PROJECT_ID"),
+            *("SECRET_NAME", "MANAGEMENT_NAMESPACE", "K8S_SECRET_NAME"),
+        ]
+    ),
 )
 def test_a_pull_secret_in_another_variable_is_not_logged(world: World, variable: str) -> None:
     finished = world.job(more={variable: REQUIRED["PULL_SECRET_DATA"]})
@@ -313,7 +320,7 @@ def test_the_secret_never_reaches_a_file(world: World) -> None:
             assert value.encode() not in path.read_bytes(), path.name
 
 
-@pytest.mark.parametrize("gcp", ["not a mapping", "{{ 1 / 0 }}"])
+@pytest.mark.parametrize("gcp", some(["not a mapping", "{{ 1 / 0 }}"]))
 def test_what_fails_before_the_job_begins_is_logged_too(world: World, gcp: str) -> None:
     environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log"}
     finished = world.ansible.playbook(JOB, {"job_gcp": gcp}, env=environment)

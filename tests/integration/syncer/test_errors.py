@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import Node
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.status import Status
+from tests.exhaustive import some
 from tests.integration.syncer.conftest import NewNode
 from tests.integration.syncer.world import Cluster, document, eventually
 
@@ -51,15 +52,19 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Broken:
 
 @pytest.mark.parametrize(
     ("owner", "name", "states", "error"),
-    [
-        (Node, "write", {"failed"}, MemoryError),
+    some(
+        [
+            (Node, "write", {"failed"}, MemoryError),
+            (Node, "write", {"failed"}, RecursionError),
+            (Node, "write", {"failed"}, UnicodeError),
+            (Node, "stamp", {"failed"}, KeyError),
+            (Node, "restart", {"pending"}, MemoryError),
+            (Slots, "take", {"failed", "pending"}, KeyError),
+            (Status, "failed_elsewhere", {"failed", "pending"}, TypeError),
+        ],
         (Node, "write", {"failed"}, RecursionError),
-        (Node, "write", {"failed"}, UnicodeError),
-        (Node, "stamp", {"failed"}, KeyError),
-        (Node, "restart", {"pending"}, MemoryError),
         (Slots, "take", {"failed", "pending"}, KeyError),
-        (Status, "failed_elsewhere", {"failed", "pending"}, TypeError),
-    ],
+    ),
 )
 def test_it_is_said_and_outlived(
     cluster: Cluster,

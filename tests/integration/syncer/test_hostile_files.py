@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.exhaustive import some
 from tests.integration.syncer.conftest import NewNode
 from tests.integration.syncer.world import Cluster, document, eventually
 
@@ -93,7 +94,7 @@ def survives(cluster: Cluster, new_node: NewNode, begin: Act, mend: Act) -> None
     assert "\\ud800" not in told.replace("\\\\", "\\")
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", some(FILES, "half", "nested entry", "a lone surrogate in a password"))
 def test_a_file_that_others_wrote(cluster: Cluster, new_node: NewNode, name: str) -> None:
     survives(
         cluster, new_node, lambda path: put(path, FILES[name]), lambda path: path.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.exhaustive import some
 from tests.integration.k8s.world import auth, docker_config
 from tests.integration.workflow.test_interrupted import until
 from tests.integration.workflow.world import PROJECT, World, recap, rows
@@ -60,7 +61,8 @@ def test_wrong_clusters_fail_alone_before_anything_of_them_is_written(world: Wor
 
 
 @pytest.mark.parametrize(
-    ("clusters", "kind"), [(None, "empty"), (5, "a "), ("clusters.yml", "a string"), ({}, "a mapping")]
+    ("clusters", "kind"),
+    some([(None, "empty"), (5, "a "), ("clusters.yml", "a string"), ({}, "a mapping")]),
 )
 def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: Any, kind: str) -> None:
     """ansible-core 2.18 makes a string of the number."""
@@ -163,13 +165,15 @@ def test_files_are_read_once(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("variables", "said"),
-    [
-        ({"clusters": [], "state": "absent", "adopt": "true"}, "state, adopt: variables of one cluster"),
-        ({"clusters_dir": "../fleet", "cluster_id": "cls-1"}, "cluster_id: variables of one cluster"),
-        ({"clusters_dir": "../fleet", "source": {"file": "x"}}, "source: variables of one cluster"),
-        ({"clusters_dir": "../fleet", "k8s_immutable": False}, "k8s_immutable: variables of one cluster"),
-        ({"clusters_dir": "../fleet", "clusters": []}, "clusters and clusters_dir are both given"),
-    ],
+    some(
+        [
+            ({"clusters": [], "state": "absent", "adopt": "true"}, "state, adopt: variables of one cluster"),
+            ({"clusters_dir": "../fleet", "cluster_id": "cls-1"}, "cluster_id: variables of one cluster"),
+            ({"clusters_dir": "../fleet", "source": {"file": "x"}}, "source: variables of one cluster"),
+            ({"clusters_dir": "../fleet", "k8s_immutable": False}, "k8s_immutable: variables of one cluster"),
+            ({"clusters_dir": "../fleet", "clusters": []}, "clusters and clusters_dir are both given"),
+        ]
+    ),
 )
 def test_what_would_be_ignored_is_refused(world: World, variables: dict[str, Any], said: str) -> None:
     world.cluster_file()
@@ -189,7 +193,7 @@ def test_empty_variables_say_nothing(world: World) -> None:
     assert again.code == 0, again.output
 
 
-@pytest.mark.parametrize("source", [{}, "/etc/pull-secret.json"])
+@pytest.mark.parametrize("source", some([{}, "/etc/pull-secret.json"]))
 def test_a_source_that_names_no_place_is_told(world: World, source: Any) -> None:
     """An empty one is not the HyperFleet API's, and a path is not a place."""
     finished = world.provision({**world.cluster(), "source": source})

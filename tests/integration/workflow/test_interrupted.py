@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.exhaustive import some
 from tests.integration.k8s.world import docker_config
 from tests.integration.workflow.world import World, recap, rows
 
@@ -139,7 +140,7 @@ def test_a_terminated_module_finishes_what_is_begun_and_tells_the_rest(world: Wo
     check_each_once(world, clusters)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", some([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], signal.SIGTERM))
 def test_a_playbook_that_is_ended_leaves_nobody_behind(world: World, number: signal.Signals) -> None:
     """As Ctrl-C does, a supervisor, or the kernel: what is begun is finished, and the worker ends, too."""
     # So many that the worker's answer would fill a pipe that nobody reads any more.

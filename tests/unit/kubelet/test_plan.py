@@ -22,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     Synchroniser,
     SyncResult,
 )
+from tests.exhaustive import some
 from tests.unit.kubelet.support import Place, auth, config, document
 
 A, B, OTHER = config(quay_io="a"), config(quay_io="b"), config(ghcr_io="c")
@@ -275,7 +276,9 @@ def each(directory: Path, state: Callable[[Place], None]) -> Any:
             shutil.rmtree(where)
 
 
-@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__.strip("_"))
+@pytest.mark.parametrize(
+    "state", some(STATES, _in_sync, _after_the_restart, _failed), ids=lambda state: state.__name__.strip("_")
+)
 def test_the_plan_is_what_is_done(tmp_path: Path, state: Callable[[Place], None], monkeypatch: Any) -> None:
     # Thousands of files, and nobody will cut the power.
     monkeypatch.setattr(os, "fsync", lambda _handle: None)

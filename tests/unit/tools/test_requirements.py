@@ -39,10 +39,11 @@ def requirements(path: Path) -> Iterator[Requirement]:
 
 
 NAMED = {
-    canonicalize_name(one.name): one for one in requirements(ROOT / ENVIRONMENT["dependencies"]["python"])
+    str(canonicalize_name(one.name)): one
+    for one in requirements(ROOT / ENVIRONMENT["dependencies"]["python"])
 }
 PINNED = {
-    canonicalize_name(one.name): one.specifier
+    str(canonicalize_name(one.name)): one.specifier
     for name in ("rulebook", "test")
     for one in requirements(ROOT / "requirements" / f"{name}.txt")
 }
@@ -68,7 +69,7 @@ def packages() -> dict[str, str]:
         "google.protobuf": "protobuf",
         "google.pubsub_v1": "google-cloud-pubsub",
     }
-    found = {}
+    found: dict[str, str] = {}
     for directory in ("plugins", "extensions/eda"):
         for path in sorted((ROOT / directory).rglob("*.py")):
             for module in modules_of(path):

@@ -21,10 +21,11 @@ LINT := .venvs/lint/bin
 WORKERS ?= auto
 REAL_WORKERS ?= 0
 PYTEST_ARGS ?=
-# Every test is in one of three parts: the marker `exhaustive` is for what tries the same in every other way.
+# Every test is in one of these: the marker `exhaustive` is for what tries the same in every other way.
 FAST := not real and not exhaustive
 EXHAUSTIVE := exhaustive and not real
-REAL := real
+REAL := real and not exhaustive
+CHAOS := real and exhaustive
 PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # `make lab-up LAB=real` puts the real control plane in the place of the Kubernetes stand-in.
@@ -103,13 +104,13 @@ contract: venv ## the stand-ins held to their contracts
 integration: venv ## the workflows against the stand-ins
 	$(PART) integration $(PYTEST) -n $(WORKERS) -m "$(FAST)" tests/integration
 
-.PHONY: test-real real beside-real go nodes-build matrix sanity-matrix sanity-python3.9
+.PHONY: test-real real chaos beside-real go nodes-build matrix sanity-matrix sanity-python3.9
 test-real: venv go ## all other tests: the real control plane, the oracle, both ends of the ansible-core range, the exhaustive ones
 	@$(MAKE) -j2 NICE="nice -n 19" real beside-real
 
 # One after the other, so that the real parts have one neighbour; a sub-make, since -j2 is for those two.
 beside-real:
-	@failed=0; for part in sanity-matrix exhaustive matrix; do $(MAKE) $$part || failed=1; done; exit $$failed
+	@failed=0; for part in chaos sanity-matrix exhaustive matrix; do $(MAKE) $$part || failed=1; done; exit $$failed
 
 go: venv
 	@$(MODULE) tests.tools.go > /dev/null
@@ -120,6 +121,11 @@ nodes-build: venv go
 real: override NICE :=
 real: venv go nodes-build ## the tests of real parts (needs root for some; Go is installed if it is missing)
 	$(PART) "real parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(PYTEST) -n $(REAL_WORKERS) -m "$(REAL)" tests
+
+# It waits more than it works, and for nothing that the other real parts use.
+chaos: override NICE :=
+chaos: venv ## the long chaos of real parts (needs root and Java)
+	$(PART) "chaos" $(PYTEST) -n $(REAL_WORKERS) -m "$(CHAOS)" tests
 
 .PHONY: molecule
 molecule: venv ## the molecule scenario of the role node on three real nodes (needs root)

@@ -160,8 +160,8 @@ LEDGERS: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("suffix", ["hyperfleet", "hyperfleet-backup"])
-@pytest.mark.parametrize("name", LEDGERS)
+@pytest.mark.parametrize("suffix", some(["hyperfleet", "hyperfleet-backup"]))
+@pytest.mark.parametrize("name", some(LEDGERS, "nested", "what failed is a list"))
 def test_what_stands_beside_it(cluster: Cluster, new_node: NewNode, name: str, suffix: str) -> None:
     survives(
         cluster,

@@ -58,7 +58,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "exhaustive: tries in every other way what a test without this marker tries in one. Runs in "
-        "`make exhaustive`, or where it is real, too, in `make chaos`: parts of `make test-real`.",
+        "`make exhaustive`, a part of `make test-real`.",
+    )
+    config.addinivalue_line(
+        "markers",
+        "alone: a real part that shares neither control plane nor nodes with the others. Runs beside them in "
+        "`make chaos`.",
     )
 
 

@@ -24,7 +24,7 @@ from tests.lab.kubernetes import KubernetesLab
 from tests.lab.rabbitmq import RabbitMQ, rabbitmq
 from tests.lab.secret_manager import SecretManagerLab
 
-pytestmark = [pytest.mark.real("root", "apt-get", "java"), pytest.mark.exhaustive]
+pytestmark = [pytest.mark.real("root", "apt-get", "java"), pytest.mark.alone]
 
 
 @pytest.fixture

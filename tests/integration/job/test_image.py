@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
-import tarfile
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -52,21 +51,14 @@ class Image(NamedTuple):
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     # Needs root and Debian's packages, which a laptop's fast tests do not.
-    from tests.lab.images import build_job
+    from tests.lab.images import build_job, unpack
 
     directory = tmp_path_factory.mktemp("image")
     for part in [directory, *directory.parents]:
         # The image's user has to get there.
         if part.stat().st_uid == 0 and part.name.startswith(("image", "pytest-")):
             part.chmod(0o755)
-    with tarfile.open(build_job()) as archive:
-        archive.extractall(directory / "archive", filter="data")
-    manifest = json.loads((directory / "archive/manifest.json").read_text())[0]
-    for layer in manifest["Layers"]:
-        with tarfile.open(directory / "archive" / layer) as files:
-            files.extractall(directory / "root", filter="tar")
-    config = json.loads((directory / "archive" / manifest["Config"]).read_text())["config"]
-    return Image(directory / "root", config)
+    return Image(*unpack(build_job(), directory))
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import tarfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,17 +39,10 @@ class Image(NamedTuple):
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     # Needs root and Debian's packages, which a laptop's fast tests do not.
-    from tests.lab.images import build_syncer
+    from tests.lab.images import build_syncer, unpack
 
     directory = tmp_path_factory.mktemp("image")
-    with tarfile.open(build_syncer()) as archive:
-        archive.extractall(directory / "archive", filter="data")
-    manifest = json.loads((directory / "archive/manifest.json").read_text())[0]
-    for layer in manifest["Layers"]:
-        with tarfile.open(directory / "archive" / layer) as files:
-            files.extractall(directory / "root", filter="tar")
-    config = json.loads((directory / "archive" / manifest["Config"]).read_text())["config"]
-    return Image(directory / "root", config)
+    return Image(*unpack(build_syncer(), directory))
 
 
 def test_it_runs_and_says_what_is_missing(image: Image) -> None:

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import platform
+import subprocess
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,3 +51,19 @@ def write_tar(files: Mapping[str, bytes], mode: int) -> bytes:
             entry.size, entry.mode = len(content), mode
             tar.addfile(entry, io.BytesIO(content))
     return buffer.getvalue()
+
+
+def unpack(archive: Path, directory: Path) -> tuple[Path, dict[str, Any]]:
+    """What such an archive holds: the directory that its layers make, and the image's configuration."""
+    parts, root = directory / "archive", directory / "root"
+    # Not tarfile, whose filters Python has since 3.11.4 only.
+    _untar(archive, parts)
+    manifest = json.loads((parts / "manifest.json").read_text())[0]
+    for layer in manifest["Layers"]:
+        _untar(parts / layer, root)
+    return root, dict(json.loads((parts / manifest["Config"]).read_text())["config"])
+
+
+def _untar(archive: Path, directory: Path) -> None:
+    directory.mkdir(exist_ok=True)
+    subprocess.run(["tar", "-xf", archive, "-C", directory], check=True)

@@ -14,7 +14,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     reworded,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.settings import (
-    VARIABLES,
+    OPTIONS,
     JobSettings,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
@@ -36,7 +36,7 @@ def check(settings: JobSettings) -> None:
         gcp_pull_secret.build_target({"state": "present", **gcp_arguments(settings, {})})
         k8s_pull_secret.build_target({"state": "present", **kubernetes_arguments(settings, {}, None)})
     except ConfigurationError as error:
-        raise reworded(error, VARIABLES) from None
+        raise reworded(error, OPTIONS) from None
 
 
 def gcp_arguments(settings: JobSettings, options: Mapping[str, Any]) -> dict[str, Any]:

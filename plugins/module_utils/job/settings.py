@@ -23,7 +23,15 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import MISPLACED, misplaced
 
-__all__ = ["LEVELS", "VARIABLES", "JobSettings", "read_environment", "replication_of"]
+__all__ = [
+    "LEVELS",
+    "OPTIONS",
+    "SURROUNDINGS",
+    "VARIABLES",
+    "JobSettings",
+    "read_environment",
+    "replication_of",
+]
 
 # What the log names: not the place for PULL_SECRET_DATA.
 _SHOWN = (
@@ -35,8 +43,21 @@ _SHOWN = (
     "K8S_SECRET_NAME",
     "REPLICATION_POLICY",
 )
-# Options of the two modules -> the variables that give them.
-VARIABLES = {
+_CHOICES = ("LOG_LEVEL", "LOG_FORMAT", "GCP_API_TIMEOUT")
+VARIABLES = (*_SHOWN, "PULL_SECRET_DATA", *_CHOICES, "TRACEPARENT", "TERMINATION_MESSAGE_PATH")
+"""What a job is told of its cluster and by its pod: nobody's to set for all clusters at once."""
+SURROUNDINGS = (
+    "SECRET_MANAGER_EMULATOR_HOST",
+    "GCE_METADATA_HOST",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "KUBECONFIG",
+    "KUBERNETES_SERVICE_HOST",
+    "KUBERNETES_SERVICE_PORT",
+    "HTTPS_PROXY",
+    "https_proxy",
+)
+"""What says how the places are reached, for every cluster.  The job reads nothing beside these two lists."""
+OPTIONS = {
     "cluster_id": "CLUSTER_ID",
     "project": "GCP_PROJECT_ID",
     "secret": "SECRET_NAME",
@@ -44,6 +65,7 @@ VARIABLES = {
     "namespace": "MANAGEMENT_NAMESPACE",
     "name": "K8S_SECRET_NAME",
 }
+"""Options of the two modules -> the variables that give them."""
 LEVELS = ("debug", "info", "warn", "error")
 # W3C's, of the version that there is.
 _TRACE = re.compile(r"00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}\Z")
@@ -86,7 +108,7 @@ def read_environment(environment: Mapping[str, str]) -> JobSettings:
     try:
         cluster_id = check_cluster_id(environment["CLUSTER_ID"].strip())
     except ConfigurationError as error:
-        raise reworded(error, VARIABLES) from None
+        raise reworded(error, OPTIONS) from None
     replication, locations = replication_of(environment.get("REPLICATION_POLICY") or "automatic")
     return JobSettings(
         cluster_id=cluster_id,

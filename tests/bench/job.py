@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.figures import Goal, conclude
+from tests.integration.job.around import start
 from tests.integration.job.program import Program
 from tests.integration.job.test_job import REQUIRED
 from tests.lab.kubernetes import KubernetesLab
@@ -43,7 +45,12 @@ def _tree(target: Path) -> list[str]:
         shutil.copy(ROOT / "extensions/job" / name, target)
     isolated = [sys.executable, "-I", "-S", "-OO"]
     subprocess.run([*isolated, str(target / "compile.py")], check=True)
-    return [*isolated, str(target / "main.pyc")]
+    # What a pod has at a place of root's is elsewhere here.
+    path = start(target)
+    py_compile.compile(
+        str(path), f"{path}c", doraise=True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
+    )
+    return [*isolated, f"{path}c"]
 
 
 def _once(command: Sequence[str], environment: Mapping[str, str], cwd: Path) -> dict[str, float]:

@@ -17,7 +17,11 @@ from typing import Any, Optional
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    PullSecretError,
+    reworded,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.ending import (
     exit_code,
     outcome,
@@ -25,8 +29,15 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.ending 
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.work import GCP, Ended, Job
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.pod import api_server
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.auth import (
+    connect,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     PLAIN,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.workload import (
+    metadata_server,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Places
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask
@@ -58,6 +69,22 @@ def ways(environment: Mapping[str, str]) -> dict[str, Any]:
     return options
 
 
+def check_ways(environment: Mapping[str, str]) -> None:
+    """Whether the second place has an address must not be found out after the first was written.
+
+    :raises ConfigurationError: names the variable.
+    """
+    try:
+        connect({})
+    except ConfigurationError as error:
+        raise reworded(error, {"gcp.endpoint": "SECRET_MANAGER_EMULATOR_HOST"}) from None
+    chosen = ways(environment)
+    if "gcp" in chosen:
+        metadata_server(environment)
+    if "kubernetes" in chosen:
+        api_server(environment)
+
+
 class Program:
     """One run in this process.
 
@@ -71,7 +98,7 @@ class Program:
         self._wake = threading.Event()
         self._places: Optional[Places] = None
         self._ways = ways(environment)
-        self._job = Job(self._ask, self._show)
+        self._job = Job(self._ask, self._show, ready=lambda: check_ways(environment))
         self._mask = Mask(sensitive_forms(os.fsencode(environment.get("PULL_SECRET_DATA", ""))))
         self._ended: Optional[Ended] = None
 

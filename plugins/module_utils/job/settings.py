@@ -69,6 +69,8 @@ OPTIONS = {
 LEVELS = ("debug", "info", "warn", "error")
 # W3C's, of the version that there is.
 _TRACE = re.compile(r"00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}\Z")
+# A replication policy that names every region there is has a thousand.
+_LONGEST = 2048
 _REQUIRED = ("CLUSTER_ID", "CLUSTER_NAME", "GCP_PROJECT_ID", "PULL_SECRET_DATA", "MANAGEMENT_NAMESPACE")
 
 
@@ -102,6 +104,11 @@ def read_environment(environment: Mapping[str, str]) -> JobSettings:
     astray = [name for name in _SHOWN if misplaced({"value": environment.get(name, "")})]
     if astray:
         raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
+    wrong = [name for name in _SHOWN if not _is_text(environment.get(name, "").strip())]
+    if wrong:
+        raise ConfigurationError(
+            f"{', '.join(wrong)}: not {_LONGEST} characters at most, all of which can be printed"
+        )
     missing = [name for name in _REQUIRED if not environment.get(name, "").strip()]
     if missing:
         raise ConfigurationError(f"required environment variables are not set: {', '.join(missing)}")
@@ -124,6 +131,10 @@ def read_environment(environment: Mapping[str, str]) -> JobSettings:
         api_timeout=_seconds(environment.get("GCP_API_TIMEOUT") or "30s"),
         trace_id=_trace(environment.get("TRACEPARENT", "")),
     )
+
+
+def _is_text(text: str) -> bool:
+    return len(text) <= _LONGEST and text.isprintable()
 
 
 def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...], default: str) -> str:

@@ -59,6 +59,7 @@ class Job:
 
     :param ask: gives the result of a phase's module, from the phase's name and the module's arguments.
     :param show: prints a line of the log.
+    :param ready: raises ConfigurationError where the places cannot be reached as the environment has it.
     """
 
     def __init__(
@@ -67,10 +68,12 @@ class Job:
         show: Callable[[str], None],
         *,
         check_mode: bool = False,
+        ready: Optional[Callable[[], None]] = None,
     ) -> None:
         self._ask = ask
         self._show = show
         self._check_mode = check_mode
+        self._ready = ready
         self.settings: Optional[JobSettings] = None
         """Once they have been read; likewise ``phase`` once it has begun."""
         self.phase: Optional[str] = None
@@ -84,6 +87,8 @@ class Job:
         try:
             self.settings = settings = read_environment(environment)
             check(settings)
+            if self._ready is not None:
+                self._ready()
         except PullSecretError as error:
             self.log("load-config", str(error), level="error")
             return Ended(self.settings, str(error), error.kind)

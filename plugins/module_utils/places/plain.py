@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Callable, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import (
+    LARGEST,
     Connection,
     WireError,
 )
@@ -42,14 +43,21 @@ class PlainTransport:
     """The connections to one server, as many as are used at once.  Thread-safe.
 
     :param trust: gives the certificates to trust for a new connection; None where there is no TLS.
+    :param largest: bytes of an answer; what is larger is none.
     """
 
     def __init__(
-        self, host: str, port: int, trust: Optional[Callable[[], Optional[ssl.SSLContext]]] = None
+        self,
+        host: str,
+        port: int,
+        trust: Optional[Callable[[], Optional[ssl.SSLContext]]] = None,
+        *,
+        largest: int = LARGEST,
     ) -> None:
         self._host = host
         self._port = port
         self._trust = trust
+        self._largest = largest
         self._lock = threading.Lock()
         self._idle: list[tuple[float, _Connection]] = []
 
@@ -70,7 +78,7 @@ class PlainTransport:
         deadline = time.monotonic() + seconds
         connection = self._connection()
         try:
-            answer = _asked(connection, method, target, headers, body, seconds)
+            answer = _asked(connection, method, target, headers, body, seconds, self._largest)
         except WireError:
             # A server may close what it has answered on; what only reads is asked again where it did.
             left = deadline - time.monotonic()
@@ -78,7 +86,7 @@ class PlainTransport:
                 raise
             self.close()
             connection = self._connection()
-            answer = _asked(connection, method, target, headers, body, left)
+            answer = _asked(connection, method, target, headers, body, left, self._largest)
         if connection.is_open:
             with self._lock:
                 self._idle.append((time.monotonic(), connection))
@@ -110,9 +118,10 @@ def _asked(
     headers: Mapping[str, str],
     body: Optional[bytes],
     seconds: float,
+    largest: int,
 ) -> Answer:
     found = connection.request(method, target, headers, body or b"", timeout=seconds)
-    answer = Answer(found.status, found.headers, found.read())
+    answer = Answer(found.status, found.headers, found.read(largest))
     connection.answered = True
     return answer
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Optional
 if TYPE_CHECKING:
     import ssl
 
-__all__ = ["Answer", "Connection", "NoConnection", "WireError"]
+__all__ = ["LARGEST", "Answer", "Connection", "NoConnection", "WireError"]
 
 # A Secret is at most 1 MiB, base64 makes it a third longer, and annotations and managedFields come on top.
 LARGEST = 4 * 1024 * 1024
@@ -222,12 +222,15 @@ class Answer:
         self.status = status
         self.headers = headers
 
-    def read(self) -> bytes:
-        """The whole body. The connection can be used again unless the server said otherwise."""
+    def read(self, largest: int = LARGEST) -> bytes:
+        """The whole body. The connection can be used again unless the server said otherwise.
+
+        :param largest: bytes; a body of more is none.
+        """
         whole = bytearray()
         for part in self._parts():
             whole += part
-            if len(whole) > LARGEST:
+            if len(whole) > largest:
                 self._connection.close()
                 raise WireError("the answer is too large")
         if self.headers.get("connection", "").lower() == "close":

@@ -9,10 +9,8 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
-import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +18,7 @@ from typing import Any
 
 from tests.integration.adapter.world import NAMESPACE
 from tests.integration.adapter_chaos.world import ChaosWorld
-from tests.integration.job.program import ROOT
+from tests.integration.job.around import Pod as Around
 
 _PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 _ENDED = ("Succeeded", "Failed")
@@ -46,12 +44,8 @@ class Kubelet:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, daemon=True)
-        link = self.directory / "opt/ansible_collections/hyperfleet/pull_secret"
-        link.parent.mkdir(parents=True)
-        link.symlink_to(ROOT, target_is_directory=True)
-        shutil.copy(ROOT / "extensions/job/main.py", self.directory / "opt/main.py")
-        (self.directory / "account").mkdir()
-        (self.directory / "account/token").write_text(world.kubernetes.admin_token)
+        self.directory.mkdir()
+        self._around = Around(self.directory, world.kubernetes)
 
     def __enter__(self) -> Kubelet:
         self._thread.start()
@@ -63,6 +57,7 @@ class Kubelet:
         for pod in self._pods.values():
             pod.process.kill()
             pod.process.wait()
+        self._around.stop()
 
     def running(self) -> list[int]:
         """The processes."""
@@ -119,7 +114,7 @@ class Kubelet:
             self.started += 1
             self._pods[uid] = _Pod(
                 subprocess.Popen(
-                    [sys.executable, "-I", "-S", "-B", str(self.directory / "opt/main.py")],
+                    self._around.command,
                     cwd="/proc",
                     env={**environment, "TERMINATION_MESSAGE_PATH": str(message)},
                     stdin=subprocess.DEVNULL,
@@ -136,8 +131,7 @@ class Kubelet:
         found = {
             "PATH": os.environ["PATH"],
             "SECRET_MANAGER_EMULATOR_HOST": self.world.manager.rest,
-            "JOB_KUBERNETES_API": self.world.kubernetes.url,
-            "JOB_ACCOUNT_DIR": str(self.directory / "account"),
+            **self._around.environment,
         }
         for item in pod["spec"]["containers"][0]["env"]:
             reference = (item.get("valueFrom") or {}).get("secretKeyRef")

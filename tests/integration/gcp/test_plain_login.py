@@ -76,6 +76,42 @@ def test_an_answer_that_is_no_token_is_asked_for_again_and_not_shown(
     assert "tried 5 times" in result["msg"]
 
 
+@pytest.mark.parametrize("lifetime", ["NaN", float("nan"), float("inf"), -3600, 0, 1e300, 86401, "soon"])
+def test_a_token_of_no_possible_lifetime_is_not_used(
+    secured: Module, metadata: MetadataServer, monkeypatch: pytest.MonkeyPatch, lifetime: object
+) -> None:
+    path = "/computeMetadata/v1/instance/service-accounts/default/token"
+    monkeypatch.setattr(metadata, "answers", {path: {"access_token": ACCESS, "expires_in": lifetime}})
+    result = secured.put()
+    assert result["kind"] == "unavailable"
+    assert "tried 5 times" in result["msg"]
+    assert secured.writes() == 0
+    assert ACCESS not in json.dumps(result)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Metadata-Flavor": "Other"}])
+def test_what_does_not_say_that_it_is_googles_is_not_believed(
+    secured: Module, metadata: MetadataServer, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
+) -> None:
+    monkeypatch.setattr(metadata, "headers", headers)
+    result = secured.put()
+    assert result["kind"] == "permission_denied"
+    assert "(what answers is not a metadata server)" in result["msg"]
+    assert ACCOUNT not in json.dumps(result)
+    assert len(metadata.asked) == 2
+    assert secured.writes() == 0
+
+
+def test_an_answer_that_never_ends_is_cut_off(
+    secured: Module, metadata: MetadataServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = "/computeMetadata/v1/instance/service-accounts/default/token"
+    monkeypatch.setattr(metadata, "answers", {path: {"access_token": "x" * 70_000, "expires_in": 3600}})
+    result = secured.put()
+    assert result["kind"] == "unavailable"
+    assert "(the metadata server does not answer)" in result["msg"]
+
+
 def test_a_certificate_of_nobody_is_not_trusted(
     secured: Module, metadata: MetadataServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -16,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.integration.job.around import Pod
 from tests.lab.kubernetes import KubernetesLab
 from tests.lab.secret_manager import SecretManagerLab
 
-ROOT = Path(__file__).resolve().parents[3]
 LIMIT = 60
 # Loaded before the program: tells of each file that is opened to be written, and of each program started.
 _SPY = """
@@ -81,15 +80,7 @@ class Program:
     def __init__(self, directory: Path, store: SecretManagerLab, management: KubernetesLab) -> None:
         self.store, self.management = store, management
         self.message = directory / "termination-log"
-        account = directory / "account"
-        account.mkdir()
-        (account / "token").write_text(management.admin_token + "\n")
-        root = directory / "opt"
-        link = root / "ansible_collections" / "hyperfleet" / "pull_secret"
-        link.parent.mkdir(parents=True)
-        link.symlink_to(ROOT, target_is_directory=True)
-        self._main = root / "main.py"
-        shutil.copy(ROOT / "extensions" / "job" / "main.py", self._main)
+        self.pod = Pod(directory, management)
         # Nothing can be written in there, not even by root.
         nowhere = "/proc/self/fd"
         self.env = {
@@ -97,16 +88,15 @@ class Program:
             "HOME": nowhere,
             "TMPDIR": nowhere,
             "SECRET_MANAGER_EMULATOR_HOST": store.rest,
-            "JOB_KUBERNETES_API": management.url,
-            "JOB_ACCOUNT_DIR": str(account),
             "TERMINATION_MESSAGE_PATH": str(self.message),
+            **self.pod.environment,
         }
 
     def start(self, environment: Mapping[str, str]) -> subprocess.Popen[str]:
         """Start it, unwatched."""
         self.message.write_bytes(b"")
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-B", str(self._main)],
+            self.pod.command,
             cwd="/proc",
             env={**self.env, **environment},
             stdin=subprocess.DEVNULL,
@@ -130,8 +120,8 @@ class Program:
         planted = _BUG.replace("WHERE", repr(where)).replace("NAME", repr(name)) if bug else ""
         spied = _SPY.replace("SPY_HANDLE", str(writing)) + planted
         spied += (
-            f"import runpy\nsys.argv = [{str(self._main)!r}]\n"
-            f"runpy.run_path({str(self._main)!r}, run_name='__main__')\n"
+            f"import runpy\nsys.argv = [{str(self.pod.start)!r}]\n"
+            f"runpy.run_path({str(self.pod.start)!r}, run_name='__main__')\n"
         )
         with os.fdopen(reading, "rb") as pipe:
             try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,11 @@ NAMES = {
 
 
 @pytest.fixture
-def program(tmp_path: Path, secret_manager: SecretManagerLab, kubernetes: KubernetesLab) -> Program:
+def program(tmp_path: Path, secret_manager: SecretManagerLab, kubernetes: KubernetesLab) -> Iterator[Program]:
     kubernetes.store.create_namespace("clusters-cls-abc123")
-    return Program(tmp_path, secret_manager, kubernetes)
+    made = Program(tmp_path, secret_manager, kubernetes)
+    yield made
+    made.pod.stop()
 
 
 def secret(program: Program, name: str = "cls-abc123-pull-secret") -> dict[str, Any] | None:
@@ -262,7 +265,37 @@ def test_a_kubeconfig_and_a_credentials_file_are_for_the_libraries(program: Prog
 
 
 def test_outside_of_a_pod_it_says_so(program: Program) -> None:
-    del program.env["JOB_KUBERNETES_API"]
+    del program.env["KUBERNETES_SERVICE_HOST"]
     done = program.run(REQUIRED)
     assert (done.code, done.told["kind"]) == (2, "configuration")
     assert "KUBERNETES_SERVICE_HOST is not set" in done.told["message"]
+    assert program.store.calls.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("CLUSTER_NAME", "example-name\x1b[2J", "all of which can be printed"),
+        ("CLUSTER_NAME", "example-name" * 10_000, "2048 characters at most"),
+        ("GCP_PROJECT_ID", "example-name" * 10_000, "2048 characters at most"),
+        ("REPLICATION_POLICY", "user-managed:example-name\u2028x", "all of which can be printed"),
+        ("SECRET_NAME", "example-name\ud800".encode("utf-8", "surrogatepass").decode("latin-1"), ""),
+        ("KUBERNETES_SERVICE_HOST", "example-name/x", "is not a host"),
+        ("KUBERNETES_SERVICE_PORT", "tcp://example-name:1", "is not a number from 1 to 65535"),
+        ("KUBERNETES_SERVICE_PORT", "65536", "is not a number from 1 to 65535"),
+        ("SECRET_MANAGER_EMULATOR_HOST", "example-name:99999", "is not a host, or a host and a port"),
+        ("GCE_METADATA_HOST", "example-name:port", "is not a host, or a host and a port"),
+    ],
+)
+def test_a_variable_that_is_none_is_told_before_anything_is_asked_for(
+    program: Program, name: str, value: str, rule: str
+) -> None:
+    done = program.run({**REQUIRED, name: value})
+    assert (done.code, done.told["kind"]) == (2, "configuration")
+    (entry,) = done.log
+    assert entry["operation"] == "load-config"
+    for said in (entry["message"], done.told["message"]):
+        assert said.startswith(name)
+        assert rule in said
+    assert "example-name" not in done.output + json.dumps(done.told)
+    assert program.store.calls.count() == 0

@@ -6,12 +6,18 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.settings import read_environment
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.settings import (
+    SURROUNDINGS,
+    VARIABLES,
+    read_environment,
+)
+from tests.tools.env import ROOT
 
 REQUIRED = {
     "CLUSTER_ID": "cls-123",
@@ -108,3 +114,15 @@ def test_a_value_in_text_is_no_other_field() -> None:
         form="text",
     )
     assert line == 'T INFO  m secret_name="a level=error" namespace=b place=""'
+
+
+def test_the_two_lists_name_all_that_the_job_reads() -> None:
+    """Whatever of it stands in the sources that the image loads, but for what nodes have."""
+    read = {
+        name
+        for directory in ("job", "places/kubernetes", "places/secret_manager")
+        for path in (ROOT / "plugins" / "module_utils" / directory).rglob("*.py")
+        for name in re.findall(r"environ(?:ment)?(?:\.get\(|\[)\"(\w+)\"", path.read_text())
+    }
+    assert read | set(REQUIRED) <= {*VARIABLES, *SURROUNDINGS}
+    assert not set(VARIABLES) & set(SURROUNDINGS)

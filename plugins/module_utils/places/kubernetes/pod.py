@@ -10,6 +10,7 @@ The official client takes half a second and 50 MiB to load: more than all the re
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from collections.abc import Mapping
 from typing import Any
@@ -28,31 +29,29 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.plain import (
     Answer,
     PlainTransport,
-    server,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import WireError
 
-__all__ = ["PodClient"]
+__all__ = ["ACCOUNT", "PodClient", "api_server"]
 
-_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+"""Where every pod has its account."""
+_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}\Z|[0-9A-Fa-f:.]{2,45}\Z")
+_PORT = re.compile(r"[0-9]{1,5}\Z")
 
 
 class PodClient(KubernetesClient):
-    """The pod's service account, whose token and CA are files that the kubelet renews.
-
-    ``JOB_KUBERNETES_API`` (``http://127.0.0.1:PORT``) and ``JOB_ACCOUNT_DIR`` are for tests: an API server on
-    loopback without TLS.
-    """
+    """The pod's service account, whose token and CA are files that the kubelet renews."""
 
     def __init__(self, connection: Connection, settings: Settings) -> None:
         self.connection = connection
         self._settings = settings
         self._prefix = ""
         self._transport_error: Any = WireError
-        self._directory = os.environ.get("JOB_ACCOUNT_DIR") or _ACCOUNT
-        host, port, secure = _server(os.environ)
+        self._directory = ACCOUNT
+        host, port = api_server(os.environ)
         self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        self._transport: Any = _Transport(PlainTransport(host, port, self._trust if secure else None))
+        self._transport: Any = _Transport(PlainTransport(host, port, self._trust))
 
     def close(self) -> None:
         """Close the connection; the next call opens another."""
@@ -103,15 +102,16 @@ class _Transport:
         return Answer(answer.status, {"Retry-After": wait} if wait else {}, answer.data)
 
 
-def _server(environ: Mapping[str, str]) -> tuple[str, int, bool]:
-    """The host, the port, and whether to speak TLS."""
-    given = environ.get("JOB_KUBERNETES_API", "")
-    if given:
-        host, port = server(given.partition("http://")[2].rstrip("/"), 0)
-        if host != "127.0.0.1":
-            raise ConfigurationError("JOB_KUBERNETES_API is for tests: http://127.0.0.1:PORT")
-        return host, port, False
-    inside, number = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT") or "443"
-    if not inside or not number.isdigit():
+def api_server(environ: Mapping[str, str]) -> tuple[str, int]:
+    """The host and the port that every pod is told.
+
+    :raises ConfigurationError: names the variable.
+    """
+    host, port = environ.get("KUBERNETES_SERVICE_HOST", ""), environ.get("KUBERNETES_SERVICE_PORT") or "443"
+    if not host:
         raise ConfigurationError("KUBERNETES_SERVICE_HOST is not set: this runs in a pod")
-    return inside, int(number), True
+    if not _HOST.match(host):
+        raise ConfigurationError("KUBERNETES_SERVICE_HOST is not a host")
+    if not _PORT.match(port) or not 0 < int(port) < 65536:
+        raise ConfigurationError("KUBERNETES_SERVICE_PORT is not a number from 1 to 65535")
+    return host, int(port)

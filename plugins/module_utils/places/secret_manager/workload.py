@@ -11,8 +11,10 @@ import os
 import re
 import threading
 import time
+from collections.abc import Mapping
 from typing import Optional
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.plain import (
     Answer,
     PlainTransport,
@@ -23,7 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import WireError
 
-__all__ = ["Nobody", "WorkloadIdentity"]
+__all__ = ["Nobody", "WorkloadIdentity", "metadata_server"]
 
 _ACCOUNT = "/computeMetadata/v1/instance/service-accounts/default"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
@@ -32,6 +34,10 @@ _HEADERS = {"Metadata-Flavor": "Google"}
 _EARLY = 60.0
 _ADDRESS = re.compile(r"[\w.-]{1,127}@[\w.-]{1,127}\Z", re.ASCII)
 _FOR_A_NAME = 3.0
+_HOST = re.compile(r"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::([0-9]{1,5}))?\Z")
+# Google gives an hour, and up to twelve where a project asks for it.
+_LONGEST = 24 * 3600.0
+_LARGEST = 64 * 1024
 
 
 class Nobody:
@@ -49,8 +55,7 @@ class WorkloadIdentity:
     """
 
     def __init__(self) -> None:
-        address = os.environ.get("GCE_METADATA_HOST") or "metadata.google.internal"
-        self._transport = PlainTransport(*server(address, 80))
+        self._transport = PlainTransport(*metadata_server(os.environ), largest=_LARGEST)
         self._lock = threading.Lock()
         self._token: Optional[str] = None
         self._until = 0.0
@@ -72,8 +77,8 @@ class WorkloadIdentity:
         if self._address is None:
             try:
                 answer = self._ask("/?recursive=true", _FOR_A_NAME)
-                said = json.loads(answer.data)["email"]
-            except (WireError, ValueError, KeyError, TypeError):
+                said = json.loads(answer.data)["email"] if _is_googles(answer) else None
+            except (WireError, ValueError, KeyError, TypeError, RecursionError):
                 return None
             if not (isinstance(said, str) and _ADDRESS.match(said)):
                 return None
@@ -88,14 +93,36 @@ class WorkloadIdentity:
         if answer.status != 200:
             busy = answer.status == 429 or answer.status >= 500
             raise NoToken(f"the metadata server says {answer.status}", retryable=busy)
+        if not _is_googles(answer):
+            # Somebody else answers under that name: a captive portal, or another pod on that address.
+            raise NoToken("what answers is not a metadata server", retryable=False)
         try:
             said = json.loads(answer.data)
             token, lifetime = said["access_token"], float(said["expires_in"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             token, lifetime = "", 0.0
         if not (isinstance(token, str) and token and token.isascii() and token.isprintable()):
             raise NoToken("the metadata server gave none", retryable=True)
+        # NaN is not, either.
+        if not 0 < lifetime <= _LONGEST:
+            raise NoToken("the metadata server gave one of no possible lifetime", retryable=True)
         self._token, self._until = token, time.monotonic() + lifetime - _EARLY
 
     def _ask(self, what: str, seconds: float) -> Answer:
         return self._transport.request("GET", _ACCOUNT + what, headers=_HEADERS, seconds=seconds)
+
+
+def metadata_server(environ: Mapping[str, str]) -> tuple[str, int]:
+    """The host and the port.
+
+    :raises ConfigurationError: names the variable.
+    """
+    address = environ.get("GCE_METADATA_HOST") or "metadata.google.internal"
+    shape = _HOST.match(address)
+    if shape is None or not 0 < int(shape.group(1) or 80) < 65536:
+        raise ConfigurationError("GCE_METADATA_HOST is not a host, or a host and a port")
+    return server(address, 80)
+
+
+def _is_googles(answer: Answer) -> bool:
+    return answer.headers.get("metadata-flavor") == "Google"

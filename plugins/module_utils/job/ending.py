@@ -26,6 +26,8 @@ __all__ = ["LARGEST", "exit_code", "outcome", "written"]
 # Bytes; the kubelet cuts off what is more.
 LARGEST = 4096
 _LONGEST = 1000
+_SHORTEST = 200
+_CALLS = ("gcp_api_calls", "k8s_api_calls")
 # What another try of the same input ends as well with.
 _NOT_MENDED = (ConfigurationError.kind, InvalidDocument.kind, OwnershipConflict.kind)
 
@@ -78,14 +80,18 @@ def outcome(
 def written(said: dict[str, Any]) -> bytes:
     """As it is written, whole in what the kubelet takes: calls are left out before names are."""
     said = dict(said)
-    for name in ("k8s_api_calls", "gcp_api_calls"):
-        while len(_encoded(said)) > LARGEST and said.get(name):
-            # The rarest ones: what is counted most is missed most.
-            rarest = min(said[name], key=lambda call: int(call["count"]))
-            said[name] = [call for call in said[name] if call is not rarest]
-            said["calls_left_out"] = True
-    while len(_encoded(said)) > LARGEST and len(str(said.get("message", ""))) > 1:
-        said["message"] = _bounded(said["message"], len(said["message"]) * 3 // 4)
+    while len(_encoded(said)) > LARGEST and any(said.get(name) for name in _CALLS):
+        name = max(_CALLS, key=lambda calls: len(said.get(calls) or ()))
+        # The rarest ones: what is counted most is missed most.
+        rarest = min(said[name], key=lambda call: int(call["count"]))
+        said[name] = [call for call in said[name] if call is not rarest]
+        said["calls_left_out"] = True
+    while len(_encoded(said)) > LARGEST and len(str(said.get("message", ""))) > _SHORTEST:
+        said["message"] = _bounded(said["message"], max(_SHORTEST, len(said["message"]) * 3 // 4))
+    # No place has names that are so long: whose they are would be in doubt.
+    for name in ("management_secret", "secret", "version"):
+        if len(_encoded(said)) > LARGEST:
+            said.pop(name, None)
     return _encoded(said)
 
 

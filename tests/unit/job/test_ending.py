@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -98,6 +99,27 @@ def test_the_most_frequent_calls_are_left_out_last() -> None:
     assert said["gcp_api_calls"] == calls(3)
     assert 0 < len(said["k8s_api_calls"]) < 60
     assert said["k8s_api_calls"][-1]["count"] == 60
+
+
+def test_the_few_calls_of_one_place_do_not_go_for_the_many_of_the_other() -> None:
+    said = json.loads(written(outcome(Ended(SETTINGS, phase=KUBERNETES), 1, calls(64), calls(3))))
+    assert said["k8s_api_calls"] == calls(3)
+    assert 0 < len(said["gcp_api_calls"]) < 64
+
+
+@pytest.mark.parametrize("length", [500, 2000, 100_000])
+@pytest.mark.parametrize("letter", ["m", "\u00e9", "\x1b"])
+def test_it_fits_whatever_the_names_are(length: int, letter: str) -> None:
+    name = letter * length
+    settings = dataclasses.replace(
+        SETTINGS, gcp_project_id=name, secret_name=name, management_namespace=name, k8s_secret_name=name
+    )
+    ended = Ended(settings, letter * 5000, "unavailable", KUBERNETES, version=name)
+    data = written(outcome(ended, 1, calls(64), calls(64)))
+    assert len(data) <= LARGEST
+    said = json.loads(data)
+    assert (said["result"], said["kind"], said["phase"]) == ("failure", "unavailable", "k8s-secret")
+    assert len(said["message"]) >= 200
 
 
 def test_what_fits_is_left_as_it_is() -> None:

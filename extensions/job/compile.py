@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run once while the image is built: compiles the program and what it ever loads, and removes the rest.
+"""Run once while the image is built: compiles the program and what it loads; the rest goes, and this too.
 
 Not by time stamps: an image's files may get others, and what counts as old is compiled in memory at each
 start, the root being read-only.
@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import os
 import py_compile
+import stat
 import sys
 
+_READ = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
+_ENTERED = _READ | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
@@ -58,7 +61,17 @@ def remove_others() -> None:
             os.rmdir(directory)
 
 
+def open_to_all() -> None:
+    """A checkout may be its owner's alone, and the image keeps that."""
+    for directory, dummy, files in os.walk(HERE):
+        for path in (directory, *(os.path.join(directory, name) for name in files)):
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+            os.chmod(path, mode | (_ENTERED if path == directory else _READ))
+
+
 if __name__ == "__main__":
     load_all()
     compile_all()
     remove_others()
+    os.unlink(__file__)
+    open_to_all()

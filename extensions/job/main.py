@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 
 
 def main() -> int:
     """The program's exit code."""
+    # To a container's first process a signal that nobody handles yet is as none: kept until the program does.
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
     # It ends before there is garbage worth looking for.
     gc.disable()
     # Isolated Python looks neither here nor into the working directory by itself.

@@ -51,6 +51,7 @@ __all__ = ["Program", "main", "ways"]
 _MESSAGE_PATH = "/dev/termination-log"
 # What the modules' argument specs have; one target is one thread.
 _DEFAULTS: dict[str, Any] = {"api_timeout": 30.0, "timeout": 300.0, "concurrency": 1, "state": "present"}
+_STOPPING = (signal.SIGTERM, signal.SIGINT)
 # Seconds for what is under way when the pod is ended, which is killed 30 s after it was told so.
 _GRACE = 10.0
 
@@ -181,8 +182,10 @@ def main(environment: Optional[Mapping[str, str]] = None) -> int:
     sys.stderr = _Nowhere()
     try:
         program = Program(environment)
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in _STOPPING:
             signal.signal(number, lambda *_event: program.stop())
+        # The image's start keeps them until now.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
         return program.run()
     except Exception as error:  # noqa: BLE001 - a defect, of which nobody would hear
         failure = Failure.of(error)

@@ -56,6 +56,15 @@ def plant(where, name):
 plant(WHERE, NAME)
 """
 
+# The pod is ended while its program loads its parts.
+_EARLY = """
+class Ending:
+    def find_spec(self, name, path=None, target=None):
+        if name.endswith(".module_utils.job.program"):
+            os.kill(os.getpid(), 15)
+sys.meta_path.insert(0, Ending())
+"""
+
 
 @dataclass(frozen=True)
 class Done:
@@ -105,10 +114,13 @@ class Program:
             text=True,
         )
 
-    def run(self, environment: Mapping[str, str], *, message: bool = True, bug: str = "") -> Done:
+    def run(
+        self, environment: Mapping[str, str], *, message: bool = True, bug: str = "", early: bool = False
+    ) -> Done:
         """Run it to its end.
 
         :param bug: ``module:function`` that fails when the collection calls it.
+        :param early: whether it is told to end while it is still being loaded.
         :param message: whether there is a file for the termination message.
         """
         if message:
@@ -119,6 +131,7 @@ class Program:
         where, dummy, name = bug.partition(":")
         planted = _BUG.replace("WHERE", repr(where)).replace("NAME", repr(name)) if bug else ""
         spied = _SPY.replace("SPY_HANDLE", str(writing)) + planted
+        spied += _EARLY if early else ""
         spied += (
             f"import runpy\nsys.argv = [{str(self.pod.start)!r}]\n"
             f"runpy.run_path({str(self.pod.start)!r}, run_name='__main__')\n"

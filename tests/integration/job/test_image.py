@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import stat
 import subprocess
 from collections.abc import Iterator
 from datetime import datetime
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+import yaml
 
 from tests.integration.job.test_job import DOCUMENT, REQUIRED, SECRET
 from tests.lab.secret_manager import SecretManagerLab
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.real("nodes")
 
+ROOT = Path(__file__).resolve().parents[3]
+_LABEL = "org.opencontainers.image."
 AUTH = DOCUMENT["auths"]["quay.io"]["auth"]
 
 
@@ -93,7 +97,32 @@ def test_it_holds_the_job_and_no_more_of_the_collection(image: Image) -> None:
     assert not [path for path in held if path.startswith(("places/kubelet/", "hosted_cluster/", "adapter/"))]
     assert {path for path in held if path.startswith("syncer/")} == {"syncer/wire.py"}
     assert not (image.root / "opt/job/compile.py").exists()
+
+
+def test_its_configuration_says_what_it_is_and_leaves_nothing_to_its_base(image: Image) -> None:
     assert image.config["User"] == "1000:1000"
+    assert image.config["Entrypoint"] == ["python3", "-I", "-S", "-OO", "/opt/job/main.pyc"]
+    assert not image.config.get("Cmd")
+    assert (image.config["WorkingDir"], image.config["StopSignal"]) == ("/", "SIGTERM")
+    version = yaml.safe_load((ROOT / "galaxy.yml").read_text())["version"]
+    labels = {name.removeprefix(_LABEL): value for name, value in image.config["Labels"].items()}
+    assert labels["title"] == "pullsecret-job"
+    assert (labels["version"], labels["licenses"]) == (version, "GPL-3.0-or-later")
+    assert labels["source"].startswith("https://")
+    assert labels["description"]
+
+
+def test_everybody_may_read_what_it_brings(image: Image) -> None:
+    """Also where the checkout that it was built from is its owner's alone."""
+    closed = [path for path in (image.root / "opt/job").rglob("*") if not path.stat().st_mode & stat.S_IROTH]
+    assert closed == []
+
+
+def test_it_needs_no_shell(image: Image) -> None:
+    for name in ("sh", "dash", "bash"):
+        (image.root / "bin" / name).unlink(missing_ok=True)
+    done = image.run()
+    assert (done.returncode, done.stderr) == (2, "")
 
 
 def test_its_result_reaches_the_jobs_pod(jobs: Jobs) -> None:

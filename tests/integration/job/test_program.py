@@ -199,6 +199,14 @@ def test_ended_from_outside_it_says_so_and_begins_nothing_more(program: Program)
     assert secret(program) is None
 
 
+def test_ended_from_outside_before_it_was_ready_it_says_so_and_begins_nothing(program: Program) -> None:
+    """As the container's first process, which a signal without a handler would not reach."""
+    done = program.run(REQUIRED, early=True)
+    assert (done.code, done.told["result"], done.told["kind"]) == (1, "failure", "stopped")
+    assert program.store.calls.count() == 0
+    assert secret(program) is None
+
+
 def test_ended_from_outside_it_does_not_wait_for_what_never_ends(program: Program) -> None:
     fault = program.store.faults.add(method="GetSecret", delay=60)
     running = program.start({**REQUIRED, "GCP_API_TIMEOUT": "5m"})

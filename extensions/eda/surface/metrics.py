@@ -27,9 +27,14 @@ _JOB = (1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200)
 _RUN = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200)
 _BATCH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 _RETRIES = (0, 1, 2, 3, 5, 10, 20, 50)
-# What the Job asks for. A series that begins with its first error has no rate, and no rule would see it.
+# A series that begins with what it counts has no rate: a rule would not see a first error, nor a panel a first
+# Secret.
 _EXPECTED = ("get_secret", "create_secret", "add_secret_version", "access_secret_version")
 _ERRORS = ("401", "403", "500", "503", "504", "none")
+_USUAL = {
+    "gcp": [("get_secret", "404"), *((operation, "200") for operation in _EXPECTED)],
+    "k8s": [("get_secret", "200"), ("get_secret", "404"), ("create_secret", "201"), ("patch_secret", "200")],
+}
 
 
 class Metrics:
@@ -98,6 +103,8 @@ class Metrics:
             self.updates.labels(result)
         for outcome in results.OUTCOMES:
             self.clusters.labels(outcome)
+        for kind in sorted(bounds.KINDS):
+            self.failed.labels(kind)
 
     def _jobs(self, clock: Callable[[], float]) -> None:
         self.jobs = self._counter("job_total", "Jobs that ended", "result", *self._by)
@@ -124,9 +131,16 @@ class Metrics:
             self.call_duration[api] = self._longest(
                 f"{api}_api", f"mean of a Job's requests to {place}", clock, "operation"
             )
+            for operation, status in _USUAL[api]:
+                self.calls[api].labels(operation, status)
+                self.call_seconds[api].labels(operation, status)
         for operation in _EXPECTED:
             for status in _ERRORS:
                 self.calls["gcp"].labels(operation, status)
+                self.call_seconds["gcp"].labels(operation, status)
+        for kind in sorted(bounds.KINDS):
+            for phase in results.PHASES:
+                self.failures.labels(kind, phase)
         if not self._per_cluster:
             self._expect(())
 

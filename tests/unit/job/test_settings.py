@@ -126,3 +126,32 @@ def test_the_two_lists_name_all_that_the_job_reads() -> None:
     }
     assert read | set(REQUIRED) <= {*VARIABLES, *SURROUNDINGS}
     assert not set(VARIABLES) & set(SURROUNDINGS)
+
+
+@pytest.mark.parametrize(
+    "text", ["example-value\0", "example\x1bvalue", "example\u202evalue", "\udcff" * 9, "v" * 100_000]
+)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "CLUSTER_ID",
+        "CLUSTER_NAME",
+        "GCP_PROJECT_ID",
+        "SECRET_NAME",
+        "MANAGEMENT_NAMESPACE",
+        "K8S_SECRET_NAME",
+        "REPLICATION_POLICY",
+        "LOG_LEVEL",
+        "LOG_FORMAT",
+        "GCP_API_TIMEOUT",
+    ],
+)
+def test_what_is_no_text_is_refused_by_name_and_not_shown(name: str, text: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        read_environment({**REQUIRED, name: text})
+    said = str(caught.value)
+    assert said.startswith(name)
+    assert len(said) < 200
+    assert "value" not in said
+    assert "vv" not in said
+    assert said.isprintable()

@@ -53,15 +53,21 @@ class Prometheus:
 
 @contextlib.asynccontextmanager
 async def prometheus(
-    directory: Path, targets: Sequence[str], *, labels: dict[str, str], rules: Sequence[Path] = ()
+    directory: Path,
+    targets: Sequence[str],
+    *,
+    labels: dict[str, str],
+    rules: Sequence[Path] = (),
+    every: str = "500ms",
 ) -> AsyncIterator[Prometheus]:
     """A server that scrapes these addresses each half second, and evaluates the rules as often.
 
     :param labels: which every target has.
+    :param every: how often instead, as Prometheus writes it; an answer has as long to come.
     """
     apt.provide(COMMANDS)
     configuration = {
-        "global": {"scrape_interval": "500ms", "scrape_timeout": "500ms", "evaluation_interval": "500ms"},
+        "global": {"scrape_interval": every, "scrape_timeout": every, "evaluation_interval": every},
         "rule_files": [str(path) for path in rules],
         "scrape_configs": [
             {

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.adapter_story.rights import granted
+from tests.integration.surface import monitoring
 from tests.lab.nodes.api import wait_until
 from tests.lab.pubsub import pubsub
 from tests.lab.rabbitmq import rabbitmq
@@ -34,6 +35,15 @@ RARE = {
     ("patch", "secrets", "hyperfleet-system"),
     ("delete", "pods", "hyperfleet-system"),
     ("get", "namespaces", None),
+}
+
+
+# Panels that draw nothing where nothing fails: (title, metric).
+SILENT = {
+    ("Top error types", "pullsecret_job_failures_total"),
+    ("Top error types", "pullsecret_adapter_failures_total"),
+    ("GCP API errors", "pullsecret_gcp_api_calls_total"),
+    ("Garbage", "pullsecret_adapter_garbage_total"),
 }
 
 
@@ -97,8 +107,9 @@ def by_hand(lab: ClusterLab, tmp_path: Path) -> Iterator[World]:
 
 
 def test_the_seeds_timeline_then_rotation_an_edit_and_deletion(
-    over_rabbitmq: World, capsys: pytest.CaptureFixture[str]
+    over_rabbitmq: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    from tests.integration.adapter_story.scraped import scraping
     from tests.integration.adapter_story.timeline import audited, in_order, table, timeline, used
     from tests.integration.adapter_story.world import PASSWORDS, document
 
@@ -106,7 +117,7 @@ def test_the_seeds_timeline_then_rotation_an_edit_and_deletion(
     one, two = map(document, PASSWORDS)
     begun = time.time()
     seen = []
-    with world.rulebook() as output:
+    with scraping(tmp_path, world.port) as scraped, world.rulebook() as output:
         # Seed 003's timeline.
         published = world.publish()
         world.until(1, Available="True", Applied="True", Health="True", Finalized="False")
@@ -146,6 +157,11 @@ def test_the_seeds_timeline_then_rotation_an_edit_and_deletion(
         )
         assert world.ask("GET", "/clusters/cls-123")[0] == 404
         wait_until(lambda: counts(world), "all is counted")
+
+        # Who looks after it sees all of this, and no alarm.
+        assert scraped.silent(SILENT) == SILENT, scraped.trouble()
+        assert scraped.choices() == {name: [value] for name, value in monitoring.NAMES.items()}
+        assert set(scraped.alerts().values()) == {"inactive"}
     said = output.read_text() + Path(world.lab.hosted.audit_log).read_text() + "".join(seen)
     assert len(said) > 5000
     assert [form for password in PASSWORDS for form in forms(password) if form in said] == []

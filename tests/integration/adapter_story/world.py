@@ -171,7 +171,7 @@ class World:
     def _is_ready(self) -> bool:
         try:
             return requests.get(f"http://127.0.0.1:{self.port}/readyz", timeout=5).status_code == 200
-        except requests.ConnectionError:
+        except (requests.ConnectionError, requests.Timeout):
             return False
 
     def run(self, playbook: str, **variables: Any) -> str:
@@ -183,7 +183,7 @@ class World:
 
     def metrics(self) -> dict[str, float]:
         """The adapter's, by name and labels."""
-        text = requests.get(f"http://127.0.0.1:{self.port}/metrics", timeout=5).text
+        text = requests.get(f"http://127.0.0.1:{self.port}/metrics", timeout=30).text
         lines = (line.rpartition(" ") for line in text.splitlines() if not line.startswith("#"))
         return {name: float(value) for name, _space, value in lines}
 

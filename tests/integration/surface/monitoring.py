@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ from tests.tools.env import ROOT
 
 DIRECTORY = ROOT / "extensions" / "monitoring"
 ALERTS = DIRECTORY / "alerts.yml"
+# What a scraped adapter is called.
+NAMES = {"namespace": "hyperfleet-system", "job": "pullsecret-adapter"}
 NAME = re.compile(r"\bpullsecret_\w+")
 
 
@@ -38,6 +41,35 @@ def queries() -> list[Query]:
         for panel in dashboard()["panels"]
         for target in panel.get("targets", ())
     ]
+
+
+def variables() -> Iterator[tuple[str, str]]:
+    """The labels that are chosen by, and the metric whose they are."""
+    for one in dashboard()["templating"]["list"]:
+        if one["type"] == "query":
+            found = re.fullmatch(r"label_values\((\w+), (\w+)\)", one["query"]["query"])
+            assert found is not None, one
+            yield found[2], found[1]
+
+
+def filled_in(expression: str, *, interval: str, span: str) -> str:
+    """With what Grafana puts in the place of its variables.
+
+    :param interval: of a rate, and :param span: which the dashboard shows: durations of Prometheus.
+    """
+    variables = {
+        "$__rate_interval": interval,
+        "$__range": span,
+        **{f"${name}": f"({value})" for name, value in NAMES.items()},
+    }
+    for variable, value in variables.items():
+        expression = expression.replace(variable, value)
+    return expression
+
+
+def drawn(samples: list[dict[str, Any]]) -> bool:
+    """Whether Grafana has anything to draw of an answer."""
+    return any(math.isfinite(float(sample["value"][1])) for sample in samples)
 
 
 def rules() -> Iterator[dict[str, Any]]:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,15 +20,6 @@ from tests.unit.surface.results import failure, result, row, success
 
 pytestmark = pytest.mark.real("root")
 
-NAMES = {"namespace": "hyperfleet-system", "job": "pullsecret-adapter"}
-# What Grafana puts in the place of its variables.
-VARIABLES = {
-    "$__rate_interval": "10s",
-    "$__range": "1m",
-    "$namespace": "(hyperfleet-system)",
-    "$job": "(pullsecret-adapter)",
-}
-
 # What becomes of rules here; those that wait for their time are pending.
 EXPECTED = {
     "PullSecretJobSlow": "firing",
@@ -39,12 +28,6 @@ EXPECTED = {
     "PullSecretAdapterDown": "inactive",
     "PullSecretBrokerDisconnected": "inactive",
 }
-
-
-def filled_in(expression: str) -> str:
-    for variable, value in VARIABLES.items():
-        expression = expression.replace(variable, value)
-    return expression
 
 
 def work(surface: Surface, number: int) -> None:
@@ -67,16 +50,14 @@ def work(surface: Surface, number: int) -> None:
     surface.acknowledged(4)
 
 
-def finite(samples: list[dict[str, Any]]) -> bool:
-    return any(math.isfinite(float(sample["value"][1])) for sample in samples)
-
-
 async def unanswered(server: Prometheus) -> list[str]:
     """The panels of which a query gives nothing to draw."""
     return [
         f"{query.panel}: {query.expression}"
         for query in monitoring.queries()
-        if not finite(await server.query(filled_in(query.expression)))
+        if not monitoring.drawn(
+            await server.query(monitoring.filled_in(query.expression, interval="10s", span="1m"))
+        )
     ]
 
 
@@ -90,7 +71,7 @@ def test_every_panel_draws_and_every_rule_is_evaluated(tmp_path: Path, per_clust
         rules = [monitoring.ALERTS]
         async with (
             contextlib.AsyncExitStack() as stack,
-            prometheus(tmp_path, [target], labels=NAMES, rules=rules) as server,
+            prometheus(tmp_path, [target], labels=monitoring.NAMES, rules=rules) as server,
         ):
             stack.push_async_callback(listening.close)
             missing = ["not asked yet"]

@@ -294,8 +294,9 @@ def test_a_name_with_a_line_break_makes_no_line_of_its_own(world: World) -> None
     forged = "their-name\n2026-11-21T10:00:00Z ERROR forged"
     finished = world.job(LOG_FORMAT="text", SECRET_NAME=forged)
     assert finished.code != 0
-    assert not [line for line in finished.stdout.splitlines() if line.endswith("ERROR forged")]
-    assert all("gcp_project=customer-prod-12345" in line for line in finished.stdout.splitlines())
+    (line,) = finished.stdout.splitlines()
+    assert json.loads(line)["message"].startswith("SECRET_NAME: not ")
+    assert "forged" not in finished.output
 
 
 def test_without_the_callback_the_log_is_there_among_ansibles_lines(world: World) -> None:

@@ -5,9 +5,9 @@
 """``python -m tests.bench.job``: what a run of the job costs, from its image and as the playbook ``job``.
 
 A run finds that nothing has to be changed, as nearly all runs of a fleet do.  The image speaks TLS with the
-API server, as in a pod; Secret Manager's stand-in is spoken to without, and gives no tokens.  The stand-ins are threads of
-this process, and not counted.  CPU and time are the least of all runs, since whatever else the machine does
-only adds to them; memory is the most, of the one process.
+API server, as in a pod; Secret Manager's stand-in is spoken to without, and gives no tokens.  The stand-ins
+are threads of this process, and not counted.  CPU and time are the least of all runs, since whatever else the
+machine does only adds to them; memory is the most, of the one process.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _JOB = (1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200)
 _RUN = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200)
 _BATCH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 _RETRIES = (0, 1, 2, 3, 5, 10, 20, 50)
-# A series that begins with what it counts has no rate: rules would not see a first error, nor panels a Secret.
+# A series that begins with what it counts has no rate: no rule would see a first error, no panel a Secret.
 _EXPECTED = ("get_secret", "create_secret", "add_secret_version", "access_secret_version")
 _ERRORS = ("401", "403", "500", "503", "504", "none")
 _USUAL = {

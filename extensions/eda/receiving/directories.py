@@ -11,6 +11,7 @@ asked for. A run that finds no ``lock`` was given up, and ends.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import json
 import os
@@ -170,10 +171,17 @@ class Directories:
         return {cluster for run in self._orphans for cluster in run.clusters()}
 
     def close(self) -> None:
-        """End: a run that is at work keeps its directory, which the next process removes."""
+        """End: a run that is at work keeps its directory until this process ends, or the next one begins."""
+        if not self._empty():
+            # ansible-rulebook waits for the playbooks that it began before it ends.
+            atexit.register(self._empty)
+        self._owner.close()
+
+    def _empty(self) -> bool:
+        """Remove what no run is at work in; whether that was all."""
         with suppress(OSError):
             runs = [RunDirectory(one) for one in self._own.iterdir() if one.is_dir()]
-            left = [run for run in runs if not run.remove()]
-            if not left:
-                shutil.rmtree(self._own, ignore_errors=True)
-        self._owner.close()
+            if [run for run in runs if not run.remove()]:
+                return False
+            shutil.rmtree(self._own, ignore_errors=True)
+        return True

@@ -146,10 +146,9 @@ class Receiving:
             tokens, given_up = self._collecting.died()
             failed = set(given_up)
             if given_up:
+                more = f" and {len(given_up) - 5} more" if len(given_up) > 5 else ""
                 LOGGER.error(
-                    "%d clusters are given up until there is another event of them: %s",
-                    len(given_up),
-                    ", ".join(given_up[:5]),
+                    "given up until there is another event: %s%s", ", ".join(given_up[:5]), more
                 )
         else:
             tokens = self._collecting.done()

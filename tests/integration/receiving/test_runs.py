@@ -178,7 +178,7 @@ def test_a_run_that_dies_is_asked_for_again_and_given_up_in_the_end(
             await engine.until(lambda engine: engine.ended == 4)
 
     asyncio.run(scenario())
-    assert "1 clusters are given up until there is another event of them: cls-1" in caplog.text
+    assert "given up until there is another event: cls-1" in caplog.text
 
 
 def test_a_run_that_does_not_begin_is_asked_for_again(tmp_path: Path) -> None:

@@ -49,8 +49,13 @@ class RunDirectory:
     def create(cls, path: Path, batch: Batch) -> RunDirectory:
         """Make it, for these clusters."""
         path.mkdir(mode=0o700)
-        (path / _RUN).write_text(json.dumps({"clusters": batch.ids, "traceparents": batch.traceparents}))
-        (path / _LOCK).touch(mode=0o600)
+        try:
+            (path / _RUN).write_text(json.dumps({"clusters": batch.ids, "traceparents": batch.traceparents}))
+            (path / _LOCK).touch(mode=0o600)
+        except OSError:
+            # The disk is full: half a directory would take more of it.
+            shutil.rmtree(path, ignore_errors=True)
+            raise
         return cls(path)
 
     def clusters(self) -> list[str]:
@@ -148,7 +153,10 @@ class Directories:
                 shutil.rmtree(path, ignore_errors=True)
 
     def create(self, batch: Batch) -> RunDirectory:
-        """A directory for the next run."""
+        """A directory for the next run.
+
+        :raises OSError: it cannot be made.
+        """
         self._number += 1
         try:
             return RunDirectory.create(self._own / str(self._number), batch)

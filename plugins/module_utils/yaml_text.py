@@ -56,9 +56,7 @@ def repeated_key(text: Union[bytes, str]) -> Optional[tuple[tuple[Union[str, int
     """
     import yaml
 
-    pending: list[tuple[tuple[Union[str, int], ...], Any]] = [
-        ((), yaml.compose(text, Loader=_loader(text)))  # noqa: S506 - as above
-    ]
+    pending: list[tuple[tuple[Union[str, int], ...], Any]] = [((), yaml.compose(text, Loader=_loader(text)))]
     # An anchor's node is met as often as it is named.
     seen: set[int] = set()
     while pending:

@@ -147,9 +147,7 @@ class Receiving:
             failed = set(given_up)
             if given_up:
                 more = f" and {len(given_up) - 5} more" if len(given_up) > 5 else ""
-                LOGGER.error(
-                    "given up until there is another event: %s%s", ", ".join(given_up[:5]), more
-                )
+                LOGGER.error("given up until there is another event: %s%s", ", ".join(given_up[:5]), more)
         else:
             tokens = self._collecting.done()
             failed = {row.get("id") for row in result["clusters"] if row.get("outcome") == "failed"}

@@ -157,6 +157,15 @@ def test_a_batch_is_one_run_and_the_next_begins_when_it_has_ended(
     asyncio.run(scenario())
 
 
+async def refused(url: str) -> None:
+    """Wait until nobody listens there."""
+    with contextlib.suppress(aiohttp.ClientConnectionError):
+        async with asyncio.timeout(30), aiohttp.ClientSession() as session:
+            while True:
+                async with session.post(url, data=b"{}"):
+                    await asyncio.sleep(0.05)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_who_is_ended_waits_for_the_run_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     async def scenario() -> None:
@@ -167,10 +176,7 @@ def test_who_is_ended_waits_for_the_run_and_leaves_nothing(tmp_path: Path, numbe
             await running.until(lambda lines: len(lines) == 1)
             running.process.send_signal(number)
             # It receives nothing any more.
-            with pytest.raises(aiohttp.ClientConnectionError):
-                while True:
-                    async with aiohttp.ClientSession() as session, session.post(url, data=b"{}"):
-                        await asyncio.sleep(0.05)
+            await refused(url)
             assert running.process.returncode is None
             running.hold.unlink()
             async with asyncio.timeout(30):

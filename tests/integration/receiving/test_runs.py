@@ -20,8 +20,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving import runs
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from tests.integration.receiving.engine import Engine, reported, write_result
 from tests.integration.receiving.source import cloud_event, running, until

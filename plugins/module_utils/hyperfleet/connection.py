@@ -121,4 +121,4 @@ class TokenFile:
         return token
 
     def _refused(self, why: str) -> ConfigurationError:
-        return ConfigurationError(f"hyperfleet.token_file {shown_path(self._path)} {why}")
+        return ConfigurationError(f"the bearer token's file {shown_path(self._path)} {why}")

@@ -80,6 +80,11 @@ def parse_settings(arguments: Mapping[str, Any]) -> Settings:
 def _load(path: Any) -> Any:
     if not isinstance(path, str):
         raise ConfigurationError("adapter_config is not a path")
+    if not path.startswith("/"):
+        # Found here, and then by none of the runs.
+        raise ConfigurationError(
+            "adapter_config is not an absolute path", "playbooks are run in a directory of their own"
+        )
     return importlib.import_module(_CONFIG).load(path)
 
 

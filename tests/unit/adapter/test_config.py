@@ -232,6 +232,10 @@ WRONG: dict[str, tuple[Any, str]] = {
         "spec.hyperfleetAPI.url holds a user or password; use spec.hyperfleetAPI.tokenFile",
     ),
     "header": (
+        document(hyperfleetAPI={"url": "http://a", "headers": {"content-Length": "5"}}),
+        "spec.hyperfleetAPI.headers.content-Length is set by the client itself",
+    ),
+    "header 0": (
         document(hyperfleetAPI={"url": "http://a", "headers": {"a b": "c"}}),
         "headers has a key that is not the name",
     ),

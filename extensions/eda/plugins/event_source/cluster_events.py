@@ -31,7 +31,7 @@ description:
 options:
   adapter_config:
     description:
-      - Path of the AdapterConfig; its C(spec.broker) and C(spec.batch) are used.
+      - Path of the AdapterConfig, an absolute one; its C(spec.broker) and C(spec.batch) are used.
       - Either this or O(broker) is needed.
     type: path
   broker:

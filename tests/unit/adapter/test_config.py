@@ -231,11 +231,11 @@ WRONG: dict[str, tuple[Any, str]] = {
         document(hyperfleetAPI={"url": f"http://u:{_SECRET}@a"}),
         "spec.hyperfleetAPI.url holds a user or password; use spec.hyperfleetAPI.tokenFile",
     ),
-    "header": (
+    "header of ours": (
         document(hyperfleetAPI={"url": "http://a", "headers": {"content-Length": "5"}}),
         "spec.hyperfleetAPI.headers.content-Length is set by the client itself",
     ),
-    "header 0": (
+    "header": (
         document(hyperfleetAPI={"url": "http://a", "headers": {"a b": "c"}}),
         "headers has a key that is not the name",
     ),

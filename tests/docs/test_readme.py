@@ -37,6 +37,11 @@ SAYS = {
         "clusters failed: ",
     ],
     "ansible-playbook hyperfleet.pull_secret.hosted_cluster": ["1 cluster: 0 changed, 0 failed"],
+    "ansible-playbook hyperfleet.pull_secret.reconcile": [
+        "PreconditionsNotMet: Preconditions not met: spec.gcp.projectId is not there; ",
+        "changed=0",
+        "failed=0",
+    ],
     "ansible-playbook hyperfleet.pull_secret.node": ["+registry quay.io", "changed=1", "failed=0"],
     "ansible-playbook hyperfleet.pull_secret.job": ['"message": "Success: Pull secret provisioned"'],
     "make lab-down": ["lab: down"],

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
+    NotYAML,
+    load_yaml,
+    repeated_key,
+)
 
 _DEPTH = 40_000
 
@@ -40,3 +44,25 @@ def test_no_yaml(text: str) -> None:
 def test_nested_without_end(text: bytes) -> None:
     with pytest.raises(ValueError, match=r"^not YAML$"):
         load_yaml(text)
+
+
+def test_where_it_is_none() -> None:
+    with pytest.raises(NotYAML) as caught:
+        load_yaml("a: 1\nb: [\n")
+    assert caught.value.line == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", None),
+        ("a: {b: 1}\nc: {b: 1}\n", None),
+        ("a: &a {b: 1}\nc: {<<: *a, b: 2}\nd: [*a, *a]\n", None),
+        ("a: &a [*a]\n", None),
+        ("a: 1\n'1': 1\n1: 1\n", None),
+        ("a: 1\nb: 1\na: 1\n", (("a",), 3)),
+        ("a: [1, {b: 1, b: 2}]\n", (("a", 1, "b"), 1)),
+    ],
+)
+def test_a_key_that_is_there_twice(text: str, found: object) -> None:
+    assert repeated_key(text) == found

@@ -11,6 +11,7 @@ asked for. A run that finds no ``lock`` was given up, and ends.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import json
 import os
@@ -48,8 +49,13 @@ class RunDirectory:
     def create(cls, path: Path, batch: Batch) -> RunDirectory:
         """Make it, for these clusters."""
         path.mkdir(mode=0o700)
-        (path / _RUN).write_text(json.dumps({"clusters": batch.ids, "traceparents": batch.traceparents}))
-        (path / _LOCK).touch(mode=0o600)
+        try:
+            (path / _RUN).write_text(json.dumps({"clusters": batch.ids, "traceparents": batch.traceparents}))
+            (path / _LOCK).touch(mode=0o600)
+        except OSError:
+            # The disk is full: half a directory would take more of it.
+            shutil.rmtree(path, ignore_errors=True)
+            raise
         return cls(path)
 
     def clusters(self) -> list[str]:
@@ -147,7 +153,10 @@ class Directories:
                 shutil.rmtree(path, ignore_errors=True)
 
     def create(self, batch: Batch) -> RunDirectory:
-        """A directory for the next run."""
+        """A directory for the next run.
+
+        :raises OSError: it cannot be made.
+        """
         self._number += 1
         try:
             return RunDirectory.create(self._own / str(self._number), batch)
@@ -170,10 +179,17 @@ class Directories:
         return {cluster for run in self._orphans for cluster in run.clusters()}
 
     def close(self) -> None:
-        """End: a run that is at work keeps its directory, which the next process removes."""
+        """End: a run that is at work keeps its directory until this process ends, or the next one begins."""
+        if not self._empty():
+            # ansible-rulebook waits for the playbooks that it began before it ends.
+            atexit.register(self._empty)
+        self._owner.close()
+
+    def _empty(self) -> bool:
+        """Remove what no run is at work in; whether that was all."""
         with suppress(OSError):
             runs = [RunDirectory(one) for one in self._own.iterdir() if one.is_dir()]
-            left = [run for run in runs if not run.remove()]
-            if not left:
-                shutil.rmtree(self._own, ignore_errors=True)
-        self._owner.close()
+            if [run for run in runs if not run.remove()]:
+                return False
+            shutil.rmtree(self._own, ignore_errors=True)
+        return True

@@ -146,11 +146,8 @@ class Receiving:
             tokens, given_up = self._collecting.died()
             failed = set(given_up)
             if given_up:
-                LOGGER.error(
-                    "%d clusters are given up until there is another event of them: %s",
-                    len(given_up),
-                    ", ".join(given_up[:5]),
-                )
+                more = f" and {len(given_up) - 5} more" if len(given_up) > 5 else ""
+                LOGGER.error("given up until there is another event: %s%s", ", ".join(given_up[:5]), more)
         else:
             tokens = self._collecting.done()
             failed = {row.get("id") for row in result["clusters"] if row.get("outcome") == "failed"}

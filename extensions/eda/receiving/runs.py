@@ -32,6 +32,8 @@ LOGGER = logging.getLogger("hyperfleet.pull_secret.cluster_events")
 _LOOK = 0.05
 _LOCK = 0.2
 _LONG = 600.0
+# Seconds until a disk that is full may have room.
+_FULL = 5.0
 # Seconds after which an engine that was busy and is no longer has ended what it was asked for.
 _AFTER_WORK = 5.0
 
@@ -61,12 +63,20 @@ class Runs:
     async def run(self, batch: Batch) -> Optional[dict[str, Any]]:
         """Have a playbook run for these clusters; its result, or None where it died or did not begin."""
         begun = time.monotonic()
-        directory = self._directories.create(batch)
+        directory = await self._directory(batch)
         await self._put(batch, directory)
         result = await self._end(directory)
         directory.remove()
         self._telling.run_ended(result, time.monotonic() - begun)
         return result
+
+    async def _directory(self, batch: Batch) -> RunDirectory:
+        while True:
+            try:
+                return self._directories.create(batch)
+            except OSError as error:
+                LOGGER.error("the directory of a run cannot be made (%s); trying again", error.strerror)
+                await asyncio.sleep(_FULL)
 
     async def _put(self, batch: Batch, directory: RunDirectory) -> None:
         event = {"cluster_ids": batch.ids, "run": str(directory.path), "traceparents": batch.traceparents}

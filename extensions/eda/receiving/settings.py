@@ -31,6 +31,8 @@ _OPTIONS = ("adapter_config", "broker", "batch", "run_dir", "start_timeout", "tr
 _BATCH = ("size", "window")
 _MOST = 1000
 
+_OPTION = re.compile(r"\bbroker\.([a-z_]+)")
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -78,6 +80,11 @@ def parse_settings(arguments: Mapping[str, Any]) -> Settings:
 def _load(path: Any) -> Any:
     if not isinstance(path, str):
         raise ConfigurationError("adapter_config is not a path")
+    if not path.startswith("/"):
+        # Found here, and then by none of the runs.
+        raise ConfigurationError(
+            "adapter_config is not an absolute path", "playbooks are run in a directory of their own"
+        )
     return importlib.import_module(_CONFIG).load(path)
 
 
@@ -104,7 +111,17 @@ def _broker(given: Any, config: Optional[Any], size: int) -> Broker:
         _check_only(options, ("type", *broker.OPTIONS), f"broker of type {kind}")
     wanted = {name: options.get(name) for name in broker.OPTIONS if options.get(name) is not None}
     # While a run is at work, the next batch can become as large as it may.
-    return broker.validate(wanted, 2 * size)
+    try:
+        return broker.validate(wanted, 2 * size)
+    except ConfigurationError as error:
+        if config is None:
+            raise
+        raise ConfigurationError(_OPTION.sub(_field, error.message), error.hint) from None
+
+
+def _field(found: re.Match[str]) -> str:
+    """An option as the AdapterConfig writes it."""
+    return "spec.broker." + re.sub(r"_([a-z])", lambda one: one.group(1).upper(), found.group(1))
 
 
 def _described(broker: Any) -> dict[str, Any]:

@@ -53,7 +53,9 @@ class Server:
         except OSError as error:
             await self.close()
             reason = error.strerror or type(error).__name__
-            raise ConfigurationError(f"metrics.port: {self._port} cannot be listened on: {reason}") from None
+            raise ConfigurationError(
+                f"spec.metrics.port: {self._port} cannot be listened on: {reason}"
+            ) from None
         port: int = self._runner.addresses[0][1]
         return port
 

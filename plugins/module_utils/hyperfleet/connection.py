@@ -20,6 +20,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 __all__ = ["Connection", "TokenFile", "connect"]
 
 _BASE = "/api/hyperfleet/v1"
+# Sent twice, or of a body that is another, they make a request that no server reads as it was meant.
+_OUR_HEADERS = ("accept", "connection", "content-length", "content-type", "traceparent", "transfer-encoding")
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ def _headers(given: Mapping[str, Any]) -> dict[str, str]:
     for name, value in headers.items():
         if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
             raise ConfigurationError("hyperfleet.headers has a name that no HTTP header can have")
+        if name.lower() in _OUR_HEADERS:
+            raise ConfigurationError(f"hyperfleet.headers.{name} is set by the client itself")
         if not value.isascii() or not value.isprintable():
             raise ConfigurationError(
                 f"hyperfleet.headers.{name} has a character that no HTTP header can carry"
@@ -121,4 +125,4 @@ class TokenFile:
         return token
 
     def _refused(self, why: str) -> ConfigurationError:
-        return ConfigurationError(f"hyperfleet.token_file {shown_path(self._path)} {why}")
+        return ConfigurationError(f"the bearer token's file {shown_path(self._path)} {why}")

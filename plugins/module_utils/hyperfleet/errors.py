@@ -71,9 +71,7 @@ def _error(status: int, content_type: str, body: bytes, what: str, place: str) -
     if status in (400, 413, 414, 431):
         return RequestRefused(where)
     if status == 401:
-        return PermissionDenied(
-            where, "the API does not accept this bearer token; check hyperfleet.token_file"
-        )
+        return PermissionDenied(where, "the API does not accept this bearer token; check its file")
     if status == 403:
         return PermissionDenied(
             where, "the API knows the caller and refuses; check its tenant and hyperfleet.headers"

@@ -152,7 +152,9 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
 
     def tell(handled: Handled) -> None:
         for entry in log_entries(handled):
-            log(entry, config.logging)
+            # A log must not say that what a check only looked at was done.
+            said = {**entry, "message": f"check mode: {entry['message']}"} if check_mode else entry
+            log(said, config.logging)
 
     engine = Engine(
         config,

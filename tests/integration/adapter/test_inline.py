@@ -87,5 +87,8 @@ def test_check_mode(world: World) -> None:
     handled = world.one(cluster, check_mode=True)
     assert handled.entry()["state"] == "succeeded"
     assert len(handled.actions) == 3, handled.actions
+    assert handled.actions[-1].endswith(f"/secrets/{cluster}-pull-secret")
+    assert handled.told is not None
+    assert handled.told.message.startswith("A version of projects/")
     assert (world.versions(cluster), world.placed(cluster)) == (0, None)
     assert len(world.reports(cluster)) == 3

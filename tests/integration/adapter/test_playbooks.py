@@ -134,6 +134,18 @@ def test_a_check_tells_and_writes_nothing(world: World, ansible: Ansible) -> Non
     assert result_of(finished)["changed"] is True
     assert world.jobs() == []
     assert len(world.reports(cluster)) == 3
+    assert [line["message"] for line in lines(finished)] == [
+        f"check mode: created secret cluster-{cluster}-pullsecret-data",
+        f"check mode: created job pullsecret-{cluster}-gen1",
+        f"check mode: JobCreated: job pullsecret-{cluster}-gen1 was made for generation 1",
+    ]
+
+
+def test_a_batch_that_names_no_clusters_by_mistake_is_no_success(world: World, ansible: Ansible) -> None:
+    finished = play(world, ansible, cluster_id=[world.cluster()])
+    assert finished.code == 2
+    assert "cluster_ids or events has to say which clusters are meant" in finished.output
+    assert play(world, ansible, cluster_ids=[]).code == 0
 
 
 def test_the_sweep_by_its_playbook(world: World, ansible: Ansible) -> None:

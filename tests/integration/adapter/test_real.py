@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.adapter.world import PROJECT, World
+from tests.integration.adapter_story.rights import pod
 from tests.lab.hyperfleet import HyperFleetLab
 from tests.lab.secret_manager import SecretManagerLab
 from tests.lab.session import REAL, kubernetes
@@ -89,3 +90,16 @@ def test_a_sweep_takes_what_a_lost_cluster_left(real: World) -> None:
         assert time.monotonic() < deadline
         real.handle(all=True)
     assert real.playing.pods() == []
+
+
+def test_the_pod_of_the_page_is_one(real: World) -> None:
+    """Of docs/adapter.md, by the API server's own rules: an unknown or doubled field is an error of it."""
+    places = {
+        "ConfigMap": "/api/v1/namespaces/{}/configmaps",
+        "Deployment": "/apis/apps/v1/namespaces/{}/deployments",
+    }
+    for item in pod():
+        item["metadata"]["namespace"] = real.home
+        place = places[item["kind"]].format(real.home)
+        status, answer = real.request("POST", f"{place}?dryRun=All&fieldValidation=Strict", item)
+        assert status == 201, answer

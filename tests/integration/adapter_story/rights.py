@@ -28,7 +28,16 @@ _PATHS = {
 
 def documented() -> list[Object]:
     """The objects of the page's section, in order."""
-    section = re.search(r"^## Rights\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    return _objects("Rights")
+
+
+def pod() -> list[Object]:
+    """What the page has the adapter run in, in order."""
+    return _objects("In a pod")
+
+
+def _objects(title: str) -> list[Object]:
+    section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     assert section is not None
     (block,) = re.findall(r"```yaml\n(.*?)```", section[1], re.DOTALL)
     found: list[Object] = list(yaml.safe_load_all(block))

@@ -88,3 +88,30 @@ def test_one_without_a_broker_is_refused(tmp_path: Path) -> None:
     settings = runpy.run_path(str(SOURCE))["parse_settings"]
     with pytest.raises(ConfigurationError, match=r"spec\.broker is missing"):
         settings({"adapter_config": write(tmp_path, None)})
+
+
+@pytest.mark.parametrize("path", ["adapter.yml", "./adapter.yml", "~/adapter.yml"])
+def test_a_path_that_the_runs_would_not_find_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    write(tmp_path, {"type": "webhook"})
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    settings = runpy.run_path(str(SOURCE))["parse_settings"]
+    with pytest.raises(ConfigurationError, match=r"^adapter_config is not an absolute path"):
+        settings({"adapter_config": path})
+
+
+@pytest.mark.parametrize("content", [None, "", "http://lab:s3cret@127.0.0.1:1/"])
+def test_what_is_wrong_at_the_broker_is_called_as_the_configuration_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str | None
+) -> None:
+    monkeypatch.delenv("BROKER_RABBITMQ_URL", raising=False)
+    url = tmp_path / "url"
+    if content is not None:
+        url.write_text(content)
+    given = {"type": "rabbitmq", "urlFile": str(url), "topic": "clusters", "subscription": "sub"}
+    settings = runpy.run_path(str(SOURCE))["parse_settings"]
+    with pytest.raises(ConfigurationError, match=r"^spec\.broker\.urlFile") as error:
+        settings({"adapter_config": write(tmp_path, given)})
+    assert "s3cret" not in str(error.value)

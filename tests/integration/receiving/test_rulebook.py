@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import signal
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -95,7 +96,7 @@ async def rulebook(directory: Path, url: str) -> AsyncIterator[Rulebook]:
         )
         try:
             yield Rulebook(directory, process)
-            assert process.returncode is None, "it has to go on for ever"
+            assert process.returncode in (None, 0), "it goes on until it is ended"
         finally:
             with ended_with(process.pid):
                 if process.returncode is None:
@@ -156,10 +157,39 @@ def test_a_batch_is_one_run_and_the_next_begins_when_it_has_ended(
     asyncio.run(scenario())
 
 
+async def refused(url: str) -> None:
+    """Wait until nobody listens there."""
+    with contextlib.suppress(aiohttp.ClientConnectionError):
+        async with asyncio.timeout(30), aiohttp.ClientSession() as session:
+            while True:
+                async with session.post(url, data=b"{}"):
+                    await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_who_is_ended_waits_for_the_run_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    async def scenario() -> None:
+        url = f"http://127.0.0.1:{free_ports(1)[0]}"
+        async with rulebook(tmp_path, url) as running:
+            running.hold.touch()
+            await post(url, cloud_event("cls-1"))
+            await running.until(lambda lines: len(lines) == 1)
+            running.process.send_signal(number)
+            # It receives nothing any more.
+            await refused(url)
+            assert running.process.returncode is None
+            running.hold.unlink()
+            async with asyncio.timeout(30):
+                assert await running.process.wait() == 0, running.text
+            assert [next(iter(line)) for line in running.lines] == ["begin", "end"]
+        assert not list((tmp_path / "runs").iterdir())
+
+    asyncio.run(scenario())
+
+
 def _kill_the_holder(run: str) -> None:
     """End the process that works in this directory, and was begun by this test."""
     import os
-    import signal
 
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):

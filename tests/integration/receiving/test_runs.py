@@ -20,6 +20,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving import runs
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from tests.integration.receiving.engine import Engine, reported, write_result
@@ -178,7 +179,7 @@ def test_a_run_that_dies_is_asked_for_again_and_given_up_in_the_end(
             await engine.until(lambda engine: engine.ended == 4)
 
     asyncio.run(scenario())
-    assert "1 clusters are given up until there is another event of them: cls-1" in caplog.text
+    assert "given up until there is another event: cls-1" in caplog.text
 
 
 def test_a_run_that_does_not_begin_is_asked_for_again(tmp_path: Path) -> None:
@@ -301,6 +302,25 @@ def test_a_directory_that_was_cleaned_up_is_made_again(tmp_path: Path) -> None:
         assert not list((tmp_path / "runs").iterdir())
 
     asyncio.run(scenario())
+
+
+def test_a_directory_that_cannot_be_made_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As on a disk that is full for a while, of which nothing else is lost."""
+    monkeypatch.setattr(runs, "_FULL", 0.05)
+
+    async def scenario() -> None:
+        async with webhook(tmp_path) as (engine, post):
+            (own,) = (tmp_path / "runs").iterdir()
+            (own / "1").write_text("in the way")
+            await post(cloud_event("cls-1"))
+            await engine.until(lambda engine: engine.ended == 1)
+            assert engine.clusters == ["cls-1"]
+
+    asyncio.run(scenario())
+    assert "the directory of a run cannot be made (File exists); trying again" in caplog.text
+    assert "internal error" not in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import yaml
+
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import load
-from tests.integration.adapter_story.rights import PAGE, documented, granted
+from tests.integration.adapter_story.rights import PAGE, documented, granted, pod
 
 _TEXT = PAGE.read_text(encoding="utf-8")
 
@@ -36,6 +38,31 @@ def test_the_rights_are_whole_and_none_is_for_everything() -> None:
     # Over all namespaces nothing is readable that holds anything.
     everywhere = {(verb, resource) for _user, where, verb, resource in granted(objects) if where is None}
     assert everywhere == {("get", "namespaces")}
+
+
+def test_the_pod_has_what_the_adapter_needs(tmp_path: Path) -> None:
+    config_map, deployment = pod()
+    spec = deployment["spec"]["template"]["spec"]
+    (container,) = spec["containers"]
+    mounts = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
+    assert set(mounts) == {one["name"] for one in spec["volumes"]}
+    path = tmp_path / "config.yaml"
+    path.write_text(config_map["data"]["config.yaml"])
+    config = load(str(path))
+    # Both configurations of the page are one.
+    (least,) = re.findall(r"```yaml\n( +apiVersion: hyperfleet.*?)```", _TEXT, re.DOTALL)
+    path.write_text(least)
+    assert load(str(path)) == config
+    assert config.name == spec["serviceAccountName"]
+    assert config.metrics.port == container["ports"][0]["containerPort"]
+    named = {f"{mounts['config']}/{one}" for one in config_map["data"]}
+    used = {word for word in container["args"] if word.startswith("/")}
+    used.add(yaml.safe_load(config_map["data"]["vars.yml"])["adapter_config"])
+    assert used == named
+    assert config.broker.url_file == f"{mounts['broker']}/url"
+    assert deployment["spec"]["strategy"] == {"type": "Recreate"}
+    for probe in ("livenessProbe", "readinessProbe"):
+        assert container[probe]["httpGet"]["port"] == container["ports"][0]["name"]
 
 
 def test_links_lead_somewhere() -> None:

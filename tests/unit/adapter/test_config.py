@@ -191,6 +191,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         job(ttlSecondsAfterFinished=0),
         "spec.jobTemplate.ttlSecondsAfterFinished is not a whole number from 120 to 31536000",
     ),
+    "no integer": (document(batch={"size": 3.0}), "spec.batch.size is not a whole number from 1 to 1000"),
     "batch": (document(batch={"size": 1001}), "spec.batch.size is not a whole number from 1 to 1000"),
     "no time": (
         document(batch={"window": "0s"}),
@@ -229,6 +230,10 @@ WRONG: dict[str, tuple[Any, str]] = {
     "password": (
         document(hyperfleetAPI={"url": f"http://u:{_SECRET}@a"}),
         "spec.hyperfleetAPI.url holds a user or password; use spec.hyperfleetAPI.tokenFile",
+    ),
+    "header of ours": (
+        document(hyperfleetAPI={"url": "http://a", "headers": {"content-Length": "5"}}),
+        "spec.hyperfleetAPI.headers.content-Length is set by the client itself",
     ),
     "header": (
         document(hyperfleetAPI={"url": "http://a", "headers": {"a b": "c"}}),
@@ -442,6 +447,10 @@ def _aliases() -> str:
         ("a: " + "x" * 70_000, "a is longer than 65536 characters"),
         ("#" * 1_100_000, "is larger than 1 MiB"),
         ("\x00", "is not YAML"),
+        ("a: 1\nb:\n\tc: 1\n", "is not YAML (line 3)"),
+        ("a: 1\nspec:\n  broker: {url: 1}\n  broker: {}\n", "spec.broker is there twice (line 4)"),
+        ("a:\n- b: 1\n  c: 1\n  'b': 1\n", "a[0].b is there twice (line 4)"),
+        (f"x {_SECRET}: 1\nx {_SECRET}: 2\n", "(a key that is not shown) is there twice (line 2)"),
     ],
 )
 def test_files_that_are_none(tmp_path: Path, text: str, said: str) -> None:

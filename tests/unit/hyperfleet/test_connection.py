@@ -140,5 +140,5 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_token_in_the_place_of_its_file_is_not_shown(token: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         TokenFile(token).token()
-    assert "hyperfleet.token_file (path not shown) cannot be read: No such file" in str(caught.value)
+    assert "the bearer token's file (path not shown) cannot be read: No such file" in str(caught.value)
     assert "example" not in str(caught.value)

@@ -31,7 +31,7 @@ description:
 options:
   adapter_config:
     description:
-      - Path of the AdapterConfig; its C(spec.broker) and C(spec.batch) are used.
+      - Path of the AdapterConfig, an absolute one; its C(spec.broker) and C(spec.batch) are used.
       - Either this or O(broker) is needed.
     type: path
   broker:
@@ -123,6 +123,9 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.runs im
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.settings import (  # noqa: E402
     parse_settings,
 )
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.signals import (  # noqa: E402
+    give_back,
+)
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.surface import (  # noqa: E402
     open_surface,
 )
@@ -144,6 +147,7 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
     settings = parse_settings(args)
     directories = Directories(settings.run_dir)
     directories.open()
+    give_back()
     try:
         async with open_surface(settings.config) as telling:
             while True:

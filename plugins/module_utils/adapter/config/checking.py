@@ -146,6 +146,10 @@ def _validator() -> Any:
         if isinstance(instance, str) and not re.search(re.sub(r"\$\Z", r"\\Z", wanted), instance):
             yield ValidationError("")
 
+    # 3.0 is an integer of JSON Schema, and none of Kubernetes, which would be sent it.
+    types = Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _checker, value: isinstance(value, int) and not isinstance(value, bool)
+    )
     # Of this function there are no types.
     extend: Any = validators.extend
-    return extend(Draft202012Validator, {"pattern": pattern})(SCHEMA)
+    return extend(Draft202012Validator, {"pattern": pattern}, type_checker=types)(SCHEMA)

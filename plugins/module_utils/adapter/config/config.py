@@ -19,7 +19,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel
     SEED,
     Preconditions,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.checking import check
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.checking import (
+    check,
+    path_of,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.filling import (
     duration,
     fill_broker,
@@ -42,7 +45,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     missing_package,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
+    NotYAML,
+    load_yaml,
+    repeated_key,
+)
 
 __all__ = [
     "OVERRIDES",
@@ -147,10 +154,14 @@ def load(path: str) -> AdapterConfig:
         raise ConfigurationError(f"{where} is larger than 1 MiB")
     try:
         document = load_yaml(content)
+        twice = repeated_key(content)
     except ImportError as error:
         raise missing_package(error, "PyYAML") from None
-    except ValueError:
-        raise ConfigurationError(f"{where} is not YAML") from None
+    except NotYAML as error:
+        line = f" (line {error.line})" if error.line else ""
+        raise ConfigurationError(f"{where} is not YAML{line}") from None
+    if twice is not None:
+        raise ConfigurationError(f"{where}: {path_of(twice[0])} is there twice (line {twice[1]})")
     try:
         return parse(document)
     except ConfigurationError as error:

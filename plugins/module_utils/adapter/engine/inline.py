@@ -180,7 +180,7 @@ def _observed(order: Order, stored: Mapping[str, Any], placed: Optional[Mapping[
     secret = gcp_secret(order)
     done = [(secret, stored)]
     if placed is not None:
-        done.append((f"namespaces/{order.namespace}/secrets", placed))
+        done.append((f"namespaces/{order.namespace}/secrets/{order.placed_as}", placed))
     actions = tuple(f"{action}: {name}" for name, entry in done for action in entry.get("actions") or ())
     last = done[-1][1]
     result: dict[str, Any]
@@ -203,5 +203,7 @@ def _observed(order: Order, stored: Mapping[str, Any], placed: Optional[Mapping[
         "changed": bool(actions),
         "versions_created": added,
     }
-    message = f"Version {version} of {secret} is stored and placed in namespace {order.namespace}"
+    # A check mode's version has no number yet.
+    which = f"Version {version}" if version else "A version"
+    message = f"{which} of {secret} is stored and placed in namespace {order.namespace}"
     return Observed(SUCCEEDED, "PullSecretStored", message, actions=actions, result=result)

@@ -184,7 +184,7 @@ def _going_on(job: Job, pods: Sequence[Pod], namespace: str, now: float) -> Obse
             namespace,
             model.STUCK,
             "PodNotCreated",
-            f"job {job.name} has no pod since {now - job.created:.0f} s: "
+            f"job {job.name} has had no pod for {now - job.created:.0f} s: "
             "its events say why (is there its service account, and room in the quota?)",
         )
     return _of(job, namespace, model.PENDING, "JobPending", f"job {job.name} waits for its pod to begin")

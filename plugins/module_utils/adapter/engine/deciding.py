@@ -176,7 +176,7 @@ def may_hold(cluster: Mapping[str, Any], adapter: str) -> bool:
 
 def gcp_secret(order: Order) -> str:
     """The full name in Secret Manager of what an order makes."""
-    return f"projects/{order.project}/secrets/{order.stored_as}"
+    return order.stored_at
 
 
 def _removal(

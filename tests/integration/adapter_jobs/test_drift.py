@@ -70,6 +70,17 @@ def test_what_was_deleted_or_changed_is_made_anew(
     assert world.apply().actions == ()
 
 
+def test_a_check_tells_of_it_and_writes_nothing(world: World) -> None:
+    done(world, "c-1")
+    delete(world)
+    world.ahead = LATER
+    seen = world.apply(by=world.adapter(check=True))
+    assert (seen.state, seen.reason) == ("created", "ManagementSecretMissing")
+    assert seen.actions == (f"deleted job {NAME}", f"created secret {DATA}", f"created job {NAME}")
+    assert world.api.writes() == []
+    assert world.job_names() == [NAME]
+
+
 def test_a_job_that_says_it_is_done_and_is_not_is_not_made_without_a_pause(world: World) -> None:
     done(world, "c-1")
     delete(world)

@@ -11,7 +11,7 @@ import dataclasses
 import json
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
     AdapterConfig,
@@ -19,10 +19,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.con
     parse,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.filling import fill_job
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.dry_run import DryRun
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs, Removal
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed, Order
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+    KubernetesClient,
     KubernetesClients,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
@@ -107,10 +109,11 @@ class World:
         self.client = KubernetesClients(settings).get(Deadline(20))
         self.jobs = self.adapter()
 
-    def adapter(self, *, name: str = "pullsecret", **template: Any) -> Jobs:
+    def adapter(self, *, name: str = "pullsecret", check: bool = False, **template: Any) -> Jobs:
         """An adapter as another process, or another configuration, has it."""
         given = config(self.namespace, name, **template)
-        return Jobs(self.client, given, clock=lambda: time.time() + self.ahead)
+        client = cast(KubernetesClient, DryRun(self.client)) if check else self.client
+        return Jobs(client, given, clock=lambda: time.time() + self.ahead)
 
     def apply(
         self, generation: int = 1, document: str = DOCUMENT, *, by: Jobs | None = None, **changed: Any

@@ -33,7 +33,8 @@ _FACTORS = {
     "": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
     "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60,
 }  # fmt: skip
-# What the adapter itself sets (seed 003's table, and what the Job is told besides).
+# What the adapter itself sets (seed 003's table, and what the Job is told besides), what says where the pod's
+# token goes and where the kubelet reads, and what the program's tests say.
 _RESERVED_ENV = frozenset(
     {
         "CLUSTER_ID",
@@ -49,6 +50,11 @@ _RESERVED_ENV = frozenset(
         "GCP_API_TIMEOUT",
         "GENERATION",
         "TRACEPARENT",
+        "JOB_ACCOUNT_DIR",
+        "JOB_KUBERNETES_API",
+        "KUBERNETES_SERVICE_HOST",
+        "KUBERNETES_SERVICE_PORT",
+        "TERMINATION_MESSAGE_PATH",
     }
 )
 _RESERVED_LABELS = frozenset(

@@ -19,12 +19,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.con
     Broker,
     HyperFleet,
     JobTemplate,
+    Placement,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.duration import seconds
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
 
-__all__ = ["duration", "fill_broker", "fill_hyperfleet", "fill_job", "snake"]
+__all__ = ["duration", "fill_broker", "fill_hyperfleet", "fill_job", "fill_placement", "snake"]
 
 _LONGEST = 86400.0
 # Seed 003's "Resource Requirements".
@@ -92,6 +93,12 @@ def duration(given: Mapping[str, Any], name: str, default: str, path: str) -> fl
     if not 0 < found <= _LONGEST:
         raise ConfigurationError(f"{path}.{name} is not a duration above 0s and up to 24h")
     return found
+
+
+def fill_placement(given: Mapping[str, Any]) -> Placement:
+    """``spec.placement``."""
+    allowed = given.get("allowedNamespaces")
+    return Placement(None if allowed is None else tuple(allowed))
 
 
 def fill_hyperfleet(given: Mapping[str, Any]) -> HyperFleet:

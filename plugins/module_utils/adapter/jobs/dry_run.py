@@ -31,7 +31,7 @@ class DryRun:
     def create(
         self, namespace: str, kind: str, body: Mapping[str, Any], deadline: Deadline, **_options: Any
     ) -> dict[str, Any]:
-        """What the server would make of it; of what takes a deleted one's place it would say that it is there."""
+        """What the server would make of it; nothing is asked about what takes a deleted one's place."""
         if (namespace, kind, str(body["metadata"]["name"])) in self._deleted:
             return dict(body)
         return self._client.create(namespace, kind, body, deadline, dry_run=True)

@@ -231,6 +231,11 @@ class World:
                 }
             ]
         )
+        self.place(cluster_id)
+        self.playing.finish(job, self.message(version))
+
+    def place(self, cluster_id: str) -> None:
+        """The management Secret, as the Job's pod makes it."""
         body = {
             "metadata": {
                 "name": f"{cluster_id}-pull-secret",
@@ -241,7 +246,6 @@ class World:
         }
         path = f"/api/v1/namespaces/clusters-{cluster_id}/secrets"
         assert self.request("POST", path, body, "application/json")[0] == 201
-        self.playing.finish(job, self.message(version))
 
     def message(self, version: str = "1", **more: Any) -> str:
         """A termination message."""

@@ -24,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.job
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.data_secrets import (
     DataSecrets,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.making import Making, Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.marks import template_hash
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.masking import masked
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.placed import (
@@ -34,45 +35,23 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.job
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.planning import Plan
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.seen import Job
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.views import Views
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed, Order
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    OwnershipConflict,
-    PermissionDenied,
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
     KubernetesClient,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
-    AlreadyExists,
     Overtaken,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
-__all__ = ["ENDED", "Applying", "Work"]
+__all__ = ["ENDED", "Applying"]
 
 # The beginning of the action that only the first look at a Job's end has.
 ENDED = "noted the end of job "
 _ROUNDS = 6
 _FIRST_PAUSE = 0.05
-
-
-class Work:
-    """One apply: what is wanted, and what was done for it so far."""
-
-    def __init__(self, order: Order, document: bytes, content: str, deadline: Deadline) -> None:
-        self.order = order
-        self.document = document
-        self.content = content
-        self.deadline = deadline
-        self.actions: list[str] = []
-        self.made = False
-        self.unsure: Optional[str] = None
-
-    def did_make(self, name: str) -> None:
-        self.made, self.unsure = True, None
-        self.actions.append(f"created job {name}")
 
 
 class Applying:
@@ -93,6 +72,7 @@ class Applying:
         self._settings = config.job
         self._views = views
         self._secrets = secrets
+        self._making = Making(client, config, secrets)
         self._placed = placed
         self._clock = clock
 
@@ -134,11 +114,11 @@ class Applying:
             now=now,
         )
         for job in plan.delete:
-            self._delete(job, work)
+            self._making.delete(job, work)
         observed = self._step(work, plan, spec)
         for job in plan.clean:
             try:
-                self._delete(job, work)
+                self._making.delete(job, work)
             except PullSecretError:
                 # Left for the next look: nothing that the cluster needs depends on it.
                 break
@@ -160,7 +140,7 @@ class Applying:
     def _step(self, work: Work, plan: Plan, spec: _Once) -> Observed:
         order, current = work.order, plan.current
         if plan.step == planning.MAKE or current is None:
-            made = self._make(work, spec.get(), plan.attempt)
+            made = self._making.make(work, spec.get(), plan.attempt)
             was = plan.observed
             if was is not None and was.reason in (MISSING, CHANGED):
                 return dataclasses.replace(
@@ -207,63 +187,6 @@ class Applying:
             # The next look does it; what was seen is true all the same.
             pass
         return observed
-
-    def _make(self, work: Work, spec: dict[str, Any], attempt: int) -> Observed:
-        order = work.order
-        uid = self._secrets.ensure(order, work.document, work.actions, work.deadline)
-        body = manifests.job(
-            order,
-            self._settings,
-            self._adapter,
-            spec=spec,
-            content=work.content,
-            data_uid=uid,
-            attempt=attempt,
-        )
-        name = str(body["metadata"]["name"])
-        try:
-            self._client.create(self._namespace, "jobs", body, work.deadline)
-        except AlreadyExists as error:
-            if error.unsure:
-                work.unsure = name
-            self._guard(work, name, uid)
-            raise
-        except (ConfigurationError, PermissionDenied):
-            # Nothing is going to read it.
-            self._secrets.drop(order.cluster_id, uid, work.actions, work.deadline)
-            raise
-        work.did_make(name)
-        return Observed(
-            model.CREATED,
-            "JobCreated",
-            f"job {name} was made for generation {order.generation}",
-            job=name,
-            namespace=self._namespace,
-            attempt=attempt,
-        )
-
-    def _guard(self, work: Work, name: str, data_uid: str) -> None:
-        """Refuse a Job of that name that a look by our labels does not show."""
-        cluster_id = work.order.cluster_id
-        found = self._client.get(self._namespace, "jobs", name, work.deadline)
-        if found is None:
-            return
-        if names.is_ours(found["metadata"].get("labels") or {}, self._adapter, cluster_id, names.JOB):
-            return
-        self._secrets.drop(cluster_id, data_uid, work.actions, work.deadline)
-        raise OwnershipConflict(
-            f"{self._client.place(self._namespace, 'jobs', name)} exists but was not made by the adapter "
-            f"{self._adapter} for this cluster",
-            "it was left as it is; rename or delete it",
-        )
-
-    def _delete(self, job: Job, work: Work) -> None:
-        # Of one that goes on the name stays until its pods are gone, so that no two are at work.
-        how = "Background" if job.ended is not None else "Foreground"
-        if self._client.delete(
-            self._namespace, "jobs", job.name, {"uid": job.uid}, work.deadline, propagation=how
-        ):
-            work.actions.append(f"deleted job {job.name}")
 
     def _pending(self, reason: str, message: str, job: Job) -> Observed:
         return Observed(

@@ -21,13 +21,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.con
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.applying import (
     ENDED,
     Applying,
-    Work,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.data_secrets import (
     DataSecrets,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.digest_key import DigestKey
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.fitting import refusal
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.making import Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.marks import content_digest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.placed import Placed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.removing import (

@@ -13,7 +13,7 @@ from typing import Any, Optional
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import bounds
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.known import PHASES
 
-__all__ = ["OUTCOMES", "REPORTS", "RESULTS", "Call", "Job", "Row", "rows"]
+__all__ = ["OUTCOMES", "PHASES", "REPORTS", "RESULTS", "Call", "Job", "Row", "rows"]
 
 # What became of a cluster in a run.
 OUTCOMES = ("reported", "discarded", "gone", "failed")

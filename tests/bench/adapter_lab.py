@@ -10,6 +10,7 @@ The API server is a real one, without its controllers: Jobs are made, no pods. H
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
 import sys
@@ -212,6 +213,7 @@ class AdapterLab:
 
     def _finish(self, job: dict[str, Any]) -> None:
         meta, template = job["metadata"], job["spec"]["template"]
+        self._store(meta["labels"]["cluster-id"])
         pods = f"/api/v1/namespaces/{NAMESPACE}/pods"
         owner = {
             "apiVersion": "batch/v1",
@@ -250,6 +252,18 @@ class AdapterLab:
         status = {"startTime": started, "completionTime": started, "succeeded": 1, "conditions": conditions}
         path = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs/{meta['name']}/status"
         self.kubernetes("PATCH", path, {"status": {**status, "uncountedTerminatedPods": {}}})
+
+    def _store(self, name: str) -> None:
+        """The management Secret that its program makes, and that is looked for again."""
+        self.kubernetes("POST", "/api/v1/namespaces", {"metadata": {"name": _place(name)}})
+        labels = {"managed-by": "hyperfleet", "adapter": "pullsecret", "cluster-id": name}
+        data = base64.b64encode(json.dumps({"auths": _DOCUMENT}).encode()).decode()
+        body = {
+            "metadata": {"name": f"{name}-pull-secret", "labels": labels},
+            "type": "kubernetes.io/dockerconfigjson",
+            "data": {".dockerconfigjson": data},
+        }
+        self.kubernetes("POST", f"/api/v1/namespaces/{_place(name)}/secrets", body)
 
 
 def _place(name: str) -> str:

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import bounds
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.known import PHASES
 
-__all__ = ["OUTCOMES", "REPORTS", "RESULTS", "Call", "Job", "Row", "rows"]
+__all__ = ["OUTCOMES", "PHASES", "REPORTS", "RESULTS", "Call", "Job", "Row", "rows"]
 
 # What became of a cluster in a run.
 OUTCOMES = ("reported", "discarded", "gone", "failed")
 # The name of the label's value, by the result's own word.
 REPORTS = {"accepted": "success", "discarded": "discarded", "failed": "failure"}
 RESULTS = ("success", "failure")
-PHASES = ("initialization", "gcp-secret-manager", "k8s-secret")
 # What a request is made again after, unless the Job ends before.
 _RETRIED = frozenset({"408", "429", "500", "502", "503", "504", "none"})
 # More than any Job can mean: a day, and more requests than it makes in one.

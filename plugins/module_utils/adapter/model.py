@@ -34,8 +34,6 @@ class Order:
     :param project: of Google Cloud, which holds the secret.
     :param namespace: of the management cluster, where HyperShift looks for it.
     :param replication: as ``REPLICATION_POLICY`` takes it.
-    :param secret_name: in Secret Manager; None is ``hyperfleet-{cluster-id}-pull-secret``.
-    :param k8s_secret_name: in the management cluster; None is ``{cluster-id}-pull-secret``.
     """
 
     cluster_id: str
@@ -44,19 +42,22 @@ class Order:
     project: str
     namespace: str
     replication: str = "automatic"
-    secret_name: Optional[str] = None
-    k8s_secret_name: Optional[str] = None
     traceparent: Optional[str] = None
 
     @property
     def stored_as(self) -> str:
         """The secret's name in Secret Manager."""
-        return self.secret_name or gcp_secret_id(self.cluster_id)
+        return gcp_secret_id(self.cluster_id)
+
+    @property
+    def stored_at(self) -> str:
+        """Its full name there."""
+        return f"projects/{self.project}/secrets/{self.stored_as}"
 
     @property
     def placed_as(self) -> str:
         """The Secret's name in the management cluster."""
-        return self.k8s_secret_name or kubernetes_secret_name(self.cluster_id)
+        return kubernetes_secret_name(self.cluster_id)
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class Observed:
     :param actions: what was written by this look, in words: ``created job pullsecret-…``.
     :param result: what the Job said of itself at its end (docs/job.md): ``version``, ``kind``, … no value.
     :param content: digest of what the Job is to bring to its places; None without a Job.
+    :param elsewhere: whether the Job named other places than were ordered, which were left out.
     :param retry: whether doing the same once more may help, so that it is looked at again.
     """
 
@@ -87,4 +89,5 @@ class Observed:
     actions: tuple[str, ...] = ()
     result: Optional[Mapping[str, Any]] = None
     content: Optional[str] = None
+    elsewhere: bool = False
     retry: bool = True

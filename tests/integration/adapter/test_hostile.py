@@ -29,6 +29,22 @@ def test_a_status_that_names_anothers_secrets_keeps_nobody_from_going(world: Wor
     assert not any(managed(world, cluster) for cluster in (first, second, third))
 
 
+@pytest.mark.parametrize("execution", ["job", "inline"])
+def test_a_placement_that_is_not_allowed_gets_nothing(world: World, execution: str) -> None:
+    world.spec = {"execution": execution, "placement": {"allowedNamespaces": ["clusters-*"]}}
+    cluster, beside = world.cluster(), world.cluster()
+    world.say(cluster, "placement", "True", {"namespace": "kube-system"})
+    world.kubernetes.calls.clear()
+    handled = world.one(cluster)
+    assert (handled.entry()["state"], handled.entry()["reason"]) == ("refused", "NamespaceNotAllowed")
+    assert world.said(cluster) == "FFTF NamespaceNotAllowed"
+    conditions = {one["type"]: one for one in world.status(cluster)["conditions"]}
+    assert "spec.placement.allowedNamespaces" in conditions["Available"]["message"]
+    assert [call.path for call in world.kubernetes.calls.matching() if call.method != "GET"] == []
+    assert (world.versions(cluster), world.jobs(), world.data_secrets()) == (0, [], [])
+    assert world.one(beside).entry()["state"] == ("created" if execution == "job" else "succeeded")
+
+
 @pytest.mark.parametrize("policy", ["user-managed", "user-managed:", "evil:us-east1", "regional"])
 def test_a_replication_that_is_none_is_not_everywhere(world: World, policy: str) -> None:
     world.spec = {"execution": "inline"}

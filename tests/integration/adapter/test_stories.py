@@ -154,6 +154,37 @@ def test_a_job_that_went_by_its_ttl_is_made_again_and_the_cluster_stays_availabl
     assert world.said(cluster) == "TFTF PermissionDenied"
 
 
+def test_a_management_secret_that_was_deleted_is_said_and_made_again(world: World) -> None:
+    cluster = world.cluster()
+    job = f"pullsecret-{cluster}-gen1"
+    world.one(cluster)
+    world.do_the_job(cluster, job)
+    for _look in range(2):
+        world.one(cluster)
+        assert world.said(cluster) == "TTTF PullSecretStored"
+    path = f"/api/v1/namespaces/clusters-{cluster}/secrets/{cluster}-pull-secret"
+    assert world.request("DELETE", path)[0] == 200
+    seen = world.one(cluster)
+    assert (seen.entry()["state"], seen.again, seen.job) == ("failed", 15.0, None)
+    assert world.said(cluster) == "TFTF ManagementSecretMissing"
+    # The Job has ended a while ago.
+    conditions = [{"type": "Complete", "status": "True", "lastTransitionTime": "2026-01-02T03:04:05Z"}]
+    status = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs/{job}/status"
+    patch = {"status": {"conditions": conditions}}
+    assert world.request("PATCH", status, patch, "application/merge-patch+json")[0] == 200
+    made = world.one(cluster)
+    assert (made.entry()["state"], made.entry()["reason"]) == ("created", "ManagementSecretMissing")
+    assert world.said(cluster) == "TFTF ManagementSecretMissing"
+    assert world.status(cluster)["metadata"]["attempt"] == 2
+    world.playing.run(job)
+    world.one(cluster)
+    assert world.said(cluster) == "TFTF JobRunning", "what was said of this content before holds no more"
+    world.place(cluster)
+    world.playing.finish(job, world.message())
+    world.one(cluster)
+    assert world.said(cluster) == "TTTF PullSecretStored"
+
+
 def test_one_cluster_is_handled_once_however_often_its_id_comes(world: World) -> None:
     cluster, other = world.cluster(), world.cluster()
     handled = world.handle(*([cluster] * 50), other, *([cluster] * 50))

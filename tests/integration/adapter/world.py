@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import itertools
 import json
@@ -18,7 +19,7 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import Handled
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
-from tests.integration.k8s.world import docker_config, held
+from tests.integration.k8s.world import KEY, TYPE, docker_config, held
 from tests.lab.hyperfleet import HyperFleetLab
 from tests.lab.kubernetes import KubernetesLab
 from tests.lab.kubernetes.playing import Playing
@@ -230,15 +231,21 @@ class World:
                 }
             ]
         )
+        self.place(cluster_id)
+        self.playing.finish(job, self.message(version))
+
+    def place(self, cluster_id: str) -> None:
+        """The management Secret, as the Job's pod makes it."""
         body = {
             "metadata": {
                 "name": f"{cluster_id}-pull-secret",
                 "labels": {"managed-by": "hyperfleet", "cluster-id": cluster_id},
-            }
+            },
+            "type": TYPE,
+            "data": {KEY: base64.b64encode(json.dumps(ONE).encode()).decode()},
         }
         path = f"/api/v1/namespaces/clusters-{cluster_id}/secrets"
         assert self.request("POST", path, body, "application/json")[0] == 201
-        self.playing.finish(job, self.message(version))
 
     def message(self, version: str = "1", **more: Any) -> str:
         """A termination message."""

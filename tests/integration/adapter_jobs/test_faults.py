@@ -21,9 +21,8 @@ from tests.integration.adapter_jobs.world import (
     CANARY,
     DOCUMENT,
     SUCCESS,
-    Config,
     World,
-    order,
+    config,
     said,
 )
 
@@ -31,14 +30,14 @@ NAME, DATA = "pullsecret-c-1-gen1", "cluster-c-1-pullsecret-data"
 
 
 def test_a_namespace_that_is_not_there(world: World) -> None:
-    jobs = Jobs(world.client, Config("no-such-namespace"))
+    jobs = Jobs(world.client, config("no-such-namespace"))
     jobs.prepare(["c-1", "c-2", "c-3"], Deadline(20))
     with pytest.raises(DependencyMissing, match="namespace no-such-namespace does not exist"):
-        jobs.apply(order(), DOCUMENT.encode(), Deadline(20))
+        jobs.apply(world.order(), DOCUMENT.encode(), Deadline(20))
     # The others of the batch are not kept waiting for the same answer.
     world.api.calls.clear()
     with pytest.raises(DependencyMissing):
-        jobs.apply(order(cluster_id="c-2"), DOCUMENT.encode(), Deadline(20))
+        jobs.apply(world.order(cluster_id="c-2"), DOCUMENT.encode(), Deadline(20))
     assert world.api.calls.count() == 0
     removal = jobs.remove("c-1", Deadline(20))
     assert removal.gone

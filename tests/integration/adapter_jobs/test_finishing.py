@@ -18,7 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     KubernetesClients,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from tests.integration.adapter_jobs.world import DOCUMENT, FAILURE, SUCCESS, Config, JobTemplate, order
+from tests.integration.adapter_jobs.world import DOCUMENT, FAILURE, SUCCESS, config, order
 from tests.lab.kubernetes import KubernetesLab
 from tests.lab.kubernetes.finishing import Finisher
 
@@ -41,7 +41,7 @@ def ended(jobs: Jobs, cluster_id: str) -> Observed:
 def test_they_end_as_the_test_says(lab: KubernetesLab) -> None:
     settings = Settings(connections={"kubernetes": {"host": lab.url, "api_key": lab.admin_token}})
     client = KubernetesClients(settings).get(Deadline(20))
-    jobs = Jobs(client, Config("default", job=JobTemplate(backoff_limit=0)))
+    jobs = Jobs(client, config("default", backoff_limit=0))
 
     def ending(job: dict[str, dict[str, str]]) -> str | tuple[str, int]:
         return (json.dumps(FAILURE), 1) if "c-2" in job["metadata"]["name"] else json.dumps(SUCCESS)

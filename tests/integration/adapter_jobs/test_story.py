@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from tests.integration.adapter_jobs.world import DOCUMENT, FAILURE, SUCCESS, World, order, said
+from tests.integration.adapter_jobs.world import DOCUMENT, FAILURE, SUCCESS, World, said
 
 NAME, DATA = "pullsecret-c-1-gen1", "cluster-c-1-pullsecret-data"
 
@@ -32,7 +32,8 @@ def test_from_the_making_to_the_end(world: World) -> None:
     world.api.calls.clear()
     again = world.apply()
     assert (again.state, again.result, again.actions) == ("succeeded", SUCCESS, ())
-    assert world.requests() == ["list jobs"]
+    # Whether the management Secret still is there.
+    assert world.requests() == ["list jobs", "get secrets"]
 
 
 def test_a_new_cluster_of_a_batch_costs_two_requests_and_one_that_is_done_none(world: World) -> None:
@@ -44,12 +45,15 @@ def test_a_new_cluster_of_a_batch_costs_two_requests_and_one_that_is_done_none(w
     jobs = world.adapter()
     world.api.calls.clear()
     jobs.prepare(ids, Deadline(20))
-    assert world.requests() == ["list jobs"]
+    assert world.requests() == ["list jobs", "list secrets"]
     for cluster_id in ids[:3]:
-        assert jobs.apply(order(cluster_id=cluster_id), DOCUMENT.encode(), Deadline(20)).state == "succeeded"
-    assert world.requests() == ["list jobs", "get secrets"]  # the key of the digests
-    assert jobs.apply(order(cluster_id="c-4"), DOCUMENT.encode(), Deadline(20)).state == "created"
-    assert world.requests()[2:] == ["create secrets", "create jobs"]
+        assert (
+            jobs.apply(world.order(cluster_id=cluster_id), DOCUMENT.encode(), Deadline(20)).state
+            == "succeeded"
+        )
+    assert world.requests() == ["list jobs", "list secrets", "get secrets"]  # the key of the digests
+    assert jobs.apply(world.order(cluster_id="c-4"), DOCUMENT.encode(), Deadline(20)).state == "created"
+    assert world.requests()[3:] == ["create secrets", "create jobs"]
 
 
 def test_the_pods_of_a_batch_are_listed_once(world: World) -> None:
@@ -59,7 +63,7 @@ def test_the_pods_of_a_batch_are_listed_once(world: World) -> None:
         world.playing.run(f"pullsecret-{cluster_id}-gen1")
     world.api.calls.clear()
     world.jobs.prepare(ids, Deadline(20))
-    seen = [world.jobs.apply(order(cluster_id=name), DOCUMENT.encode(), Deadline(20)) for name in ids]
+    seen = [world.jobs.apply(world.order(cluster_id=name), DOCUMENT.encode(), Deadline(20)) for name in ids]
     assert [observed.state for observed in seen] == ["running"] * 3
     assert world.requests() == ["list jobs", "list pods"]
 
@@ -75,7 +79,7 @@ def test_the_clusters_of_a_small_batch_are_named_and_a_large_one_is_read_with_al
         jobs.prepare([f"c-{number}" for number in range(1, count + 1)], Deadline(20))
         # The pods of the three are asked for by name: there are three.
         assert world.requests() == ["list jobs"] * lists + ["list pods"], count
-        found = jobs.apply(order(cluster_id="c-2"), DOCUMENT.encode(), Deadline(20))
+        found = jobs.apply(world.order(cluster_id="c-2"), DOCUMENT.encode(), Deadline(20))
         assert (found.state, found.made) == ("pending", False), count
 
 

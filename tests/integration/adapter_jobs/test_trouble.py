@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.planning import HOLD_FOR
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 from tests.integration.adapter_jobs.world import CANARY, DOCUMENT, FAILURE, SUCCESS, World, said
 from tests.lab.session import STAND_IN
@@ -114,6 +116,26 @@ def test_an_order_of_old_changes_nothing(world: World) -> None:
     assert world.api.writes() == []
 
 
+def test_a_planted_job_of_a_huge_generation_is_waited_for_no_longer_than_a_run_lasts(world: World) -> None:
+    labels = {"managed-by": "hyperfleet", "adapter": "pullsecret", "cluster-id": "c-1"}
+    metadata = {
+        "name": "pullsecret-c-1-gen999",
+        "labels": {**labels, "resource-type": "pull-secret-job"},
+        "annotations": {"hyperfleet.io/generation": "999999999"},
+    }
+    world.api.post(job_path(world), {**foreign_job(), "metadata": metadata})
+    held = world.apply()
+    assert (held.state, held.reason, held.actions) == ("pending", "NewerGenerationSeen", ())
+    assert re.search(r"this look is of 1; from 20\S+Z on it counts for nothing", held.message)
+    world.ahead = HOLD_FOR + 5
+    assert world.apply().reason == "EarlierJobEnding"
+    until_created(world)
+    assert world.job_names() == [NAME]
+    world.ahead = 0
+    world.playing.finish(NAME, said(SUCCESS))
+    assert world.apply().state == "succeeded"
+
+
 def test_a_cluster_that_moved_gets_a_job_at_the_same_generation(world: World) -> None:
     world.apply()
     world.playing.finish(NAME, said(SUCCESS))
@@ -213,6 +235,24 @@ def test_what_a_pod_says_of_the_pull_secret_is_not_repeated(world: World) -> Non
         assert not any(form in repr(seen) for form in (auth, CANARY))
     text = json.dumps(world.all("/apis/batch/v1", "jobs"))
     assert not any(form in text for form in (auth, CANARY))
+
+
+def test_what_a_pod_says_of_its_success_is_not_repeated_either(world: World) -> None:
+    world.apply()
+    # Of the right shape, and for all that anybody knows a part of what it was given.
+    told = {**SUCCESS, "secret": f"projects/{CANARY}/secrets/{CANARY}"}
+    told["management_secret"] = {"namespace": CANARY, "name": CANARY}
+    told["gcp_api_calls"] = [
+        {"operation": "example_password", "status_code": "4711", "count": 1, "seconds": 1}
+    ]
+    world.playing.finish(NAME, said(told))
+    for dummy in range(2):
+        seen = world.apply()
+        assert (seen.state, seen.reason) == ("succeeded", "PullSecretStored")
+        assert "another place than was ordered, which is not shown" in seen.message
+        assert not any(form in repr(seen) for form in (CANARY, "example_password", "4711"))
+    text = json.dumps(world.all("/apis/batch/v1", "jobs"))
+    assert not any(form in text for form in (CANARY, "example_password", "4711"))
 
 
 def test_pods_that_were_left_behind_are_removed_too(world: World) -> None:

@@ -7,16 +7,24 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
+    AdapterConfig,
+    JobTemplate,
+    parse,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.filling import fill_job
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.dry_run import DryRun
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs, Removal
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed, Order
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+    KubernetesClient,
     KubernetesClients,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
@@ -24,8 +32,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
     Retrier,
     RetryPolicy,
 )
-from tests.integration.k8s.world import Api
-from tests.lab.kubernetes.playing import Playing
+from tests.integration.k8s.world import KEY, TYPE, Api
+from tests.lab.kubernetes.playing import Object, Playing
+from tests.unit.adapter.documents import document
 
 CANARY = "example-password-canary-4711"
 DOCUMENT = json.dumps({"auths": {"quay.io": {"auth": base64.b64encode(b"u:" + CANARY.encode()).decode()}}})
@@ -40,41 +49,47 @@ SUCCESS = {
 FAILURE = {"result": "failure", "kind": "permission_denied", "message": "PERMISSION_DENIED on projects/p-1"}
 
 
-@dataclass(frozen=True)
-class JobTemplate:
-    """As the adapter's configuration has it."""
+def template(**fields: Any) -> JobTemplate:
+    """The configuration's, with these of its fields."""
+    made = fill_job({"image": "registry.example.com/pullsecret-job:v1", "backoffLimit": 1})
+    return dataclasses.replace(made, **fields)
 
-    image: str | None = "registry.example.com/pullsecret-job:v1"
-    service_account: str = "pullsecret-adapter-job"
-    resources: Mapping[str, Any] = field(
-        default_factory=lambda: {
-            "requests": {"cpu": "100m", "memory": "128Mi"},
-            "limits": {"cpu": "500m", "memory": "512Mi"},
-        }
+
+def config(namespace: str, adapter: str = "pullsecret", **fields: Any) -> AdapterConfig:
+    """An adapter's, with these fields of its ``jobTemplate``."""
+    return dataclasses.replace(
+        parse(document()), namespace=namespace, adapter=adapter, job=template(**fields)
     )
-    ttl: Any = 86400
-    backoff_limit: int = 1
-    deadline: Any = 600
-    keep_generations: int = 1
-    image_pull_secrets: Sequence[Any] = ()
-    env: Any = field(default_factory=dict)
-    node_selector: Mapping[str, str] = field(default_factory=dict)
-    tolerations: Sequence[Any] = ()
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    priority_class: str | None = None
-    log_level: str = "info"
-    log_format: str = "json"
-    gcp_api_timeout: Any = "30s"
 
 
-@dataclass(frozen=True)
-class Config:
-    """Likewise."""
+class Working(Playing):
+    """A pod that succeeds has made the management Secret, of what it was given."""
 
-    namespace: str
-    adapter: str = "pullsecret"
-    job: JobTemplate = field(default_factory=JobTemplate)
+    def finish(self, job: str, message: str = "", *, exit_code: int = 0, reason: str = "") -> Object:
+        """As ``Playing``."""
+        if exit_code == 0:
+            (container,) = self._known(job)["spec"]["template"]["spec"]["containers"]
+            given = {item["name"]: item for item in container["env"]}
+            reference = given["PULL_SECRET_DATA"]["valueFrom"]["secretKeyRef"]
+            secrets = self._pods.rpartition("/")[0] + "/secrets"
+            code, data = self._request("GET", f"{secrets}/{reference['name']}", None, "application/json")
+            if code == 200:
+                self._place(given, data["data"][reference["key"]])
+        return super().finish(job, message, exit_code=exit_code, reason=reason)
+
+    def _place(self, given: Mapping[str, Any], value: str) -> None:
+        labels = {"managed-by": "hyperfleet", "cluster-id": given["CLUSTER_ID"]["value"]}
+        body = {
+            "metadata": {"name": given["K8S_SECRET_NAME"]["value"], "labels": labels},
+            "type": TYPE,
+            "data": {KEY: value},
+        }
+        path = f"/api/v1/namespaces/{given['MANAGEMENT_NAMESPACE']['value']}/secrets"
+        code, answer = self._request("POST", path, body, "application/json")
+        if code == 409:
+            path += "/" + body["metadata"]["name"]  # type: ignore[index]
+            code, answer = self._request("PATCH", path, body, "application/merge-patch+json")
+        assert code in (200, 201, 404), answer
 
 
 class World:
@@ -83,7 +98,7 @@ class World:
     def __init__(self, api: Api, namespace: str) -> None:
         self.api = api
         self.namespace = namespace
-        self.playing = Playing(api.request, namespace, controllers=api.real)
+        self.playing = Working(api.request, namespace, controllers=api.real)
         self.ahead = 0.0
         settings = Settings(
             api_timeout=5.0,
@@ -94,15 +109,25 @@ class World:
         self.client = KubernetesClients(settings).get(Deadline(20))
         self.jobs = self.adapter()
 
-    def adapter(self, *, name: str = "pullsecret", **template: Any) -> Jobs:
+    def adapter(self, *, name: str = "pullsecret", check: bool = False, **template: Any) -> Jobs:
         """An adapter as another process, or another configuration, has it."""
-        config = Config(self.namespace, name, JobTemplate(**template))
-        return Jobs(self.client, config, clock=lambda: time.time() + self.ahead)
+        given = config(self.namespace, name, **template)
+        client = cast(KubernetesClient, DryRun(self.client)) if check else self.client
+        return Jobs(client, given, clock=lambda: time.time() + self.ahead)
 
     def apply(
         self, generation: int = 1, document: str = DOCUMENT, *, by: Jobs | None = None, **changed: Any
     ) -> Observed:
-        return (by or self.jobs).apply(order(generation, **changed), document.encode(), Deadline(20))
+        wanted = self.order(generation, **changed)
+        return (by or self.jobs).apply(wanted, document.encode(), Deadline(20))
+
+    def order(self, generation: int = 1, **changed: Any) -> Order:
+        """One whose management namespace is there: the adapter's own."""
+        return order(generation, **{"namespace": self.namespace, **changed})
+
+    def placed(self, cluster_id: str = "c-1") -> Any:
+        """The management Secret, or None."""
+        return self.api.secret(self.namespace, f"{cluster_id}-pull-secret")
 
     def remove(self, cluster_id: str = "c-1") -> Removal:
         return self.jobs.remove(cluster_id, Deadline(20))
@@ -127,9 +152,10 @@ class World:
     def requests(self) -> list[str]:
         """Verb and kind of each call so far through the proxy."""
         calls = self.api.calls.matching()
-        return [
-            f"{call.verb} {call.path.split('/' + self.namespace + '/')[1].split('/')[0]}" for call in calls
-        ]
+        # /api/v1/secrets is of all namespaces.
+        paths = [call.path.rpartition(f"/namespaces/{self.namespace}/")[2] for call in calls]
+        kinds = [path.removeprefix("/api/v1/").split("/")[0] for path in paths]
+        return [f"{call.verb} {kind}" for call, kind in zip(calls, kinds, strict=True)]
 
 
 def order(generation: int = 1, **changed: Any) -> Order:

@@ -243,6 +243,14 @@ WRONG: dict[str, tuple[Any, str]] = {
         document(hyperfleetAPI={"url": "http://a", "headers": {"X-A": f"{_SECRET}\r\nX-B: 1"}}),
         "spec.hyperfleetAPI.headers.X-A is not text that an HTTP header can carry",
     ),
+    "no namespace at all": (
+        document(placement={"allowedNamespaces": []}),
+        "spec.placement.allowedNamespaces is not a list of one namespace or more",
+    ),
+    "no namespace": (
+        document(placement={"allowedNamespaces": ["clusters-?"]}),
+        "spec.placement.allowedNamespaces[0] is not a namespace, or with * for a part of it",
+    ),
     "reserved variable": (
         job(env=[{"name": "A", "value": "1"}, {"name": "PULL_SECRET_DATA", "value": _SECRET}]),
         "spec.jobTemplate.env[1].name is set by the adapter itself: PULL_SECRET_DATA",

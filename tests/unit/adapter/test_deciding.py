@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.parts import Placement
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
     Apply,
     Place,
@@ -47,6 +48,21 @@ def test_an_order_takes_the_projects_and_placements_names() -> None:
     assert (order.replication, order.traceparent) == ("automatic", "00-a")
     assert found.document == GOOD.encode()
     assert AUTH not in repr(found)
+
+
+def test_a_namespace_that_is_not_allowed_is_refused_by_its_rule() -> None:
+    found = decide(cluster(), PLACED, list, allows=Placement(("clusters-cls-2", "mgmt-*")).allows)
+    assert found == Refuse(
+        "NamespaceNotAllowed",
+        "placement's namespace 'clusters-cls-1' is none that the adapter's configuration allows in "
+        "spec.placement.allowedNamespaces",
+    )
+    for allowed in (None, ("clusters-*",), ("mgmt", "clusters-cls-1"), ("*",)):
+        assert isinstance(decide(cluster(), PLACED, list, allows=Placement(allowed).allows), Apply)
+    # What was made is taken back wherever it is.
+    leaving = decide(cluster(deleted_time="2026-01-01T00:00:00Z"), PLACED, list, allows=Placement(()).allows)
+    assert isinstance(leaving, Remove)
+    assert leaving.placed == (Place("clusters-cls-1", "cls-1-pull-secret"),)
 
 
 def test_a_snake_case_spec_is_the_same() -> None:

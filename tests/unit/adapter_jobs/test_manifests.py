@@ -14,20 +14,21 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import manifests
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import manifests, marks
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.fitting import refusal
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from tests.integration.adapter_jobs.world import DOCUMENT, JobTemplate, order
+from tests.integration.adapter_jobs.world import DOCUMENT, order
+from tests.integration.adapter_jobs.world import template as template_of
 
 KEY = b"k" * 32
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
 def made(given: Order = order(), **template: Any) -> dict[str, Any]:  # noqa: B008 - frozen
-    settings = JobTemplate(**template)
+    settings = template_of(**template)
     spec = manifests.job_spec(given, settings, "pullsecret")
-    content = manifests.content_digest(given, DOCUMENT.encode(), KEY)
+    content = marks.content_digest(given, DOCUMENT.encode(), KEY)
     return manifests.job(given, settings, "pullsecret", spec=spec, content=content, data_uid="u-1")
 
 
@@ -52,7 +53,7 @@ def test_the_job_is_the_seeds() -> None:
     assert metadata["labels"] == spec["template"]["metadata"]["labels"] == labels
     assert metadata["annotations"]["hyperfleet.io/generation"] == "2"
     assert (spec["backoffLimit"], spec["activeDeadlineSeconds"]) == (1, 600)
-    assert spec["ttlSecondsAfterFinished"] == 86400
+    assert spec["ttlSecondsAfterFinished"] == 3600
     assert spec["podFailurePolicy"]["rules"][0] == {
         "action": "FailJob",
         "onExitCodes": {"containerName": "pullsecret-job", "operator": "In", "values": [2]},
@@ -114,17 +115,14 @@ def test_the_pull_secret_is_in_the_secret_only() -> None:
         {"project": "p-2"},
         {"namespace": "clusters-c-2"},
         {"replication": "user-managed"},
-        {"secret_name": "s"},
-        {"k8s_secret_name": "s"},
     ],
 )
 def test_another_order_is_another_content(changed: dict[str, Any]) -> None:
     def digest(given: Order, document: bytes = b"{}", key: bytes = KEY) -> str:
-        return manifests.content_digest(given, document, key)
+        return marks.content_digest(given, document, key)
 
     first = digest(order())
     assert digest(order(7, traceparent=TRACE)) == first
-    assert digest(order(k8s_secret_name="c-1-pull-secret")) == first
     assert digest(order(**changed)) != first
     assert digest(order(), b"{} ") != first
     # Whoever has not the key cannot tell what it was made of.
@@ -144,7 +142,7 @@ def test_the_hash_of_the_template_tells_another_image_and_not_another_trace() ->
 
 def test_what_the_configuration_adds() -> None:
     job = made(
-        image_pull_secrets=("registry", MappingProxyType({"name": "other"})),
+        image_pull_secrets=("registry", "other"),
         node_selector=MappingProxyType({"pool": "system"}),
         tolerations=(MappingProxyType({"key": "dedicated", "operator": "Exists"}),),
         env=MappingProxyType({"HTTPS_PROXY": "http://proxy.example.com", "CLUSTER_ID": "another"}),
@@ -153,8 +151,6 @@ def test_what_the_configuration_adds() -> None:
         priority_class="system",
         resources=MappingProxyType({"limits": MappingProxyType({"cpu": "1"})}),
         gcp_api_timeout=45.0,
-        ttl=None,
-        deadline=None,
     )
     json.dumps(job)
     pod = job["spec"]["template"]["spec"]
@@ -171,7 +167,6 @@ def test_what_the_configuration_adds() -> None:
     for labels in (job["metadata"]["labels"], job["spec"]["template"]["metadata"]["labels"]):
         assert (labels["network"], labels["managed-by"]) == ("egress", "hyperfleet")
     assert pod["priorityClassName"] == "system"
-    assert not {"ttlSecondsAfterFinished", "activeDeadlineSeconds"} & set(job["spec"])
 
 
 def test_without_an_image_there_is_no_job() -> None:

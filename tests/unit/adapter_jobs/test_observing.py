@@ -7,17 +7,20 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Optional
 
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import observing, seen
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import ends, observing, seen
+from tests.integration.adapter_jobs.world import order
 
 NOW = seen.seconds_of("2026-01-02T03:10:00Z")
 AGO = "2026-01-02T03:00:00Z"
 JUST = "2026-01-02T03:09:50Z"
 NAME = "pullsecret-c-1-gen2"
+ORDER = order(2)
 
 
 def job(
@@ -124,7 +127,7 @@ FAILURE = {"result": "failure", "kind": "quota", "message": "RESOURCE_EXHAUSTED"
     ],
 )
 def test_a_job_that_goes_on(found: seen.Job, pods: list[Any], state: str, reason: str) -> None:
-    observed = observing.observe(found, pods, "hyperfleet-system", NOW)
+    observed = observing.observe(found, pods, "hyperfleet-system", ORDER, NOW)
     assert (observed.state, observed.reason) == (state, reason)
     assert (observed.job, observed.namespace, observed.started) == (NAME, "hyperfleet-system", AGO)
     assert observed.retry
@@ -184,7 +187,7 @@ def test_a_job_that_goes_on(found: seen.Job, pods: list[Any], state: str, reason
     ],
 )
 def test_a_job_that_failed(found: seen.Job, pods: list[Any], reason: str, why: str, retry: bool) -> None:
-    observed = observing.observe(found, pods, "hyperfleet-system", NOW)
+    observed = observing.observe(found, pods, "hyperfleet-system", ORDER, NOW)
     assert observed.state == "failed"
     assert observed.reason.startswith(reason)
     assert why in observed.message
@@ -198,7 +201,7 @@ def test_the_newest_pod_is_heard() -> None:
         pod("Failed", ended(FAILURE), made=JUST),
         pod("Failed", ended({**FAILURE, "kind": "unavailable"}), made="2026-01-02T03:05:00Z"),
     ]
-    observed = observing.observe(job("Failed", "BackoffLimitExceeded", failed=3), pods, "n", NOW)
+    observed = observing.observe(job("Failed", "BackoffLimitExceeded", failed=3), pods, "n", ORDER, NOW)
     assert (observed.reason, observed.attempt) == ("Quota", 3)
 
 
@@ -218,36 +221,77 @@ def test_the_newest_pod_is_heard() -> None:
     ],
 )
 def test_attempts_are_counted_over_all_pods(found: seen.Job, attempt: int) -> None:
-    assert observing.observe(found, [], "n", NOW).attempt == attempt
+    assert observing.observe(found, [], "n", ORDER, NOW).attempt == attempt
 
 
 def test_a_complete_job() -> None:
     told = {
         "result": "success",
         "version": "3",
-        "secret": "projects/p/secrets/s",
-        "management_secret": {"namespace": "ns", "name": "pull"},
+        "secret": "projects/p-1/secrets/hyperfleet-c-1-pull-secret",
+        "management_secret": {"namespace": "clusters-c-1", "name": "c-1-pull-secret"},
         "unknown": "field",
         "message": "whatever",
     }
     pods = [pod("Failed", ended(FAILURE), made=JUST), pod("Succeeded", ended(told, 0))]
-    observed = observing.observe(job("Complete", failed=1), pods, "n", NOW)
+    observed = observing.observe(job("Complete", failed=1), pods, "n", ORDER, NOW)
     assert (observed.state, observed.reason, observed.attempt) == ("succeeded", "PullSecretStored", 2)
     assert observed.result == {
         name: value for name, value in told.items() if name not in ("unknown", "message")
     }
     assert observed.message == (
-        "the pull secret is stored: version 3 in projects/p/secrets/s and in namespaces/ns/secrets/pull"
+        "the pull secret is stored: version 3 in projects/p-1/secrets/hyperfleet-c-1-pull-secret "
+        "and in namespaces/clusters-c-1/secrets/c-1-pull-secret"
     )
 
 
+HOSTILE = {
+    "result": "success",
+    "version": "4711",
+    "secret": "projects/example/secrets/password",
+    "management_secret": {"namespace": "example", "name": "password"},
+    "gcp_api_calls": [{"operation": "example_password", "status_code": "password", "count": 1, "seconds": 1}],
+    "k8s_api_calls": [{"operation": "get_password", "status_code": "4711", "count": 1, "seconds": 1}],
+}
+
+
+def test_places_that_were_not_ordered_are_not_shown_and_it_is_said() -> None:
+    observed = observing.observe(job("Complete"), [pod("Succeeded", ended(HOSTILE, 0))], "n", ORDER, NOW)
+    assert (observed.state, observed.reason) == ("succeeded", "PullSecretStored")
+    assert observed.message == (
+        f"job {NAME} is complete; it names another place than was ordered, which is not shown: "
+        "is its image this adapter's?"
+    )
+    assert not re.search("password|4711", repr(observed))
+    # Nor by the way of a note that somebody has written.
+    note = json.dumps({"state": "succeeded", "reason": "PullSecretStored", "message": "x", "result": HOSTILE})
+    for text in (note, ends.record(observed)):
+        noted = observing.observe(job("Complete", annotations={names.RESULT: text}), [], "n", ORDER, NOW)
+        assert noted == observed
+
+
+def test_a_note_s_words_are_ours() -> None:
+    note = {"state": "succeeded", "reason": "ExamplePassword", "message": "example-password"}
+    found = job("Complete", annotations={names.RESULT: json.dumps(note)})
+    observed = observing.observe(found, [], "n", ORDER, NOW)
+    assert (observed.reason, observed.message) == ("PullSecretStored", f"job {NAME} is complete")
+
+
+def test_a_kind_that_is_not_known_is_no_reason() -> None:
+    told = {"result": "failure", "kind": "example_password", "message": "why"}
+    found = job("Failed", "BackoffLimitExceeded")
+    observed = observing.observe(found, [pod("Failed", ended(told))], "n", ORDER, NOW)
+    assert (observed.reason, observed.message) == ("JobFailed", f"job {NAME} failed: why")
+    assert observed.result == {"result": "failure", "kind": "other", "message": "why"}
+
+
 def test_a_complete_job_of_which_nothing_is_heard() -> None:
-    observed = observing.observe(job("Complete"), [], "n", NOW)
+    observed = observing.observe(job("Complete"), [], "n", ORDER, NOW)
     assert (observed.state, observed.result) == ("succeeded", None)
 
 
 def test_a_complete_job_that_says_it_failed_is_not_believed() -> None:
-    observed = observing.observe(job("Complete"), [pod("Succeeded", ended(FAILURE, 0))], "n", NOW)
+    observed = observing.observe(job("Complete"), [pod("Succeeded", ended(FAILURE, 0))], "n", ORDER, NOW)
     assert (observed.state, observed.reason, observed.retry) == ("failed", "ResultContradicts", True)
 
 
@@ -257,15 +301,16 @@ def test_a_complete_job_that_says_it_failed_is_not_believed() -> None:
         (job("Complete"), [pod("Succeeded", ended({"result": "success", "version": "3"}, 0))]),
         (job("Complete"), []),
         (job("Complete"), [pod("Succeeded", ended(FAILURE, 0))]),
+        (job("Complete"), [pod("Succeeded", ended({"result": "success", "secret": "x"}, 0))]),
         (job("Failed", "PodFailurePolicy"), [pod("Failed", ended(FAILURE, 2))]),
         (job("Failed", "DeadlineExceeded"), []),
     ],
 )
 def test_what_was_noted_of_an_end_is_as_good_as_the_pods(found: seen.Job, pods: list[Any]) -> None:
-    first = observing.observe(found, pods, "n", NOW)
-    noted = {names.RESULT: observing.record(first)}
+    first = observing.observe(found, pods, "n", ORDER, NOW)
+    noted = {names.RESULT: ends.record(first)}
     later = job(found.ended, found.reason, annotations=noted)
-    assert observing.observe(later, [], "n", NOW) == first
+    assert observing.observe(later, [], "n", ORDER, NOW) == first
 
 
 @pytest.mark.parametrize(
@@ -276,22 +321,23 @@ def test_what_was_noted_of_an_end_is_as_good_as_the_pods(found: seen.Job, pods: 
         "[" * 5000,
         '{"state":"running","reason":"JobRunning"}',
         '{"state":"failed","reason":"two words"}',
+        '{"state":"failed","reason":"ExamplePassword","message":""}',
         # It did not.
         '{"state":"succeeded","reason":"PullSecretStored","message":"","retry":true}',
     ],
 )
 def test_a_note_that_cannot_be_ours_counts_for_nothing(note: str) -> None:
     found = job("Failed", "DeadlineExceeded", annotations={names.RESULT: note})
-    assert observing.observe(found, [], "n", NOW).reason == "DeadlineExceeded"
+    assert observing.observe(found, [], "n", ORDER, NOW).reason == "DeadlineExceeded"
 
 
 def test_texts_of_others_are_cut() -> None:
     message = "Back-off pulling image\n" + "x" * 5000 + ' "https://cdn.example.com/b?Signature=abc"'
-    observed = observing.observe(job(), [pod("Pending", waiting("ErrImagePull", message))], "n", NOW)
+    observed = observing.observe(job(), [pod("Pending", waiting("ErrImagePull", message))], "n", ORDER, NOW)
     assert len(observed.message) < 600
     assert "\n" not in observed.message
 
 
 def test_a_suspended_job_waits() -> None:
     found = seen.read_job({"metadata": {"name": NAME, "uid": "u"}, "spec": {"suspend": True}, "status": {}})
-    assert observing.observe(found, [], "n", NOW).reason == "JobSuspended"
+    assert observing.observe(found, [], "n", ORDER, NOW).reason == "JobSuspended"

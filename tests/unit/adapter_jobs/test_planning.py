@@ -16,6 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter imp
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.planning import (
     ENDING,
     HOLD,
+    HOLD_FOR,
     KEEP,
     MAKE,
     Plan,
@@ -42,7 +43,7 @@ def job(generation: int, content: Optional[str] = "A", end: Optional[str] = None
         template=more.pop("template", "T"),
         ended=end,
         ended_at=more.pop("ended_at", NOW),
-        created=float(generation),
+        created=more.pop("created", NOW - 100 + generation),
         **more,
     )
 
@@ -115,6 +116,31 @@ def test_ended_jobs_of_older_generations_are_cleaned_but_the_newest(keep: int, c
         found for name in cleaned for found in old if found.name == name
     )
     assert [found.name for found in plan(old, keep=keep).clean] == cleaned
+
+
+@pytest.mark.parametrize(
+    ("planted", "beside", "step", "delete"),
+    [
+        # It goes on: what it does is not what was ordered, and it has to end first.
+        (job(10**17, "B", created=NOW - HOLD_FOR - 1), [], ENDING, ["j-100000000000000000"]),
+        (job(10**17, "B", COMPLETE, created=NOW - HOLD_FOR - 1), [], MAKE, []),
+        # The one that was made meanwhile counts.
+        (job(10**17, "B", created=NOW - HOLD_FOR - 1), [job(3)], KEEP, ["j-100000000000000000"]),
+        (job(10**17, "B", COMPLETE, created=NOW - HOLD_FOR - 1), [job(3)], KEEP, []),
+        (job(10**17, "B", COMPLETE, created=0.0), [job(2, end=COMPLETE)], KEEP, []),
+        # A fleet's API that was restored from a backup: what was done is done.
+        (job(5, end=COMPLETE, created=NOW - HOLD_FOR - 1), [], KEEP, []),
+        # Of a run that has read later.
+        (job(4, "B", created=NOW - HOLD_FOR), [], HOLD, []),
+        (job(4, "B", created=NOW + 60), [job(3)], HOLD, []),
+    ],
+)
+def test_a_generation_that_the_api_does_not_know_is_waited_for_no_longer_than_a_run_lasts(
+    planted: Job, beside: list[Job], step: str, delete: list[str]
+) -> None:
+    for order in itertools.permutations([planted, *beside]):
+        made = plan(order)
+        assert (made.step, [job.name for job in made.delete]) == (step, delete)
 
 
 def test_a_failure_is_tried_again_after_its_pause() -> None:

@@ -7,13 +7,19 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import known
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import result
+from tests.integration.adapter_jobs.world import order
+
+PAGE = (Path(__file__).parents[3] / "docs" / "job.md").read_text(encoding="utf-8")
 
 WHOLE: dict[str, Any] = {
     "result": "failure",
@@ -29,14 +35,27 @@ WHOLE: dict[str, Any] = {
     "gcp_api_calls": [{"operation": "add_secret_version", "status_code": "200", "count": 1, "seconds": 0.12}],
     "k8s_api_calls": [],
 }
+PLACES = ("secret", "management_secret")
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 
 
+def fields(message: Any) -> Any:
+    """What is left of a termination message, or None."""
+    said = result.parse(message, order())
+    return said.fields if said is not None else None
+
+
+def checked(document: Any) -> Any:
+    said = result.checked(document, order())
+    assert said is not None
+    return said.fields
+
+
 def test_what_is_right_comes_through() -> None:
-    assert result.parse(json.dumps(WHOLE)) == WHOLE
+    assert fields(json.dumps(WHOLE)) == WHOLE
 
 
 @pytest.mark.parametrize(
@@ -44,15 +63,15 @@ def test_what_is_right_comes_through() -> None:
     [None, "", "killed", "[]", "{}", '{"result": "done"}', '{"result": 1}', "[" * 3000, "9" * 4000, 7, b"{}"],
 )
 def test_what_is_no_result(message: Any) -> None:
-    assert result.parse(message) is None
+    assert fields(message) is None
 
 
 def test_more_than_kubernetes_lets_through_is_none() -> None:
     text = json.dumps({**WHOLE, "more": ""})
     fits = text.replace('"more": ""', f'"more": "{"x" * (result.LARGEST - len(text))}"')
     assert len(fits) == result.LARGEST
-    assert result.parse(fits) == WHOLE
-    assert result.parse(fits + " ") is None
+    assert fields(fits) == WHOLE
+    assert fields(fits + " ") is None
 
 
 @pytest.mark.parametrize(
@@ -61,19 +80,17 @@ def test_more_than_kubernetes_lets_through_is_none() -> None:
         ("version", 3),
         ("version", "latest"),
         ("version", "3\n"),
-        ("secret", "projects/p/secrets/s/versions/1"),
-        ("secret", "dTpw"),
-        ("management_secret", {"namespace": "n"}),
-        ("management_secret", {"namespace": "n", "name": "N M"}),
-        ("management_secret", "n/m"),
+        ("version", "0"),
+        ("version", "1" * 10),
         ("changed", 1),
         ("versions_created", True),
         ("versions_created", -1),
         ("versions_created", 1.5),
-        ("kind", "Permission Denied"),
-        ("kind", "x" * 41),
+        ("versions_created", 10**6),
+        ("kind", 7),
         ("message", ["m"]),
         ("phase", "Phase 1"),
+        ("phase", "example-password"),
         ("duration_seconds", "1"),
         ("duration_seconds", float("nan")),
         ("duration_seconds", float("inf")),
@@ -84,25 +101,72 @@ def test_more_than_kubernetes_lets_through_is_none() -> None:
 )
 def test_a_field_of_another_shape_is_left_out(field: str, value: Any) -> None:
     expected = {name: item for name, item in WHOLE.items() if name != field}
-    assert result.checked({**WHOLE, field: value}) == expected
+    assert checked({**WHOLE, field: value}) == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        # Of the right shape, each of them: what a pod would say that gives its pull secret away.
+        ("secret", "projects/example/secrets/password"),
+        ("secret", "projects/p-1/secrets/hyperfleet-c-1-pull-secret/versions/1"),
+        ("secret", ["dTpw"]),
+        ("management_secret", {"namespace": "example-password", "name": "c-1-pull-secret"}),
+        ("management_secret", {"namespace": "clusters-c-1", "name": "example-password"}),
+        ("management_secret", {**WHOLE["management_secret"], "more": "dTpw"}),
+        ("management_secret", "n/m"),
+    ],
+)
+def test_places_are_those_of_the_order_or_none(field: str, value: Any) -> None:
+    said = result.checked({**WHOLE, field: value}, order())
+    assert said is not None
+    assert said.elsewhere
+    # A version is of a place.
+    assert said.fields == {name: item for name, item in WHOLE.items() if name not in (field, "version")}
+
+
+def test_places_that_are_not_named_are_not_elsewhere() -> None:
+    document = {name: item for name, item in WHOLE.items() if name not in PLACES}
+    assert result.checked({**document, "secret": None}, order()) == result.Said(document)
+
+
+def test_words_that_are_not_known_are_other() -> None:
+    good = WHOLE["gcp_api_calls"][0]
+    said = {
+        **WHOLE,
+        "kind": "example_password",
+        "gcp_api_calls": [{**good, "operation": "example_password", "status_code": "dTpw"}],
+        "k8s_api_calls": [{**good, "operation": "get_password"}, {**good, "operation": "patch_secret"}],
+    }
+    found = checked(said)
+    assert found["kind"] == "other"
+    assert found["gcp_api_calls"] == [{**good, "operation": "other", "status_code": "other"}]
+    assert [call["operation"] for call in found["k8s_api_calls"]] == ["other", "patch_secret"]
+
+
+def test_numbers_say_little() -> None:
+    assert checked({**WHOLE, "duration_seconds": 1.123456789})["duration_seconds"] == 1.1235
 
 
 def test_calls_of_another_shape_are_left_out_and_so_are_too_many() -> None:
     good = WHOLE["gcp_api_calls"][0]
-    calls = [good, {**good, "operation": "cluster=c-1"}, {**good, "count": "1"}, "x", {}]
-    assert result.checked({**WHOLE, "gcp_api_calls": calls}) == WHOLE
-    found = result.checked({**WHOLE, "gcp_api_calls": [good] * 1000})
-    assert found is not None
-    assert len(found["gcp_api_calls"]) == 64
+    calls = [good, {**good, "operation": 7}, {**good, "count": "1"}, "x", {}]
+    assert checked({**WHOLE, "gcp_api_calls": calls}) == WHOLE
+    assert len(checked({**WHOLE, "gcp_api_calls": [good] * 1000})["gcp_api_calls"]) == 64
+
+
+@pytest.mark.parametrize(
+    "kind", re.findall(r"`(\w+)`", re.findall(r"^\| `kind` \|(.*)", PAGE, re.MULTILINE)[0])
+)
+def test_each_kind_that_the_page_names_is_known(kind: str) -> None:
+    assert kind in known.KINDS
 
 
 @given(JSON)
 def test_whatever_comes_is_answered_with_a_result_or_none(document: Any) -> None:
-    result.parse(json.dumps(document))
+    fields(json.dumps(document))
     given_fields = {name: document for name in WHOLE if name != "result"}
-    found = result.checked({"result": "success", **given_fields})
-    assert found is not None
-    json.dumps(found, allow_nan=False)
+    json.dumps(checked({"result": "success", **given_fields}), allow_nan=False)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.con
     fill_broker,
     fill_hyperfleet,
     fill_job,
+    fill_placement,
     snake,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.parts import (
@@ -38,6 +39,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.con
     JobTemplate,
     Logging,
     Metrics,
+    Placement,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
@@ -61,6 +63,7 @@ __all__ = [
     "JobTemplate",
     "Logging",
     "Metrics",
+    "Placement",
     "load",
     "parse",
 ]
@@ -93,6 +96,7 @@ class AdapterConfig:
     adapter: str
     preconditions: tuple[str, ...]
     dependencies: tuple[str, ...]
+    placement: Placement
     hyperfleet: HyperFleet
     broker: Broker
     job: JobTemplate
@@ -185,6 +189,7 @@ def parse(document: Any) -> AdapterConfig:
         adapter=adapter,
         preconditions=preconditions,
         dependencies=dependencies,
+        placement=fill_placement(spec.get("placement", {})),
         hyperfleet=fill_hyperfleet(spec.get("hyperfleetAPI", {})),
         broker=fill_broker(spec.get("broker"), size),
         job=fill_job(spec.get("jobTemplate", {})),

@@ -19,12 +19,14 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.con
     Broker,
     HyperFleet,
     JobTemplate,
+    Placement,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.duration import seconds
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.settings import VARIABLES
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
 
-__all__ = ["duration", "fill_broker", "fill_hyperfleet", "fill_job", "snake"]
+__all__ = ["duration", "fill_broker", "fill_hyperfleet", "fill_job", "fill_placement", "snake"]
 
 _LONGEST = 86400.0
 # Seed 003's "Resource Requirements".
@@ -33,24 +35,8 @@ _FACTORS = {
     "": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
     "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60,
 }  # fmt: skip
-# What the adapter itself sets (seed 003's table, and what the Job is told besides).
-_RESERVED_ENV = frozenset(
-    {
-        "CLUSTER_ID",
-        "CLUSTER_NAME",
-        "GCP_PROJECT_ID",
-        "SECRET_NAME",
-        "PULL_SECRET_DATA",
-        "MANAGEMENT_NAMESPACE",
-        "K8S_SECRET_NAME",
-        "REPLICATION_POLICY",
-        "LOG_LEVEL",
-        "LOG_FORMAT",
-        "GCP_API_TIMEOUT",
-        "GENERATION",
-        "TRACEPARENT",
-    }
-)
+# What the adapter itself sets, or the kubelet: where a pod's token goes is not for a configuration to say.
+_RESERVED_ENV = frozenset({*VARIABLES, "GENERATION", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"})
 _RESERVED_LABELS = frozenset(
     {
         "managed-by",
@@ -86,6 +72,12 @@ def duration(given: Mapping[str, Any], name: str, default: str, path: str) -> fl
     if not 0 < found <= _LONGEST:
         raise ConfigurationError(f"{path}.{name} is not a duration above 0s and up to 24h")
     return found
+
+
+def fill_placement(given: Mapping[str, Any]) -> Placement:
+    """``spec.placement``."""
+    allowed = given.get("allowedNamespaces")
+    return Placement(None if allowed is None else tuple(allowed))
 
 
 def fill_hyperfleet(given: Mapping[str, Any]) -> HyperFleet:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
@@ -19,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
 
-__all__ = ["Batch", "Broker", "Deletion", "HyperFleet", "JobTemplate", "Logging", "Metrics"]
+__all__ = ["Batch", "Broker", "Deletion", "HyperFleet", "JobTemplate", "Logging", "Metrics", "Placement"]
 
 _URL_VARIABLE = "BROKER_RABBITMQ_URL"
 
@@ -139,6 +140,21 @@ class JobTemplate:
     log_level: str
     log_format: str
     gcp_api_timeout: float
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the management cluster may get Secrets.
+
+    :param allowed_namespaces: names, with ``*`` for any part of one; None: all that placement says.
+    """
+
+    allowed_namespaces: Optional[tuple[str, ...]] = None
+
+    def allows(self, namespace: str) -> bool:
+        """Whether something may be made there."""
+        allowed = self.allowed_namespaces
+        return allowed is None or any(fnmatchcase(namespace, pattern) for pattern in allowed)
 
 
 @dataclass(frozen=True)

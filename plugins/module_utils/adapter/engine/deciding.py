@@ -112,12 +112,14 @@ def decide(
     *,
     own: Optional[AdapterStatus] = None,
     traceparent: Optional[str] = None,
+    allows: Callable[[str], bool] = bool,
 ) -> Decision:
     """What is to be done for a cluster.
 
     :param statuses: the adapters', by name.
     :param unmet: says which configured preconditions are not met; not asked of a cluster that goes.
     :param own: what we said last of it.
+    :param allows: whether the configuration lets something be made in a namespace.
     """
     cluster_id = str(cluster.get("id"))
     if cluster.get("deleted_time"):
@@ -143,6 +145,12 @@ def decide(
         replication = _replication(cluster)
     except ConfigurationError as error:
         return Refuse("InvalidClusterSpec", error.message)
+    if not allows(namespace):
+        return Refuse(
+            "NamespaceNotAllowed",
+            f"placement's namespace {quoted(namespace)} is none that the adapter's configuration allows "
+            "in spec.placement.allowedNamespaces",
+        )
     try:
         load(document)
     except DockerConfigError as error:
@@ -176,7 +184,7 @@ def may_hold(cluster: Mapping[str, Any], adapter: str) -> bool:
 
 def gcp_secret(order: Order) -> str:
     """The full name in Secret Manager of what an order makes."""
-    return f"projects/{order.project}/secrets/{order.stored_as}"
+    return order.stored_at
 
 
 def _removal(

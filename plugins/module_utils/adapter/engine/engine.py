@@ -176,6 +176,7 @@ class Engine:
             lambda: [lack.reason for lack in self._preconditions.unmet(cluster, statuses)],
             own=own,
             traceparent=handled.traceparent,
+            allows=self._config.placement.allows,
         )
         if isinstance(decision, Wait):
             return self._report(case, conditions.waiting(subject, decision))

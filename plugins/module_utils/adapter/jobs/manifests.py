@@ -4,21 +4,18 @@
 
 """The Job of seed 003 and the Secret that its pod reads: built from an order and the configuration.  Pure.
 
-The pull secret is in the Secret and nowhere else: the Job refers to it.  A Job carries two marks: a digest
-of what was ordered, keyed, since whoever reads Jobs could otherwise guess at a weak password, and a hash
-of how it is run.
+The pull secret is in the Secret and nowhere else: the Job refers to it.
 """
 
 from __future__ import annotations
 
 import base64
-import hashlib
-import hmac
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any, Optional, Protocol
+from collections.abc import Mapping
+from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.parts import JobTemplate
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.marks import template_hash
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 
@@ -27,12 +24,9 @@ __all__ = [
     "DATA_KEY",
     "INPUT_IS_WRONG",
     "LARGEST",
-    "JobSettings",
-    "content_digest",
     "data_secret",
     "job",
     "job_spec",
-    "template_hash",
 ]
 
 CONTAINER = "pullsecret-job"
@@ -54,115 +48,6 @@ _SECURITY = {
 }
 
 
-class JobSettings(Protocol):
-    """What is read of the configuration's ``jobTemplate``."""
-
-    @property
-    def image(self) -> Optional[str]:
-        """None only where no Job is ever made."""
-
-    @property
-    def service_account(self) -> str:
-        """Of the Job's pods."""
-
-    @property
-    def resources(self) -> Mapping[str, Any]:
-        """As Kubernetes takes them."""
-
-    @property
-    def ttl(self) -> Any:
-        """Seconds that an ended Job stays; None: until it is cleaned up by its generation."""
-
-    @property
-    def backoff_limit(self) -> int:
-        """Pods that may fail before the Job has."""
-
-    @property
-    def deadline(self) -> Any:
-        """Seconds that all pods of a Job have together; None: any number."""
-
-    @property
-    def keep_generations(self) -> int:
-        """Of how many earlier generations ended Jobs stay."""
-
-    @property
-    def image_pull_secrets(self) -> Sequence[Any]:
-        """Names, or Kubernetes' own form of them."""
-
-    @property
-    def env(self) -> Any:
-        """Name to text, or Kubernetes' own list."""
-
-    @property
-    def node_selector(self) -> Mapping[str, str]:
-        """Labels of the nodes that may run it."""
-
-    @property
-    def tolerations(self) -> Sequence[Any]:
-        """As Kubernetes takes them."""
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        """More of them, for the Job and its pods."""
-
-    @property
-    def annotations(self) -> Mapping[str, str]:
-        """More of them, for the Job and its pods."""
-
-    @property
-    def priority_class(self) -> Optional[str]:
-        """None: the cluster's default."""
-
-    @property
-    def log_level(self) -> str:
-        """As ``LOG_LEVEL`` takes it."""
-
-    @property
-    def log_format(self) -> str:
-        """As ``LOG_FORMAT`` takes it."""
-
-    @property
-    def gcp_api_timeout(self) -> Any:
-        """Seconds, or a text such as ``30s``."""
-
-
-def content_digest(order: Order, document: bytes, key: bytes) -> str:
-    """What is the same as long as a new Job would do what an earlier one did.
-
-    Neither the generation nor the trace is in it: an edit of a label changes them.
-
-    :param key: secret, and the same in all runs.
-    """
-    parts = [
-        order.cluster_id,
-        order.cluster_name,
-        order.project,
-        order.namespace,
-        order.replication,
-        order.stored_as,
-        order.placed_as,
-    ]
-    # A document cannot begin earlier than it does: what is before it is JSON of one line.
-    said = json.dumps(parts).encode() + b"\n" + document
-    return "hmac-sha256:" + hmac.new(key, said, hashlib.sha256).hexdigest()
-
-
-def template_hash(spec: Mapping[str, Any]) -> str:
-    """Of a Job's spec; what it refers to is not in it, nor where its trace comes from."""
-    template = spec["template"]
-    pod = dict(template["spec"])
-    pod["containers"] = [
-        {**container, "env": [item for item in container["env"] if item["name"] != "TRACEPARENT"]}
-        for container in pod["containers"]
-    ]
-    # Of these a Job that is there may have others and do as well.
-    kept = {
-        name: value for name, value in spec.items() if name not in ("template", "ttlSecondsAfterFinished")
-    }
-    said = json.dumps([kept, pod], sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()[:32]
-
-
 def data_secret(order: Order, document: bytes, adapter: str) -> dict[str, Any]:
     """The Secret ``cluster-{id}-pullsecret-data``, for as long as a Job needs it."""
     return {
@@ -180,7 +65,7 @@ def data_secret(order: Order, document: bytes, adapter: str) -> dict[str, Any]:
 
 def job(
     order: Order,
-    settings: JobSettings,
+    settings: JobTemplate,
     adapter: str,
     *,
     spec: Mapping[str, Any],
@@ -213,7 +98,7 @@ def job(
     }
 
 
-def job_spec(order: Order, settings: JobSettings, adapter: str) -> dict[str, Any]:
+def job_spec(order: Order, settings: JobTemplate, adapter: str) -> dict[str, Any]:
     """How the Job is run: seed 003, "Job Container Specification" and "Environment Variables".
 
     :raises ConfigurationError: no image is configured.
@@ -230,7 +115,7 @@ def job_spec(order: Order, settings: JobSettings, adapter: str) -> dict[str, Any
                 "name": CONTAINER,
                 "image": settings.image,
                 "env": _environment(order, settings),
-                "resources": _plain(settings.resources),
+                "resources": {kind: dict(held) for kind, held in settings.resources.items()},
                 "securityContext": _SECURITY,
                 "terminationMessagePath": "/dev/termination-log",
                 "terminationMessagePolicy": "File",
@@ -238,16 +123,15 @@ def job_spec(order: Order, settings: JobSettings, adapter: str) -> dict[str, Any
         ],
     }
     if settings.image_pull_secrets:
-        pod["imagePullSecrets"] = [
-            {"name": item} if isinstance(item, str) else _plain(item) for item in settings.image_pull_secrets
-        ]
+        pod["imagePullSecrets"] = [{"name": name} for name in settings.image_pull_secrets]
     if settings.priority_class:
         pod["priorityClassName"] = settings.priority_class
     if settings.node_selector:
         pod["nodeSelector"] = dict(settings.node_selector)
     if settings.tolerations:
-        pod["tolerations"] = [_plain(item) for item in settings.tolerations]
-    spec: dict[str, Any] = {
+        pod["tolerations"] = [dict(item) for item in settings.tolerations]
+    return {
+        "activeDeadlineSeconds": settings.deadline,
         "backoffLimit": settings.backoff_limit,
         "podFailurePolicy": {
             "rules": [
@@ -270,15 +154,11 @@ def job_spec(order: Order, settings: JobSettings, adapter: str) -> dict[str, Any
             },
             "spec": pod,
         },
+        "ttlSecondsAfterFinished": settings.ttl,
     }
-    if settings.deadline is not None:
-        spec["activeDeadlineSeconds"] = max(1, int(settings.deadline))
-    if settings.ttl is not None:
-        spec["ttlSecondsAfterFinished"] = int(settings.ttl)
-    return spec
 
 
-def _labels(order: Order, settings: JobSettings, adapter: str) -> dict[str, str]:
+def _labels(order: Order, settings: JobTemplate, adapter: str) -> dict[str, str]:
     return {**settings.labels, **names.labels(adapter, order.cluster_id, order.cluster_name, names.JOB)}
 
 
@@ -286,8 +166,7 @@ def _annotations(order: Order) -> dict[str, str]:
     return {names.GENERATION: str(order.generation), names.CLUSTER_ID: order.cluster_id}
 
 
-def _environment(order: Order, settings: JobSettings) -> list[dict[str, Any]]:
-    timeout = settings.gcp_api_timeout
+def _environment(order: Order, settings: JobTemplate) -> list[dict[str, Any]]:
     ours: dict[str, Optional[str]] = {
         "CLUSTER_ID": order.cluster_id,
         "CLUSTER_NAME": order.cluster_name,
@@ -298,7 +177,7 @@ def _environment(order: Order, settings: JobSettings) -> list[dict[str, Any]]:
         "REPLICATION_POLICY": order.replication,
         "LOG_LEVEL": settings.log_level,
         "LOG_FORMAT": settings.log_format,
-        "GCP_API_TIMEOUT": timeout if isinstance(timeout, str) else f"{timeout:g}s",
+        "GCP_API_TIMEOUT": f"{settings.gcp_api_timeout:g}s",
         "TRACEPARENT": order.traceparent,
     }
     made: list[dict[str, Any]] = [
@@ -307,24 +186,10 @@ def _environment(order: Order, settings: JobSettings) -> list[dict[str, Any]]:
     reference = {"name": names.data_secret_name(order.cluster_id), "key": DATA_KEY}
     made.append({"name": "PULL_SECRET_DATA", "valueFrom": {"secretKeyRef": reference}})
     taken = {item["name"] for item in made}
-    return [*(item for item in _given(settings.env) if item["name"] not in taken), *made]
-
-
-def _given(env: Any) -> list[dict[str, Any]]:
-    if isinstance(env, Mapping):
-        return [{"name": str(name), "value": str(value)} for name, value in env.items()]
-    return [_plain(item) for item in env or ()]
+    given = [{"name": name, "value": value} for name, value in settings.env.items() if name not in taken]
+    return [*given, *made]
 
 
 def _literal(value: str) -> str:
     """Kubernetes puts other variables in the place of ``$(NAME)``, but not of ``$$(NAME)``."""
     return value.replace("$", "$$")
-
-
-def _plain(value: Any) -> Any:
-    """Frozen configuration as JSON takes it."""
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value

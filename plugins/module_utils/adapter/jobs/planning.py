@@ -6,7 +6,9 @@
 
 The rules, in their order:
 
-1. A Job of a later generation than the order's: the order is old, and nothing is written for it.
+1. A Job of a later generation than the order's: the order is old, and nothing is written for it.  But the
+   API said the order's generation in this very run: a Job that is older than any run can be was not made by
+   one that has read later, and counts as the oldest of all.
 2. A Job that is being deleted and has not ended still has a pod: it is waited for.
 3. The newest Job counts, and only it, when it was made for the same content, whatever its generation: an
    edit of a label makes no new Job, and going back to an earlier pull secret does.
@@ -28,13 +30,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.job
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.seen import Job
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
 
-__all__ = ["ENDING", "HOLD", "KEEP", "MAKE", "Plan", "make_plan", "pause"]
+__all__ = ["ENDING", "HOLD", "HOLD_FOR", "KEEP", "MAKE", "Plan", "make_plan", "pause"]
 
 HOLD = "hold"  # the order is old
 ENDING = "ending"  # what is there has to go first
 KEEP = "keep"  # the current Job counts
 MAKE = "make"  # a Job is to be made
 
+# Seconds from a Job's making on for which it may be of a run that has read the cluster after this one: what
+# is taken for a run that hangs (/readyz).  Both clocks may differ by a part of it.
+HOLD_FOR = 900.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 1800.0
 
 
@@ -43,7 +48,7 @@ class Plan:
     """What is to be done.
 
     :param current: the Job that counts, or that is in the way.
-    :param observed: what is seen of it.
+    :param observed: what is seen of it, or of the one that is made anew.
     :param delete: those to delete first, with the end of their pods waited for where they go on.
     :param clean: ended ones that nobody needs; not worth a failure.
     :param attempt: the number of a new Job's first pod.
@@ -81,10 +86,13 @@ def make_plan(
     :param keep: how many ended Jobs stay beside the one that counts.
     :param now: seconds since 1970.
     """
-    ordered = seen.newest_first(jobs)
-    later = next((job for job in ordered if job.generation > generation), None)
+    found = list(jobs)
+    later = next(
+        (job for job in found if job.generation > generation and now - job.created <= HOLD_FOR), None
+    )
     if later is not None:
         return Plan(HOLD, later)
+    ordered = seen.newest_first(found, generation)
     ending = next((job for job in ordered if job.deleting and (job.ended is None or job.name == name)), None)
     alive = [job for job in ordered if not job.deleting]
     newest = alive[0] if alive else None
@@ -98,7 +106,8 @@ def make_plan(
     if _remake(newest, observed, template, now):
         if ending is not None:
             return Plan(ENDING, ending)
-        return _make(alive, name, keep, attempt=newest.tries + 1 if newest.ended else newest.tries)
+        attempt = newest.tries + 1 if newest.ended else newest.tries
+        return _make(alive, name, keep, attempt=attempt, observed=observed)
     others = [job for job in alive if job is not newest]
     going_on = tuple(job for job in others if job.ended is None)
     ended = [job for job in others if job.ended is not None]
@@ -115,10 +124,13 @@ def _remake(job: Job, observed: Observed, template: Callable[[], str], now: floa
     return observed.retry and now >= job.ended_at + pause(job.tries)
 
 
-def _make(alive: list[Job], name: str, keep: int, *, attempt: int) -> Plan:
+def _make(
+    alive: list[Job], name: str, keep: int, *, attempt: int, observed: Optional[Observed] = None
+) -> Plan:
     going_on = tuple(job for job in alive if job.ended is None)
     if going_on:
         return Plan(ENDING, going_on[0], delete=going_on)
     same_name = tuple(job for job in alive if job.name == name)
     others = [job for job in alive if job.name != name]
-    return Plan(MAKE, delete=same_name, clean=tuple(others[max(0, keep) :]), attempt=attempt)
+    clean = tuple(others[max(0, keep) :])
+    return Plan(MAKE, None, observed, delete=same_name, clean=clean, attempt=attempt)

@@ -15,13 +15,12 @@ from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
 
-__all__ = ["COMPLETE", "FAILED", "Job", "Pod", "newest_first", "pods_of", "read_job", "seconds_of"]
+__all__ = ["COMPLETE", "FAILED", "Job", "newest_first", "read_job", "seconds_of"]
 
 COMPLETE = "Complete"
 FAILED = "Failed"
 
 Object = Mapping[str, Any]
-Pod = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -91,23 +90,16 @@ def read_job(found: Object) -> Job:
     )
 
 
-def newest_first(jobs: Iterable[Job]) -> list[Job]:
-    """By the generation they were made for, and by their age within one."""
-    return sorted(jobs, key=lambda job: (job.generation, job.created, job.name), reverse=True)
+def newest_first(jobs: Iterable[Job], generation: int) -> list[Job]:
+    """By the generation they were made for, and by their age within one.
 
+    :param generation: the present one; what claims to be of a later one comes last.
+    """
 
-def pods_of(job: Job, pods: Iterable[Pod]) -> list[Pod]:
-    """Those that the Job controller made for just this Job, the newest first."""
-    own = [
-        pod
-        for pod in pods
-        if any(owner.get("uid") == job.uid for owner in pod["metadata"].get("ownerReferences") or ())
-    ]
-    return sorted(
-        own,
-        key=lambda pod: (str(pod["metadata"].get("creationTimestamp")), str(pod["metadata"]["name"])),
-        reverse=True,
-    )
+    def rank(job: Job) -> tuple[int, float, str]:
+        return (job.generation if job.generation <= generation else -1, job.created, job.name)
+
+    return sorted(jobs, key=rank, reverse=True)
 
 
 def seconds_of(moment: Any) -> float:

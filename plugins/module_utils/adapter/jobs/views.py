@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.pods import Pod, pods_of
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.seen import (
+    COMPLETE,
     Job,
-    Pod,
-    pods_of,
     read_job,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
@@ -62,6 +62,17 @@ class Views:
         asked = {job.uid: label for label, jobs in wanted.items() for job in jobs if needs_pods(job)}
         if len(asked) >= _LIST_FROM:
             self._read_pods(asked, deadline)
+
+    def done(self, cluster_ids: Iterable[str]) -> list[str]:
+        """Those of which a Job's success was read ahead, and had been noted before."""
+        return [
+            cluster_id
+            for cluster_id in cluster_ids
+            if any(
+                job.ended == COMPLETE and job.recorded is not None
+                for job in self._jobs.get(names.label_value(cluster_id), ())
+            )
+        ]
 
     def take(self, cluster_id: str, deadline: Deadline) -> list[Job]:
         """The cluster's Jobs, as they were read ahead or, the second time, as they are."""

@@ -20,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import Places
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
     Handled,
+    counted,
     log_entries,
     whole,
 )
@@ -31,6 +32,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.dry_run import DryRun
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     PullSecretError,
@@ -95,6 +97,7 @@ def run(
     return {
         **ran.result(params.get("results")),
         "entries": [one.entry() for one in ran.handled],
+        "calls": counted(ran.calls),
         "log": log,
     }
 
@@ -103,10 +106,12 @@ def run(
 class Ran:
     """What a run did.
 
+    :param calls: requests to the places that no cluster's result tells of.
     :param problem: why a sweep did not come to its end.
     """
 
     handled: list[Handled]
+    calls: Calls
     problem: Optional[PullSecretError] = None
 
     def result(self, results: Optional[str]) -> dict[str, Any]:
@@ -156,12 +161,13 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
             said = {**entry, "message": f"check mode: {entry['message']}"} if check_mode else entry
             log(said, config.logging)
 
+    places = Places(_places_options(params, config), stop=stop, check_mode=check_mode)
     engine = Engine(
         config,
         config.criteria(),
         api,
         jobs,
-        Places(_places_options(params, config), stop=stop, check_mode=check_mode),
+        places,
         settings,
         check_mode=check_mode,
         tell=tell,
@@ -170,10 +176,10 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
     if params["all"]:
         # What was done stays done, and is told with what ended it.
         problem = _sweep(engine, api, jobs, settings, done, tell, leave=config.execution != "job")
-        return Ran(done, problem)
+        return Ran(done, places.calls, problem)
     for start in range(0, len(cluster_ids), _CHUNK):
         done += engine.handle(cluster_ids[start : start + _CHUNK], traceparents)
-    return Ran(done)
+    return Ran(done, places.calls)
 
 
 def _sweep(

@@ -37,7 +37,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
     generation_of,
     may_hold,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import Places
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import (
+    Places,
+    is_told,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.reading import Clusters
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.removal import (
     Removing,
@@ -53,7 +56,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.work import Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import ENDED, Removal
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import FAILED, Observed
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure, run_batch
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     Internal,
@@ -205,8 +208,8 @@ class Engine:
         handled, subject = case.handled, _of(case)
         handled.actions = found.actions
         handled.job_created = found.made
-        # Its end is noted once; what is done inline is told when it wrote something or failed.
-        new = found.state == FAILED or bool(found.actions) if found.job is None else _noted_end(found)
+        # A Job's end is noted once.
+        new = is_told(found) if found.job is None else _noted_end(found)
         if found.result is not None and new:
             handled.job = found.result
         self._report(case, conditions.seen(subject, decision.order, found))

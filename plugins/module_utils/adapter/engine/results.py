@@ -21,6 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import FAILED, STUCK
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failure_text
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "REPORTED",
     "Handled",
     "contract",
+    "counted",
     "log_entries",
     "now",
     "summary",
@@ -125,14 +127,23 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def contract(handled: Iterable[Handled], started: str, ended: str) -> dict[str, Any]:
-    """The result file's document."""
+def contract(handled: Iterable[Handled], started: str, ended: str, calls: Calls) -> dict[str, Any]:
+    """The result file's document.
+
+    :param calls: requests to the places that no cluster's ``job`` tells of.
+    """
     return {
         "version": VERSION,
         "started": started,
         "ended": ended,
         "clusters": [one.entry() for one in handled],
+        **counted(calls),
     }
+
+
+def counted(calls: Calls) -> dict[str, Any]:
+    """As a Job's termination message has it."""
+    return {"gcp_api_calls": calls.of(Calls.GCP), "k8s_api_calls": calls.of(Calls.KUBERNETES)}
 
 
 def summary(handled: Sequence[Handled]) -> dict[str, Any]:

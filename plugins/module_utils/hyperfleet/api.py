@@ -107,7 +107,7 @@ class Api:
         while True:
             items, total = self.page(path, what, deadline, query, page, traceparent)
             yield from items
-            if not items or page * PAGE >= total:
+            if not items or page * PAGE >= (total or 0):
                 return
             page += 1
 
@@ -119,8 +119,8 @@ class Api:
         query: Sequence[tuple[str, str]],
         number: int = 1,
         traceparent: Optional[str] = None,
-    ) -> tuple[list[Any], int]:
-        """(a page of a list, how many items there are on all pages)"""
+    ) -> tuple[list[Any], Optional[int]]:
+        """(a page of a list, how many items there are on all pages; None where it does not say)"""
         asked = urlencode([("page", str(number)), ("size", str(PAGE)), *query], quote_via=quote)
         try:
             answer = self.get(f"{path}?{asked}", what, deadline, traceparent)
@@ -130,7 +130,8 @@ class Api:
         items, total = answer.get("items"), answer.get("total")
         if not isinstance(items, list):
             raise Unavailable(f"{what} at {self.place}: the answer is not a list of {what}")
-        return items, total if isinstance(total, int) else len(items)
+        known = isinstance(total, int) and not isinstance(total, bool) and total >= 0
+        return items, total if known else None
 
     def tried(self, once: Callable[[float], T], deadline: Deadline) -> T:
         """What ``once(timeout)`` gives, in as many tries as it takes and may."""

@@ -55,6 +55,8 @@ Cluster = dict[str, Any]
 # Characters of a search of which the API adds 22 itself.
 _LONGEST_SEARCH = 4000
 _LISTS = ("[{}]", "({})")
+# Ids are in the order of creation, so that a new cluster does not move the pages.
+_ORDER = ("order", "id")
 # Nothing that could end a quoted string of the search, or leave the path.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 
@@ -110,13 +112,21 @@ class HyperFleetClient:
             raise Unavailable(f"cluster {cluster_id} at {self._api.place}: the answer is not that cluster")
         return cluster
 
+    @property
+    def place(self) -> str:
+        """The API's address, for messages."""
+        return self._api.place
+
+    def page_of_clusters(self, number: int, deadline: Deadline) -> tuple[list[Any], Optional[int]]:
+        """(what is on a page of all clusters, not looked at; how many there are in all, where it says so)"""
+        return self._api.page("/clusters", "clusters", deadline, [_ORDER], number)
+
     def list_clusters(self, deadline: Deadline, search: Optional[str] = None) -> Iterator[Cluster]:
         """The clusters that a search (TSL) finds, all without one; page by page.
 
         :raises RequestRefused: the API does not take that search.
         """
-        # Ids are in the order of creation, so that a new cluster does not move the pages.
-        query = [("order", "id")] + ([("search", search)] if search else [])
+        query = [_ORDER] + ([("search", search)] if search else [])
         for item in self._api.items("/clusters", "clusters", deadline, query):
             yield self._cluster(item)
 

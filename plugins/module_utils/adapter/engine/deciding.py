@@ -10,7 +10,7 @@ A cluster is a dictionary as the API answers it, whichever way its spec is spell
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, Union
 
@@ -36,7 +36,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import pull_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
-__all__ = ["Apply", "Decision", "Place", "Refuse", "Remove", "Wait", "decide", "gcp_secret", "may_hold"]
+__all__ = ["Apply", "Decision", "Place", "Refuse", "Remove", "Wait", "decide", "gcp_secret", "may_hold", "removal_by_jobs"]
 
 # Who chooses the management cluster.
 _PLACEMENT = "placement"
@@ -177,6 +177,20 @@ def may_hold(cluster: Mapping[str, Any], adapter: str) -> bool:
 def gcp_secret(order: Order) -> str:
     """The full name in Secret Manager of what an order makes."""
     return f"projects/{order.project}/secrets/{order.stored_as}"
+
+
+def removal_by_jobs(environments: Iterable[Mapping[str, str]]) -> Remove:
+    """What Jobs were told to fill, as their environments name it (docs/job.md)."""
+    secrets: list[tuple[str, str]] = []
+    placed: list[Place] = []
+    for told in environments:
+        project, secret = told.get("GCP_PROJECT_ID", ""), told.get("SECRET_NAME", "")
+        if _GCP_SECRET.match(f"projects/{project}/secrets/{secret}") and _PROJECT.match(project):
+            secrets.append((project, secret))
+        namespace, name = told.get("MANAGEMENT_NAMESPACE"), told.get("K8S_SECRET_NAME")
+        if _is(KUBERNETES_NAMESPACE, namespace) and _is(_NAME, name):
+            placed.append(Place(str(namespace), str(name)))
+    return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), bool(secrets or placed))
 
 
 def _removal(

@@ -22,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import FAILED, STUCK
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failure_text
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "counted",
     "log_entries",
     "now",
+    "problem_entry",
     "summary",
     "whole",
 ]
@@ -201,7 +203,8 @@ def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
         yield {**known, "phase": "apply", **_operation(action), "message": action}
     told = one.told
     if one.outcome == GONE:
-        said = {"operation": "get-cluster", "message": "The cluster is gone: nothing to report"}
+        message = one.message or "The cluster is gone: nothing to report"
+        said = {"operation": "get-cluster", "message": message}
     elif one.outcome == NOT_DONE:
         said = {
             "level": "error",
@@ -215,6 +218,18 @@ def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
     yield {**known, "phase": "report", **said, "outcome": one.outcome, "duration_ms": one.duration}
 
 
+def problem_entry(problem: PullSecretError) -> dict[str, Any]:
+    """What a sweep could not read."""
+    return {
+        "level": "error",
+        "component": COMPONENT,
+        "phase": "sweep",
+        "operation": "list-clusters",
+        "error": problem.kind,
+        "message": str(problem),
+    }
+
+
 def _operation(action: str) -> dict[str, str]:
     """``create-secret``, and of which."""
     found = _WROTE.match(action)
@@ -225,6 +240,8 @@ def _operation(action: str) -> dict[str, str]:
 
 
 def _needs_a_look(one: Handled) -> bool:
+    if one.outcome == GONE:
+        return bool(one.message)
     return one.outcome == NOT_DONE or (one.told is not None and one.told.state in (FAILED, STUCK))
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "job",
     "job_spec",
     "template_hash",
+    "unliteral",
 ]
 
 CONTAINER = "pullsecret-job"
@@ -319,6 +320,11 @@ def _given(env: Any) -> list[dict[str, Any]]:
 def _literal(value: str) -> str:
     """Kubernetes puts other variables in the place of ``$(NAME)``, but not of ``$$(NAME)``."""
     return value.replace("$", "$$")
+
+
+def unliteral(value: str) -> str:
+    """The text that a variable of ours was made from."""
+    return value.replace("$$", "$")
 
 
 def _plain(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
-from tests.integration.adapter.world import World
+from tests.integration.adapter.world import PROJECT, World
 
 
 def test_all_clusters_page_by_page(world: World) -> None:
@@ -202,6 +202,156 @@ def test_a_cluster_that_comes_while_pages_are_read(world: World, monkeypatch: py
     ran = world.ran(all=True)
     assert ran.problems == ()
     assert sorted(one.cluster_id for one in ran.handled if one.outcome == "reported") == sorted(clusters + made)
+
+
+def lost_and_kept(world: World, *, finished: bool = True) -> tuple[str, str]:
+    """A cluster that is gone, whose Job has filled both places, and one that is there."""
+    lost, kept = world.cluster(), world.cluster()
+    world.handle(lost, kept)
+    job = f"pullsecret-{lost}-gen1"
+    world.do_the_job(lost, job)
+    if finished:
+        world.one(lost)
+    forget(world, kept)
+    return lost, kept
+
+
+def test_a_gone_clusters_places_are_emptied_as_its_job_names_them(world: World) -> None:
+    lost, kept = lost_and_kept(world)
+    world.manager.calls.reset()
+    (checked,) = [one for one in world.handle(all=True, check_mode=True) if one.cluster_id == lost]
+    assert len(checked.actions) == 3, checked.actions
+    assert (world.versions(lost), len(world.jobs())) == (1, 2)
+    handled = {one.cluster_id: one for one in world.handle(all=True)}
+    assert (handled[lost].outcome, handled[lost].message) == ("gone", "")
+    assert handled[lost].actions == (
+        f"deleted namespaces/clusters-{lost}/secrets/{lost}-pull-secret",
+        f"deleted projects/{PROJECT}/secrets/hyperfleet-{lost}-pull-secret",
+        f"deleted job pullsecret-{lost}-gen1",
+    )
+    assert (world.versions(lost), placed(world, lost), world.jobs()) == (
+        0,
+        404,
+        [f"pullsecret-{kept}-gen1"],
+    )
+
+
+def placed(world: World, cluster: str) -> int:
+    return world.request("GET", f"/api/v1/namespaces/clusters-{cluster}/secrets/{cluster}-pull-secret")[0]
+
+
+def test_the_deletion_policy_is_a_sweeps_as_well(world: World) -> None:
+    lost, _kept = lost_and_kept(world)
+    world.spec = {"deletion": {"store": "keep"}}
+    handled = {one.cluster_id: one for one in world.handle(all=True)}
+    assert f"kept by policy: projects/{PROJECT}/secrets/hyperfleet-{lost}-pull-secret" in handled[lost].message
+    assert (world.versions(lost), placed(world, lost)) == (1, 404)
+
+
+def test_a_place_that_refuses_keeps_the_job_that_names_it(world: World) -> None:
+    """The next sweep knows where to go on."""
+    lost, _kept = lost_and_kept(world)
+    world.manager.faults.add(method="DeleteSecret", code="PERMISSION_DENIED")
+    handled = {one.cluster_id: one for one in world.handle(all=True)}
+    assert (handled[lost].outcome, handled[lost].kind) == ("failed", "permission_denied")
+    assert f"projects/{PROJECT}/secrets/hyperfleet-{lost}-pull-secret" in handled[lost].message
+    assert f"pullsecret-{lost}-gen1" in world.jobs()
+    world.manager.faults.clear()
+    handled = {one.cluster_id: one for one in world.handle(all=True)}
+    assert handled[lost].outcome == "gone"
+    assert (world.versions(lost), len(world.jobs())) == (0, 1)
+
+
+def test_a_job_that_is_at_work_is_ended_before_its_places_are_emptied(world: World) -> None:
+    lost, kept = world.cluster(), world.cluster()
+    world.handle(lost, kept)
+    job = f"pullsecret-{lost}-gen1"
+    pod = world.playing.run(job)["metadata"]["name"]
+    forget(world, kept)
+    handled = {one.cluster_id: one for one in world.handle(all=True)}
+    assert (handled[lost].outcome, handled[lost].kind) == ("failed", "conflict")
+    assert f"pods/{pod}" in handled[lost].message
+    found = world.playing.job(job)
+    assert found is not None
+    assert found["spec"]["suspend"] is True
+    # What the Job controller does with the pods of one that is suspended.
+    assert world.request("DELETE", f"/api/v1/namespaces/{world.home}/pods/{pod}")[0] == 200
+    handled = {one.cluster_id: one for one in world.handle(all=True)}
+    assert handled[lost].outcome == "gone"
+    assert world.jobs() == [f"pullsecret-{kept}-gen1"]
+
+
+def test_where_no_job_is_left_it_is_said(world: World) -> None:
+    lost, kept = world.cluster(), world.cluster()
+    world.handle(lost, kept)
+    path = f"/apis/batch/v1/namespaces/{world.home}/jobs/pullsecret-{lost}-gen1"
+    assert world.request("DELETE", path)[0] == 200
+    forget(world, kept)
+    handled = {one.cluster_id: one for one in world.handle(all=True)}
+    assert handled[lost].outcome == "gone"
+    assert "no job says where its secrets are" in handled[lost].message
+    assert world.data_secrets() == [f"cluster-{kept}-pullsecret-data"]
+    (line,) = [e for e in world.log if e["cluster_id"] == lost and "no job says" in e["message"]]
+    assert line["outcome"] == "gone"
+
+
+@pytest.mark.parametrize("planted", ["another's secret", "an unlabelled one", "another id", "another label"])
+def test_a_planted_job_costs_nobody_a_secret(world: World, planted: str) -> None:
+    lost, kept = lost_and_kept(world)
+    victim = world.cluster()
+    world.manager.seed(
+        [
+            {
+                "project": PROJECT,
+                "secret": f"hyperfleet-{victim}-pull-secret",
+                "labels": {"managed-by": "hyperfleet", "cluster-id": victim},
+                "versions": [{"data": "x"}],
+            },
+            {"project": PROJECT, "secret": "payroll", "versions": [{"data": "x"}]},
+        ]
+    )
+    for name, labels in (
+        (f"{victim}-pull-secret", {"managed-by": "hyperfleet", "cluster-id": victim}),
+        ("payroll", {}),
+    ):
+        body = {"metadata": {"name": name, "labels": labels}}
+        assert world.request("POST", f"/api/v1/namespaces/clusters-{victim}/secrets", body)[0] == 201
+    job = world.playing.job(f"pullsecret-{lost}-gen1")
+    assert job is not None
+    metadata = {
+        "name": "planted",
+        "labels": dict(job["metadata"]["labels"]),
+        "annotations": dict(job["metadata"]["annotations"]),
+    }
+    template = job["spec"]["template"]
+    environment = {item["name"]: item.get("value") for item in template["spec"]["containers"][0]["env"]}
+    names = ("payroll", "payroll")
+    if planted == "another's secret":
+        names = (f"hyperfleet-{victim}-pull-secret", f"{victim}-pull-secret")
+    elif planted == "another id":
+        names = (f"hyperfleet-{victim}-pull-secret", f"{victim}-pull-secret")
+        environment["CLUSTER_ID"] = victim
+    elif planted == "another label":
+        metadata["annotations"]["hyperfleet.io/cluster-id"] = victim
+    environment.update(
+        MANAGEMENT_NAMESPACE=f"clusters-{victim}", SECRET_NAME=names[0], K8S_SECRET_NAME=names[1]
+    )
+    container = dict(template["spec"]["containers"][0])
+    container["env"] = [{"name": name, "value": value} for name, value in environment.items() if value]
+    spec = {"template": {"metadata": {}, "spec": {**template["spec"], "containers": [container]}}}
+    path = f"/apis/batch/v1/namespaces/{world.home}/jobs"
+    status, answer = world.request("POST", path, {"metadata": metadata, "spec": spec})
+    assert status == 201, answer
+    handled = {one.cluster_id: one for one in world.handle(all=True)}
+    assert handled[lost].outcome == "gone"
+    if planted != "another id":
+        assert f"not this cluster's: namespaces/clusters-{victim}/secrets/{names[1]}" in handled[lost].message
+    assert world.versions(lost) == 0
+    assert world.versions(victim) == 1
+    assert world.manager.store.find(PROJECT, "payroll") is not None
+    for name in (f"{victim}-pull-secret", "payroll"):
+        assert world.request("GET", f"/api/v1/namespaces/clusters-{victim}/secrets/{name}")[0] == 200
+    assert world.jobs() == [f"pullsecret-{kept}-gen1", f"pullsecret-{victim}-gen1"]
 
 
 def test_what_is_left_cannot_be_listed(world: World) -> None:

@@ -20,7 +20,7 @@ from typing import Callable, TypeVar
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError, TimedOut
 
-__all__ = ["Deadline", "Retrier", "RetryPolicy", "parse_retry_after"]
+__all__ = ["Deadline", "Retrier", "RetryObserver", "RetryPolicy", "parse_retry_after"]
 
 T = TypeVar("T")
 RetryObserver = Callable[[int, float, PullSecretError], None]

@@ -74,6 +74,7 @@ class Observed:
     :param result: what the Job said of itself at its end (docs/job.md): ``version``, ``kind``, … no value.
     :param content: digest of what the Job is to bring to its places; None without a Job.
     :param retry: whether doing the same once more may help, so that it is looked at again.
+    :param kind: of the error that a failure is, in the collection's words; None where nobody says.
     """
 
     state: str
@@ -88,3 +89,4 @@ class Observed:
     result: Optional[Mapping[str, Any]] = None
     content: Optional[str] = None
     retry: bool = True
+    kind: Optional[str] = None

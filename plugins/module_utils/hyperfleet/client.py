@@ -157,6 +157,7 @@ class HyperFleetClient:
         deadline: Deadline,
         *,
         after: Optional[str] = None,
+        stored: Optional[AdapterStatus] = None,
         traceparent: Optional[str] = None,
     ) -> Reported:
         """Say what is known of a cluster.
@@ -164,6 +165,7 @@ class HyperFleetClient:
         Each try says it as of then: later than any report that this client sent for the cluster before.
 
         :param after: ``observed_time`` of the status that the API holds: this report's is later.
+        :param stored: that status.
         :raises NotFound: the cluster is gone.  After a try without an answer that may be this report's doing:
             the last ``Finalized`` lets a cluster go.
         :raises RequestRefused: the report is wrong, or its time is, which the hint says.
@@ -172,8 +174,8 @@ class HyperFleetClient:
         path, what = _path(cluster_id) + "/statuses", f"report on cluster {cluster_id}"
 
         def once(timeout: float) -> Reported:
-            observed = self._times.next(cluster_id, after)
-            body = self._flavour.body(report, observed)
+            observed = self._times.next(cluster_id, after or (stored.observed_time if stored else None))
+            body = self._flavour.body(report, observed, stored)
             answer = self._api.ask(
                 self._flavour.method, path, what, timeout, body=body, traceparent=traceparent
             )

@@ -73,7 +73,9 @@ def many(world: World, number: int) -> list[str]:
     world.hyperfleet.store.reset()
     return [
         str(one)
-        for one in world.hyperfleet.store.seed([{"id": f"cls-{index:04}"} for index in range(1000, 1000 + number)])
+        for one in world.hyperfleet.store.seed(
+            [{"id": f"cls-{index:04}"} for index in range(1000, 1000 + number)]
+        )
     ]
 
 
@@ -123,7 +125,7 @@ def test_an_item_that_is_no_cluster_costs_no_other(
     world: World, monkeypatch: pytest.MonkeyPatch, item: Any
 ) -> None:
     clusters = many(world, 120)
-    answer_with(world, monkeypatch, lambda items, total, start: ([*items[:4], item, *items[5:]], total))
+    answer_with(world, monkeypatch, lambda items, total, _start: ([*items[:4], item, *items[5:]], total))
     ran = world.ran(all=True)
     assert len(ran.handled) == len(clusters) - 2
     assert len(world.jobs()) == 1
@@ -201,7 +203,9 @@ def test_a_cluster_that_comes_while_pages_are_read(world: World, monkeypatch: py
     answer_with(world, monkeypatch, change)
     ran = world.ran(all=True)
     assert ran.problems == ()
-    assert sorted(one.cluster_id for one in ran.handled if one.outcome == "reported") == sorted(clusters + made)
+    assert sorted(one.cluster_id for one in ran.handled if one.outcome == "reported") == sorted(
+        clusters + made
+    )
 
 
 def lost_and_kept(world: World, *, finished: bool = True) -> tuple[str, str]:
@@ -244,7 +248,9 @@ def test_the_deletion_policy_is_a_sweeps_as_well(world: World) -> None:
     lost, _kept = lost_and_kept(world)
     world.spec = {"deletion": {"store": "keep"}}
     handled = {one.cluster_id: one for one in world.handle(all=True)}
-    assert f"kept by policy: projects/{PROJECT}/secrets/hyperfleet-{lost}-pull-secret" in handled[lost].message
+    assert (
+        f"kept by policy: projects/{PROJECT}/secrets/hyperfleet-{lost}-pull-secret" in handled[lost].message
+    )
     assert (world.versions(lost), placed(world, lost)) == (1, 404)
 
 

@@ -11,10 +11,10 @@ import json
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import conditions, results
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.breaker import Breaker
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import Subject
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import Wait
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import Handled
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.breaker import Breaker
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     NotFound,

@@ -14,14 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import (
-    is_retryable,
-    reason_of,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
-    Apply,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import Apply
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.memory import (
     Place,
     gcp_secret,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.reasons import (
+    is_retryable,
+    reason_of,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
     counted,
@@ -241,7 +241,9 @@ def _observed(
         kind, message = str(last.get("kind")), str(last.get("msg"))
         result.update(result="failure", kind=kind, message=message[:1000])
         retry = is_retryable(kind)
-        return Observed(FAILED, reason_of(kind), message, actions=actions, result=result, retry=retry)
+        return Observed(
+            FAILED, reason_of(kind), message, actions=actions, result=result, retry=retry, kind=kind
+        )
     result["result"] = "success"
     # A check mode's version has no number yet.
     which = f"Version {version}" if version else "A version"

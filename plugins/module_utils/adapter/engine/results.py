@@ -15,10 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import (
-    Told,
-    again_after,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import Told
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.reasons import again_after
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import FAILED, STUCK
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls

@@ -104,9 +104,7 @@ class Sweep:
 
     def _leftovers(self, seen: set[str]) -> list[Handled]:
         """Remove what is left of clusters that the API says are gone, each asked for by itself."""
-        left = [
-            _Leftover(Handled(one)) for one in sorted(self._work.known(self._settings.deadline()) - seen)
-        ]
+        left = [_Leftover(Handled(one)) for one in sorted(self._work.known(self._settings.deadline()) - seen)]
         if left and not seen:
             raise Unavailable(
                 f"the API lists no cluster at all, and {len(left)} have Jobs or Secrets: nothing was removed",

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Callable, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.breaker import (
-    Breaker,
-    again,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import Apply
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs, Removal
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.leaving import Left
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.breaker import (
+    Breaker,
+    again,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 

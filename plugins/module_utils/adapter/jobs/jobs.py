@@ -127,6 +127,7 @@ class Jobs:
                 namespace=self._namespace,
                 actions=tuple(work.actions),
                 retry=False,
+                kind=error.kind,
             )
 
     def remove(self, cluster_id: str, deadline: Deadline) -> Removal:

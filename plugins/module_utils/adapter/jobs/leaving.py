@@ -23,7 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
-__all__ = ["Left", "Leaver", "environment_of"]
+__all__ = ["Leaver", "Left", "environment_of"]
 
 Environment = Mapping[str, str]
 

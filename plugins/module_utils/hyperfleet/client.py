@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.api import (
+    LARGEST_STATUSES,
     PAGE,
     Api,
     imports,
@@ -124,8 +125,13 @@ class HyperFleetClient:
     def list_clusters(self, deadline: Deadline, search: Optional[str] = None) -> Iterator[Cluster]:
         """The clusters that a search (TSL) finds, all without one; page by page.
 
-        :raises RequestRefused: the API does not take that search.
+        :raises ConfigurationError: that can be no search.
+        :raises RequestRefused: the API does not take it.
         """
+        if search and (len(search) > _LONGEST_SEARCH or not search.isprintable()):
+            raise ConfigurationError(
+                f"search is longer than {_LONGEST_SEARCH} characters, or has one that cannot be printed"
+            )
         query = [_ORDER] + ([("search", search)] if search else [])
         for item in self._api.items("/clusters", "clusters", deadline, query):
             yield self._cluster(item)
@@ -148,7 +154,8 @@ class HyperFleetClient:
                 cluster = self.get_cluster(cluster_id, deadline, traceparent=traceparent)
             return statuses_of_cluster(cluster)
         path, what = _path(cluster_id) + "/statuses", f"statuses of cluster {cluster_id}"
-        return statuses_of_items(self._api.items(path, what, deadline, traceparent=traceparent))
+        items = self._api.items(path, what, deadline, traceparent=traceparent, largest=LARGEST_STATUSES)
+        return statuses_of_items(items)
 
     def report(
         self,

@@ -66,7 +66,7 @@ def run(
 
     def complete(cluster_id: str) -> dict[str, Any] | None:
         try:
-            cluster = clusters.of(cluster_id, settings.deadline())
+            cluster = clusters.of(check_cluster_id(cluster_id), settings.deadline())
         except NotFound:
             return None
         try:

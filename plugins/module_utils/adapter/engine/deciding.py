@@ -46,6 +46,7 @@ __all__ = ["Apply", "Decision", "Refuse", "Remove", "Wait", "decide", "may_hold"
 
 # Who chooses the management cluster.
 _PLACEMENT = "placement"
+_LONGEST_NAME = 253
 # Seed 003 writes the first, a snake_case fleet the second.
 _PROJECT_FIELDS = ("projectId", "project_id")
 _REPLICATION_FIELDS = ("replicationPolicy", "replication_policy")
@@ -142,9 +143,15 @@ def decide(
         load(document)
     except DockerConfigError as error:
         return Refuse("InvalidPullSecret", f"spec.pullSecret.data: {error}")
+    name = cluster.get("name") or cluster_id
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME or not name.isprintable():
+        return Refuse(
+            "InvalidClusterSpec",
+            f"the cluster's name is longer than {_LONGEST_NAME} characters, or has one that cannot be printed",
+        )
     order = Order(
         cluster_id=cluster_id,
-        cluster_name=str(cluster.get("name") or cluster_id),
+        cluster_name=name,
         generation=generation_of(cluster),
         project=project,
         namespace=namespace,

@@ -18,7 +18,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     AdapterStatus,
     Condition,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask, misplaced, quiet, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    Mask,
+    misplaced,
+    quiet,
+    shown,
+)
 
 __all__ = ["shown_cluster", "shown_conditions"]
 

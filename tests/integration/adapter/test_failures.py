@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import engine
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import conditions, engine
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
 from tests.integration.adapter.world import TWO, World, outcomes
 
 _MANY = 60
@@ -179,11 +180,11 @@ def test_a_defect_is_told_to_the_api_by_its_kind(
         return broken
 
     if where == "decide":
-        monkeypatch.setattr(engine, "decide", breaks(engine.decide))
+        monkeypatch.setattr(engine, "decide", breaks(vars(engine)["decide"]))
     elif where == "seen":
-        monkeypatch.setattr(engine.conditions, "seen", breaks(engine.conditions.seen))
+        monkeypatch.setattr(conditions, "seen", breaks(conditions.seen))
     else:
-        monkeypatch.setattr(engine.HyperFleetClient, "statuses", breaks(engine.HyperFleetClient.statuses))
+        monkeypatch.setattr(HyperFleetClient, "statuses", breaks(HyperFleetClient.statuses))
     handled = {one.cluster_id: one for one in world.handle(good, bad)}
     assert {one.outcome for one in handled.values()} == {"reported"}
     assert world.said(good) == "TFTF JobCreated"

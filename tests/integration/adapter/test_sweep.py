@@ -324,7 +324,7 @@ def test_a_planted_job_costs_nobody_a_secret(world: World, planted: str) -> None
         assert world.request("POST", f"/api/v1/namespaces/clusters-{victim}/secrets", body)[0] == 201
     job = world.playing.job(f"pullsecret-{lost}-gen1")
     assert job is not None
-    metadata = {
+    metadata: dict[str, Any] = {
         "name": "planted",
         "labels": dict(job["metadata"]["labels"]),
         "annotations": dict(job["metadata"]["annotations"]),

@@ -147,7 +147,7 @@ def decide(
     if not isinstance(name, str) or len(name) > _LONGEST_NAME or not name.isprintable():
         return Refuse(
             "InvalidClusterSpec",
-            f"the cluster's name is longer than {_LONGEST_NAME} characters, or has one that cannot be printed",
+            f"the cluster's name is longer than {_LONGEST_NAME} characters, or cannot be printed",
         )
     order = Order(
         cluster_id=cluster_id,

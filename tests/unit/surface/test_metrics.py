@@ -77,7 +77,6 @@ def test_a_run_is_counted_by_seed_003s_names() -> None:
     assert value(metrics, "k8s_api_duration_seconds", operation="create_secret") == 0.2
 
 
-<<<<<<< HEAD
 def test_what_is_counted_first_has_a_rate_too() -> None:
     """Prometheus sees no increase in a series that begins with 1."""
     metrics = Metrics()
@@ -89,7 +88,8 @@ def test_what_is_counted_first_has_a_rate_too() -> None:
     assert {one for one in begun if "_api_" not in one} == set()
     # Of what is asked for, what nearly every Job asks for.
     assert not [one for one in begun if 'status_code="20' in one]
-=======
+
+
 def test_what_a_run_asks_beside_the_jobs_is_counted_and_is_no_job() -> None:
     metrics = Metrics()
     asked = {"gcp_api_calls": [call("get_secret", count=4, seconds=8.0)], "k8s_api_calls": [call("bogus"), 7]}
@@ -99,7 +99,6 @@ def test_what_a_run_asks_beside_the_jobs_is_counted_and_is_no_job() -> None:
     assert value(metrics, "gcp_api_duration_seconds", operation="get_secret") == pytest.approx(0.1)
     assert value(metrics, "job_total", result="success") == 1
     metrics.count({**result(), "gcp_api_calls": "x", "k8s_api_calls": None})
->>>>>>> 4959305 (Tell of inline work all that a Job tells of itself, and count every request of the adapter's own once)
 
 
 def test_a_slow_job_is_seen_for_ten_minutes_behind_quicker_ones_and_then_no_longer() -> None:

@@ -21,6 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
     contract,
     now,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
     fitting,
     safely,
@@ -89,7 +90,7 @@ class ActionModule(BatchAction):
                     )
             finally:
                 log.flush()
-            _leave(directory, contract(ran.handled, started, now()))
+            _leave(directory, contract(ran.handled, started, now(), ran.calls))
             return ran.result(params.get("results"))
 
     def _work_elsewhere(
@@ -103,9 +104,9 @@ class ActionModule(BatchAction):
         for entry in result.pop("log", ()):
             log.add(entry, _Plain())
         log.flush()
-        entries = result.pop("entries", None)
+        entries, calls = result.pop("entries", None), result.pop("calls", None) or {}
         if entries is not None:
-            _leave(directory, {**contract((), started, now()), "clusters": entries})
+            _leave(directory, {**contract((), started, now(), Calls()), "clusters": entries, **calls})
         return result
 
 

@@ -11,9 +11,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Union
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Optional, Union
 
-__all__ = ["Call", "Calls", "kubernetes_operation", "snake"]
+__all__ = ["Call", "Calls", "Spent", "kubernetes_operation", "snake"]
 
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _VERBS = {"POST": "create", "PUT": "replace", "PATCH": "patch", "DELETE": "delete"}
@@ -39,8 +40,11 @@ class Calls:
         self._counted: dict[tuple[str, str, str], tuple[int, float]] = {}
 
     @contextmanager
-    def timed(self, api: str, operation: str) -> Iterator[Call]:
-        """Around one request, whatever becomes of it."""
+    def timed(self, api: str, operation: str, also: Optional[Calls] = None) -> Iterator[Call]:
+        """Around one request, whatever becomes of it.
+
+        :param also: where it is counted as well: the calls of the one target that it is made for.
+        """
         call = Call()
         started = time.monotonic()
         try:
@@ -49,10 +53,23 @@ class Calls:
             seconds = time.monotonic() - started
             # An IntEnum's text is not its number everywhere.
             status = str(int(call.status)) if isinstance(call.status, int) else call.status
-            with self._lock:
-                key = api, operation, status
-                count, before = self._counted.get(key, (0, 0.0))
-                self._counted[key] = count + 1, before + seconds
+            for calls in (self, also):
+                if calls is not None:
+                    calls.add(api, operation, status, 1, seconds)
+
+    def add(self, api: str, operation: str, status: str, count: int, seconds: float) -> None:
+        """Count so many requests; a negative number takes them back."""
+        with self._lock:
+            key = api, operation, status
+            before, took = self._counted.get(key, (0, 0.0))
+            self._counted[key] = before + count, max(0.0, took + seconds)
+
+    def merge(self, other: Calls, sign: int = 1) -> None:
+        """Count what another counted; with -1 take it back."""
+        with other._lock:
+            counted = sorted(other._counted.items())
+        for (api, operation, status), (count, seconds) in counted:
+            self.add(api, operation, status, sign * count, sign * seconds)
 
     def of(self, api: str) -> list[dict[str, Any]]:
         """``operation``, ``status_code``, ``count`` and ``seconds`` (together), by operation and code."""
@@ -61,8 +78,20 @@ class Calls:
         return [
             {"operation": operation, "status_code": status, "count": count, "seconds": round(seconds, 4)}
             for (asked, operation, status), (count, seconds) in counted
-            if asked == api
+            if asked == api and count > 0
         ]
+
+
+@dataclass
+class Spent:
+    """What was spent on one target.
+
+    :param calls: requests that were made for it alone.
+    :param seconds: that its work took, with all waiting.
+    """
+
+    calls: Calls = field(default_factory=Calls)
+    seconds: float = 0.0
 
 
 def snake(method: str) -> str:

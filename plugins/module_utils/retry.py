@@ -17,9 +17,10 @@ import time
 from dataclasses import dataclass, field
 from typing import Callable, TypeVar
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError, TimedOut
 
-__all__ = ["Deadline", "Retrier", "RetryPolicy", "parse_retry_after"]
+__all__ = ["Deadline", "Retrier", "RetryObserver", "RetryPolicy", "parse_retry_after"]
 
 T = TypeVar("T")
 RetryObserver = Callable[[int, float, PullSecretError], None]
@@ -43,10 +44,14 @@ class Deadline:
     """A point in monotonic time that a target's work has to keep to.
 
     :param on_retry: told of each failed try that will be repeated: number, pause in seconds, error.
+    :param calls: where the requests for this target are counted, beside all others'.
     """
 
-    def __init__(self, seconds: float, on_retry: RetryObserver | None = None) -> None:
+    def __init__(
+        self, seconds: float, on_retry: RetryObserver | None = None, calls: Calls | None = None
+    ) -> None:
         self.on_retry = on_retry
+        self.calls = calls
         self._seconds = seconds
         self._end = time.monotonic() + seconds
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import os
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, TypeVar
 
@@ -21,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch impor
     Progress,
     run_batch,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Spent
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
     sensitive_forms,
@@ -67,11 +69,14 @@ class Work:
 class Places:
     """What reaches the places, made from a module's validated parameters; a run after this one may share it.
 
+    ``spent`` has what each target took, by its id, in all runs that share these.
+
     :param stop: once it is set, no call is tried again.
     """
 
     def __init__(self, params: Mapping[str, Any], stop: threading.Event) -> None:
         check_limits(params)
+        self.spent: dict[str, Spent] = {}
         retry = params.get("retry") or {}
         self.settings = Settings(
             api_timeout=params["api_timeout"],
@@ -114,6 +119,7 @@ class Run:
         self.stop = places.settings.retrier.stop
         self.gcp, self.kubernetes, self.documents = places.gcp, places.kubernetes, places.documents
         self.check_mode = check_mode
+        self._spent = places.spent
         self._diff = diff
         self._phase = phase
         self._progress_file = params.get("progress_file")
@@ -148,7 +154,9 @@ class Run:
         def one(wanted: Wanted[T]) -> dict[str, Any]:
             journal = Journal(self._phase)
             outcome = Outcome(wanted.id, place(wanted.options), journal=journal)
-            current = Work(wanted.options, outcome, self.settings.deadline(journal.retry))
+            spent = self._spent.setdefault(wanted.id, Spent())
+            current = Work(wanted.options, outcome, self.settings.deadline(journal.retry, spent.calls))
+            begun = time.monotonic()
             try:
                 work(wanted.target(), current)
                 result = outcome.result(self._digest_key)
@@ -156,6 +164,8 @@ class Run:
                     result["diff"] = outcome.diff(self._digest_key)
             except Exception as error:  # noqa: BLE001 - one target's failure stays one failure
                 return self._failed(current, Failure.of(error))
+            finally:
+                spent.seconds += time.monotonic() - begun
             return result
 
         results = run_batch(

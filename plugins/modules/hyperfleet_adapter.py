@@ -72,8 +72,9 @@ options:
     type: dict
   all:
     description:
-      - Handle all clusters of the API, and remove Jobs and Secrets of the adapter whose cluster the API says
-        is gone.
+      - Handle all clusters of the API, and remove what is left of those that the API says are gone. Their
+        Jobs say where that is.
+      - What cannot be read of the list does not end it. The task fails at its end then, and removes nothing.
     type: bool
     default: false
   run_directory:
@@ -198,7 +199,8 @@ clusters:
       type: dict
       returned: when something could be said
     job:
-      description: What a Job said of itself, where this run is the first to see its end.
+      description: What a Job said of itself, where this run is the first to see its end. Inline work says the
+        same of itself where it wrote something or failed.
       type: dict
       returned: always
     job_created:
@@ -222,9 +224,16 @@ summary:
   returned: always
   type: dict
   sample: {total: 2, reported: 2, discarded: 0, gone: 0, failed: 0, changed: 1, states: {running: 2}}
+problems:
+  description: What a sweep could not read of the list of clusters, each with C(kind) and C(msg). The task
+    fails for them.
+  returned: when something could not be read
+  type: list
+  elements: dict
 msg:
-  description: How many clusters failed, and the first reasons. The task itself does not fail for them.
-  returned: when a cluster failed
+  description: What could not be read, how many clusters failed, and the first reasons. The task itself does
+    not fail for a cluster's failure.
+  returned: when a cluster failed, or a sweep is not whole
   type: str
 """
 

@@ -19,6 +19,7 @@ requirements:
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
   - hyperfleet.pull_secret.run
+  - hyperfleet.pull_secret.targets
 options:
   id: &id
     description: What results call the target. The default is O(cluster_id).
@@ -70,11 +71,6 @@ options:
     type: str
     choices: [ignore, fail]
   targets:
-    description:
-      - Several targets, handled concurrently in one process. Options at the top level are the defaults
-        of every target.
-    type: list
-    elements: dict
     suboptions:
       id: *id
       cluster_id: *cluster_id

@@ -21,6 +21,7 @@ requirements:
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
   - hyperfleet.pull_secret.run
+  - hyperfleet.pull_secret.targets
 options:
   id: &id
     description:
@@ -197,13 +198,6 @@ options:
     type: list
     elements: str
   targets:
-    description:
-      - Several targets, handled concurrently in one process. Options at the top level are the defaults
-        of every target.
-      - One target's failure does not stop the others. An option that is unknown, or whose value is of another
-        type, is the task's failure, before anything is done.
-    type: list
-    elements: dict
     suboptions:
       id: *id
       state: *state

@@ -165,6 +165,8 @@ class Metrics:
                 self._job(row.job, by)
             if row.ended and row.cluster in self._known:
                 self._forget(row.cluster)
+        for api, calls in results.asked(result):
+            self._asked(api, calls)
 
     def _labels(self, cluster: str) -> tuple[str, ...]:
         if not self._per_cluster:
@@ -191,12 +193,16 @@ class Metrics:
         _add(self.versions, by, job.versions)
         for api, calls in (("gcp", job.gcp), ("k8s", job.k8s)):
             self._asked(api, calls)
+            self._means(api, calls)
 
     def _asked(self, api: str, calls: tuple[results.Call, ...]) -> None:
-        together: dict[str, tuple[int, float]] = {}
         for call in calls:
             self.calls[api].labels(call.operation, call.status).inc(call.count)
             self.call_seconds[api].labels(call.operation, call.status).inc(call.seconds)
+
+    def _means(self, api: str, calls: tuple[results.Call, ...]) -> None:
+        together: dict[str, tuple[int, float]] = {}
+        for call in calls:
             count, seconds = together.get(call.operation, (0, 0.0))
             together[call.operation] = count + call.count, seconds + call.seconds
         for operation, (count, seconds) in together.items():

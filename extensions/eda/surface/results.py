@@ -13,7 +13,7 @@ from typing import Any, Optional
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import bounds
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.known import PHASES
 
-__all__ = ["OUTCOMES", "PHASES", "REPORTS", "RESULTS", "Call", "Job", "Row", "rows"]
+__all__ = ["OUTCOMES", "PHASES", "REPORTS", "RESULTS", "Call", "Job", "Row", "asked", "rows"]
 
 # What became of a cluster in a run.
 OUTCOMES = ("reported", "discarded", "gone", "failed")
@@ -81,6 +81,13 @@ def rows(result: Any) -> Iterator[Row]:
     for one in clusters if isinstance(clusters, list) else ():
         if isinstance(one, Mapping):
             yield _row(one)
+
+
+def asked(result: Any) -> Iterator[tuple[str, tuple[Call, ...]]]:
+    """By place (``gcp``, ``k8s``), what a run asked of it beside the Jobs; likewise."""
+    if isinstance(result, Mapping):
+        yield "gcp", tuple(_calls(result.get("gcp_api_calls"), gcp=True))
+        yield "k8s", tuple(_calls(result.get("k8s_api_calls"), gcp=False))
 
 
 def _row(one: Mapping[str, Any]) -> Row:

@@ -76,6 +76,8 @@ class Observed:
     :param content: digest of what the Job is to bring to its places; None without a Job.
     :param elsewhere: whether the Job named other places than were ordered, which were left out.
     :param retry: whether doing the same once more may help, so that it is looked at again.
+    :param kind: of the error that a failure is, or that a new Job is to mend, in our words; None where nobody
+        says.
     """
 
     state: str
@@ -91,3 +93,4 @@ class Observed:
     content: Optional[str] = None
     elsewhere: bool = False
     retry: bool = True
+    kind: Optional[str] = None

@@ -28,19 +28,24 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline, Retrier
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Answer, Late, Transport
 
-__all__ = ["PAGE", "Api", "imports"]
+__all__ = ["LARGEST_STATUSES", "PAGE", "Api", "imports"]
 
 T = TypeVar("T")
 
 # The API's limit of items on a page.
 PAGE = 100
-# A page of a hundred clusters, each with the largest pull secret that etcd would take, has a fifth of it.
-_LARGEST = 256 << 20
+# Bytes of an answer. A cluster has a few KiB, and at most the pull secret that etcd would take, of 1.5 MiB;
+# a page has a hundred, of which a search reads four at a time. What adapters say is short.
+LARGEST_OBJECT = 4 << 20
+LARGEST_PAGE = 64 << 20
+LARGEST_STATUSES = 8 << 20
+# Bytes of a request.
+_LARGEST_REQUEST = 1 << 20
 _JSON = "application/json"
 
 
 class _TooMuch(Unavailable):
-    """JSON that is too deep, or has too long a number, to be read: the same the next time."""
+    """Too long, too deep, or with too long a number, to be read: the same the next time."""
 
     retryable = False
 
@@ -76,15 +81,22 @@ class Api:
         self._transport = Transport(connection.base, urllib3.PoolManager(**options))
 
     def get(
-        self, path: str, what: str, deadline: Deadline, traceparent: Optional[str] = None
+        self,
+        path: str,
+        what: str,
+        deadline: Deadline,
+        traceparent: Optional[str] = None,
+        *,
+        largest: int = LARGEST_OBJECT,
     ) -> dict[str, Any]:
         """The JSON object that is there.
 
         :param what: what is asked for, for errors: ``cluster cls-123``.
+        :param largest: bytes that it may have.
         """
 
         def once(timeout: float) -> dict[str, Any]:
-            answer = self.ask("GET", path, what, timeout, traceparent=traceparent)
+            answer = self.ask("GET", path, what, timeout, traceparent=traceparent, largest=largest)
             if answer.status != 200:
                 raise self.refusal(answer, what)
             return self._object(answer, what)
@@ -98,6 +110,8 @@ class Api:
         deadline: Deadline,
         query: Sequence[tuple[str, str]] = (),
         traceparent: Optional[str] = None,
+        *,
+        largest: int = LARGEST_PAGE,
     ) -> Iterator[Any]:
         """What is in a list, page by page.
 
@@ -105,9 +119,9 @@ class Api:
         """
         page = 1
         while True:
-            items, total = self.page(path, what, deadline, query, page, traceparent)
+            items, total = self.page(path, what, deadline, query, page, traceparent, largest=largest)
             yield from items
-            if not items or page * PAGE >= total:
+            if not items or page * PAGE >= (total or 0):
                 return
             page += 1
 
@@ -119,18 +133,21 @@ class Api:
         query: Sequence[tuple[str, str]],
         number: int = 1,
         traceparent: Optional[str] = None,
-    ) -> tuple[list[Any], int]:
-        """(a page of a list, how many items there are on all pages)"""
+        *,
+        largest: int = LARGEST_PAGE,
+    ) -> tuple[list[Any], Optional[int]]:
+        """(a page of a list, how many items there are on all pages; None where it does not say)"""
         asked = urlencode([("page", str(number)), ("size", str(PAGE)), *query], quote_via=quote)
         try:
-            answer = self.get(f"{path}?{asked}", what, deadline, traceparent)
-        except _TooMuch:
+            answer = self.get(f"{path}?{asked}", what, deadline, traceparent, largest=largest)
+        except _TooMuch as error:
             # One tenant's doing: whoever asks for each by itself gets the others.
-            raise RequestRefused(f"{what} at {self.place}: the answer cannot be read") from None
+            raise RequestRefused(f"{error.message}, and cannot be read") from None
         items, total = answer.get("items"), answer.get("total")
         if not isinstance(items, list):
             raise Unavailable(f"{what} at {self.place}: the answer is not a list of {what}")
-        return items, total if isinstance(total, int) else len(items)
+        known = isinstance(total, int) and not isinstance(total, bool) and total >= 0
+        return items, total if known else None
 
     def tried(self, once: Callable[[float], T], deadline: Deadline) -> T:
         """What ``once(timeout)`` gives, in as many tries as it takes and may."""
@@ -145,9 +162,11 @@ class Api:
         *,
         body: Optional[Mapping[str, Any]] = None,
         traceparent: Optional[str] = None,
+        largest: int = LARGEST_OBJECT,
     ) -> Answer:
         """One try; whatever the API answers.
 
+        :param largest: bytes that are read of it.
         :raises Unavailable: it did not.
         :raises ConfigurationError: it cannot be asked like this.
         """
@@ -159,6 +178,10 @@ class Api:
         if body is not None:
             headers["Content-Type"] = _JSON
             sent = json.dumps(body, separators=(",", ":")).encode()
+            if len(sent) > _LARGEST_REQUEST:
+                raise ConfigurationError(
+                    f"{what} has {len(sent)} bytes, of which 1 MiB may be sent at most: shorten its data"
+                )
         where = f"{what} at {self.place}"
         try:
             answer = self._transport.request(
@@ -167,14 +190,14 @@ class Api:
                 headers=headers,
                 body=sent,
                 seconds=timeout,
-                largest=_LARGEST,
+                largest=largest,
             )
         except Late:
             raise Unavailable(f"{where}: no whole answer in time") from None
         except self._urllib3.exceptions.HTTPError as error:
             raise self._no_answer(error, where) from None
-        if len(answer.data) > _LARGEST:
-            raise PullSecretError(f"{where}: the answer has more than {_LARGEST >> 20} MiB")
+        if len(answer.data) > largest:
+            raise _TooMuch(f"{where}: the answer has more than {largest >> 20} MiB")
         return answer
 
     def refusal(self, answer: Answer, what: str) -> PullSecretError:

@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.api import (
+    LARGEST_STATUSES,
     PAGE,
     Api,
     imports,
@@ -55,6 +56,8 @@ Cluster = dict[str, Any]
 # Characters of a search of which the API adds 22 itself.
 _LONGEST_SEARCH = 4000
 _LISTS = ("[{}]", "({})")
+# Ids are in the order of creation, so that a new cluster does not move the pages.
+_ORDER = ("order", "id")
 # Nothing that could end a quoted string of the search, or leave the path.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 
@@ -110,13 +113,26 @@ class HyperFleetClient:
             raise Unavailable(f"cluster {cluster_id} at {self._api.place}: the answer is not that cluster")
         return cluster
 
+    @property
+    def place(self) -> str:
+        """The API's address, for messages."""
+        return self._api.place
+
+    def page_of_clusters(self, number: int, deadline: Deadline) -> tuple[list[Any], Optional[int]]:
+        """(what is on a page of all clusters, not looked at; how many there are in all, where it says so)"""
+        return self._api.page("/clusters", "clusters", deadline, [_ORDER], number)
+
     def list_clusters(self, deadline: Deadline, search: Optional[str] = None) -> Iterator[Cluster]:
         """The clusters that a search (TSL) finds, all without one; page by page.
 
-        :raises RequestRefused: the API does not take that search.
+        :raises ConfigurationError: that can be no search.
+        :raises RequestRefused: the API does not take it.
         """
-        # Ids are in the order of creation, so that a new cluster does not move the pages.
-        query = [("order", "id")] + ([("search", search)] if search else [])
+        if search and (len(search) > _LONGEST_SEARCH or not search.isprintable()):
+            raise ConfigurationError(
+                f"search is longer than {_LONGEST_SEARCH} characters, or has one that cannot be printed"
+            )
+        query = [_ORDER] + ([("search", search)] if search else [])
         for item in self._api.items("/clusters", "clusters", deadline, query):
             yield self._cluster(item)
 
@@ -138,7 +154,8 @@ class HyperFleetClient:
                 cluster = self.get_cluster(cluster_id, deadline, traceparent=traceparent)
             return statuses_of_cluster(cluster)
         path, what = _path(cluster_id) + "/statuses", f"statuses of cluster {cluster_id}"
-        return statuses_of_items(self._api.items(path, what, deadline, traceparent=traceparent))
+        items = self._api.items(path, what, deadline, traceparent=traceparent, largest=LARGEST_STATUSES)
+        return statuses_of_items(items)
 
     def report(
         self,
@@ -147,6 +164,7 @@ class HyperFleetClient:
         deadline: Deadline,
         *,
         after: Optional[str] = None,
+        stored: Optional[AdapterStatus] = None,
         traceparent: Optional[str] = None,
     ) -> Reported:
         """Say what is known of a cluster.
@@ -154,6 +172,7 @@ class HyperFleetClient:
         Each try says it as of then: later than any report that this client sent for the cluster before.
 
         :param after: ``observed_time`` of the status that the API holds: this report's is later.
+        :param stored: that status.
         :raises NotFound: the cluster is gone.  After a try without an answer that may be this report's doing:
             the last ``Finalized`` lets a cluster go.
         :raises RequestRefused: the report is wrong, or its time is, which the hint says.
@@ -162,8 +181,8 @@ class HyperFleetClient:
         path, what = _path(cluster_id) + "/statuses", f"report on cluster {cluster_id}"
 
         def once(timeout: float) -> Reported:
-            observed = self._times.next(cluster_id, after)
-            body = self._flavour.body(report, observed)
+            observed = self._times.next(cluster_id, after or (stored.observed_time if stored else None))
+            body = self._flavour.body(report, observed, stored)
             answer = self._api.ask(
                 self._flavour.method, path, what, timeout, body=body, traceparent=traceparent
             )

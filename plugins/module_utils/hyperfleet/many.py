@@ -8,26 +8,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Union
+from typing import Any, Optional, Union
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure, run_batch
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    Internal,
-    NotFound,
-    PullSecretError,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.breaker import Breaker, again
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import (
-    Cluster,
     HyperFleetClient,
+    check_cluster_id,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import connect
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import RequestRefused
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
-__all__ = ["Found", "client_of", "read_clusters"]
+__all__ = ["Clusters", "client_of"]
 
-# What became of one: the cluster, None where there is none, or why it could not be read.
-Found = Union[Cluster, None, PullSecretError]
+# As many searches at a time: the API has a database behind it.
+_SEARCHES = 4
 
 
 def client_of(settings: Settings) -> HyperFleetClient:
@@ -45,36 +43,71 @@ def client_of(settings: Settings) -> HyperFleetClient:
     )
 
 
-def read_clusters(
-    client: HyperFleetClient, cluster_ids: Sequence[str], settings: Settings, stop: threading.Event
-) -> Mapping[str, Found]:
-    """Each of the clusters: a hundred in a search, and by itself what no search finds.
+class Clusters:
+    """The clusters of one batch: a hundred in a search where the API has it, else one by one.  Thread-safe.
 
-    A search that fails is a failure of its clusters, which are not asked for one by one then: that would
-    take as long again for each.
+    :param breaker: gives up an API that does not answer, for all of them.
+    :param given: clusters that were read already, by id, such as those of a sweep's page.
+    :param once: a cluster is asked for once, and not kept.
     """
-    found: dict[str, Found] = {}
-    batches = list(HyperFleetClient.batches(list(dict.fromkeys(cluster_ids))))
 
-    def search(batch: list[str]) -> Mapping[str, Found]:
+    def __init__(
+        self,
+        client: HyperFleetClient,
+        settings: Settings,
+        *,
+        breaker: Optional[Breaker] = None,
+        given: Optional[Mapping[str, Mapping[str, Any]]] = None,
+        once: bool = False,
+    ) -> None:
+        self._client = client
+        self._settings = settings
+        self._breaker = breaker or Breaker()
+        self._once = once
+        self._found: dict[str, Union[Mapping[str, Any], PullSecretError]] = dict(given or {})
+
+    def prepare(self, cluster_ids: Sequence[str], stop: threading.Event) -> None:
+        """Read ahead; what this does not find, ``of`` asks for by itself."""
+        wanted = []
+        for cluster_id in dict.fromkeys(cluster_ids):
+            if cluster_id not in self._found:
+                try:
+                    wanted.append(check_cluster_id(cluster_id))
+                except PullSecretError as error:
+                    self._found[cluster_id] = error
+        if len(wanted) < 2:
+            return
+        batches = list(HyperFleetClient.batches(wanted))
+        for batch, result in zip(batches, run_batch(batches, self._search, concurrency=_SEARCHES, stop=stop)):
+            if isinstance(result, PullSecretError):
+                # Tried as often as the policy says: single reads would fail as well, slowly.
+                self._found.update((cluster_id, result) for cluster_id in batch)
+            elif not isinstance(result, Failure):
+                self._found.update(result)
+
+    def of(self, cluster_id: str, deadline: Deadline, traceparent: Optional[str] = None) -> Mapping[str, Any]:
+        """One cluster.
+
+        :raises NotFound: it is gone.
+        """
+        found = self._found.get(cluster_id)
+        if self._once:
+            self._found.pop(cluster_id, None)
+        if isinstance(found, PullSecretError):
+            # One error may be that of a hundred clusters.
+            raise again(found) from None
+        if found is not None:
+            return found
+        return self._breaker.call(
+            lambda: self._client.get_cluster(check_cluster_id(cluster_id), deadline, traceparent=traceparent)
+        )
+
+    def _search(self, cluster_ids: Sequence[str]) -> Union[Mapping[str, Any], PullSecretError]:
         try:
-            return client.find_clusters(batch, settings.deadline()) if len(batch) > 1 else {}
+            return self._breaker.call(
+                lambda: self._client.find_clusters(cluster_ids, self._settings.deadline())
+            )
         except RequestRefused:
-            return {}
-        except PullSecretError as error:
-            return dict.fromkeys(batch, error)
-
-    def read(cluster_id: str) -> Found:
-        try:
-            return client.get_cluster(cluster_id, settings.deadline())
-        except NotFound:
-            return None
+            return {}  # no such search: each is read by itself
         except PullSecretError as error:
             return error
-
-    for answer in run_batch(batches, search, concurrency=settings.concurrency, stop=stop):
-        found.update({} if isinstance(answer, Failure) else answer)
-    rest = [cluster_id for batch in batches for cluster_id in batch if cluster_id not in found]
-    for cluster_id, answer in zip(rest, run_batch(rest, read, concurrency=settings.concurrency, stop=stop)):
-        found[cluster_id] = Internal(answer.message, answer.hint) if isinstance(answer, Failure) else answer
-    return found

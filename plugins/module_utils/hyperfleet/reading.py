@@ -10,16 +10,20 @@ What is not understood is left out: another adapter's mistake is not ours to stu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Optional
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reporting import (
+    STATUSES,
+    TRANSITIONS,
+    transitions_of,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
     AdapterStatus,
     Condition,
 )
 
 __all__ = ["conditions_of", "statuses_of_cluster", "statuses_of_items"]
-
-_STATUSES = ("True", "False", "Unknown")
 
 
 def statuses_of_items(items: Iterable[Any]) -> dict[str, AdapterStatus]:
@@ -38,7 +42,8 @@ def statuses_of_items(items: Iterable[Any]) -> dict[str, AdapterStatus]:
 def statuses_of_cluster(cluster: Mapping[str, Any]) -> dict[str, AdapterStatus]:
     """By adapter, ``status.adapters`` of a cluster in the seed's form: ``{available, data}``.
 
-    It tells of no generation: what it says is taken to be of the cluster as it is.
+    It tells of no generation: what it says is taken to be of the cluster as it is, and not ``dated``. When a
+    condition changed is in the ``data``, where a report of ours puts it (``reporting.TRANSITIONS``).
     """
     adapters = _mapping(_mapping(cluster.get("status")).get("adapters"))
     found: dict[str, AdapterStatus] = {}
@@ -47,7 +52,16 @@ def statuses_of_cluster(cluster: Mapping[str, Any]) -> dict[str, AdapterStatus]:
             continue
         status = _status(name, said, _whole(cluster.get("generation")) or 1)
         if status is not None:
-            found[status.adapter] = status
+            data = dict(status.data)
+            kept = transitions_of(data.get(TRANSITIONS))
+            if kept:
+                del data[TRANSITIONS]
+            found[status.adapter] = replace(
+                status,
+                data=data,
+                transitions={**kept, **status.transitions},
+                dated=_generation(said) is not None,
+            )
     return found
 
 
@@ -58,7 +72,7 @@ def conditions_of(given: Any) -> dict[str, Condition]:
         if not isinstance(condition, Mapping):
             continue
         kind, status = condition.get("type"), condition.get("status")
-        if isinstance(kind, str) and kind and status in _STATUSES:
+        if isinstance(kind, str) and kind and status in STATUSES:
             found[kind] = Condition(
                 kind, status, _text(condition.get("reason")), _text(condition.get("message"))
             )
@@ -66,7 +80,7 @@ def conditions_of(given: Any) -> dict[str, Condition]:
 
 
 def _status(adapter: Any, said: Mapping[str, Any], generation: Optional[int]) -> Optional[AdapterStatus]:
-    generation = _first(said, _whole, "observed_generation", "observedGeneration") or generation
+    generation = _generation(said) or generation
     if not isinstance(adapter, str) or not adapter or generation is None:
         return None
     conditions = conditions_of(said.get("conditions"))
@@ -74,7 +88,7 @@ def _status(adapter: Any, said: Mapping[str, Any], generation: Optional[int]) ->
     if "Available" not in conditions and available is not None:
         # YAML's and Go's ways of writing it.
         status = str(available).capitalize()
-        if status in _STATUSES:
+        if status in STATUSES:
             conditions["Available"] = Condition("Available", status, "", "")
     return AdapterStatus(
         adapter,
@@ -83,7 +97,23 @@ def _status(adapter: Any, said: Mapping[str, Any], generation: Optional[int]) ->
         _mapping(said.get("data")),
         _mapping(said.get("metadata")),
         _first(said, _text, "last_report_time", "observed_time", "lastUpdated") or None,
+        transitions=_transitions(said.get("conditions")),
     )
+
+
+def _generation(said: Mapping[str, Any]) -> Optional[int]:
+    found: Optional[int] = _first(said, _whole, "observed_generation", "observedGeneration")
+    return found
+
+
+def _transitions(given: Any) -> dict[str, tuple[str, str]]:
+    """Of a list of conditions."""
+    found = {}
+    for one in given if isinstance(given, list) else ():
+        if isinstance(one, Mapping) and isinstance(one.get("type"), str):
+            since = _first(one, _text, "lastTransitionTime", "last_transition_time")
+            found[one["type"]] = {"status": one.get("status"), "since": since}
+    return transitions_of(found)
 
 
 def _first(said: Mapping[str, Any], read: Any, *names: str) -> Any:

@@ -19,13 +19,31 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Callable, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import Report
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
+    AdapterStatus,
+    Report,
+)
 
-__all__ = ["FLAVOURS", "Flavour", "Times", "clock_trouble", "flavour_of", "format_time", "parse_time"]
+__all__ = [
+    "FLAVOURS",
+    "STATUSES",
+    "TRANSITIONS",
+    "Flavour",
+    "Times",
+    "clock_trouble",
+    "flavour_of",
+    "format_time",
+    "parse_time",
+    "transitions_of",
+]
 
 _RFC3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))\Z", re.ASCII
 )
+STATUSES = ("True", "False", "Unknown")
+# Where in ``data`` the seeds' form keeps since when each condition has its status.
+TRANSITIONS = "transitions"
+_LONGEST_TIME = 40
 _MILLION = 1_000_000
 # The API refuses a report from further ahead, or further back, by its own clock. An HTTP date has no parts
 # of a second.
@@ -47,21 +65,27 @@ class Flavour:
     transitions: Optional[str] = None
     on_cluster: bool = False
 
-    def body(self, report: Report, observed: str) -> dict[str, Any]:
+    def body(self, report: Report, observed: str, stored: Optional[AdapterStatus] = None) -> dict[str, Any]:
         """The document to send.
 
-        In the seeds' form each condition's transition is when it was observed: a run has no memory of the
-        one before.
+        In the seeds' form each condition says since when it has its status, and ``data`` as well: the API
+        shows no more than that.
 
         :param observed: RFC 3339, in UTC.
+        :param stored: what was said before.
         """
+        before = stored.transitions if stored is not None else {}
+        since = {}
+        for condition in report.conditions:
+            status, time_ = before.get(condition.type, ("", ""))
+            since[condition.type] = time_ if status == condition.status else observed
         conditions = [
             {
                 "type": condition.type,
                 "status": condition.status,
                 "reason": condition.reason,
                 "message": condition.message,
-                **({self.transitions: observed} if self.transitions else {}),
+                **({self.transitions: since[condition.type]} if self.transitions else {}),
             }
             for condition in report.conditions
         ]
@@ -73,6 +97,10 @@ class Flavour:
             "conditions": conditions,
             "data": dict(report.data),
         }
+        if self.transitions:
+            body["data"][TRANSITIONS] = {
+                one.type: {"status": one.status, "since": since[one.type]} for one in report.conditions
+            }
         if report.metadata:
             body["metadata"] = dict(report.metadata)
         return body
@@ -84,6 +112,18 @@ FLAVOURS: Mapping[str, Flavour] = {
         "seed", "POST", "observedGeneration", "lastUpdated", transitions="lastTransitionTime", on_cluster=True
     ),
 }
+
+
+def transitions_of(held: Any) -> dict[str, tuple[str, str]]:
+    """By condition (its status, since when), as a report said it in ``data``; nothing of another shape."""
+    found: dict[str, tuple[str, str]] = {}
+    for kind, one in held.items() if isinstance(held, Mapping) else ():
+        status, since = (one.get("status"), one.get("since")) if isinstance(one, Mapping) else (None, None)
+        if not isinstance(kind, str) or status not in STATUSES or not isinstance(since, str):
+            continue
+        if len(since) <= _LONGEST_TIME and parse_time(since) is not None:
+            found[kind] = (status, since)
+    return found
 
 
 def flavour_of(name: str) -> Flavour:

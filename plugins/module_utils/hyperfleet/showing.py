@@ -18,7 +18,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     AdapterStatus,
     Condition,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask, misplaced, quiet
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    Mask,
+    misplaced,
+    quiet,
+    shown,
+)
 
 __all__ = ["shown_cluster", "shown_conditions"]
 
@@ -30,6 +35,8 @@ def shown_cluster(cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStat
     spec = cluster.get("spec")
     spec = dict(spec) if isinstance(spec, Mapping) else {}
     generation = cluster.get("generation")
+    if not isinstance(generation, int) or isinstance(generation, bool):
+        generation = None
     forms: set[str] = set()
     for name in _PULL_SECRETS:
         held = spec.get(name)
@@ -40,13 +47,13 @@ def shown_cluster(cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStat
         elif held is not None:
             del spec[name]
     status = cluster.get("status")
-    shown: dict[str, Any] = Mask(forms).value(
+    found: dict[str, Any] = Mask(forms).value(
         {
             "id": str(cluster.get("id")),
-            "name": cluster.get("name"),
+            "name": _word(cluster.get("name")),
             "generation": generation,
             "deleted": bool(cluster.get("deleted_time")),
-            "deleted_time": cluster.get("deleted_time"),
+            "deleted_time": _word(cluster.get("deleted_time")),
             "labels": quiet(cluster.get("labels") or {}),
             "spec": quiet(spec),
             "conditions": shown_conditions(
@@ -65,7 +72,12 @@ def shown_cluster(cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStat
             },
         }
     )
-    return shown
+    return found
+
+
+def _word(value: Any) -> Any:
+    """A name, or a time: text that is one; None where there is none."""
+    return shown(value) if isinstance(value, str) else None
 
 
 def shown_conditions(conditions: Iterable[Condition]) -> dict[str, dict[str, str]]:

@@ -34,6 +34,8 @@ class AdapterStatus:
 
     :param generation: of the cluster that it was said of.
     :param observed_time: RFC 3339; None where the API gives none.
+    :param dated: whether the API says of which generation; the seeds' form does not.
+    :param transitions: by condition (the status that it had, since when in RFC 3339), where known.
     """
 
     adapter: str
@@ -42,6 +44,8 @@ class AdapterStatus:
     data: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     observed_time: Optional[str] = None
+    dated: bool = True
+    transitions: Mapping[str, tuple[str, str]] = field(default_factory=dict, compare=False)
 
     def is_true(self, condition: str) -> bool:
         """Whether a condition was said to be ``True``."""

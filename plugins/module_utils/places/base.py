@@ -48,9 +48,9 @@ class Settings:
         """The options of one connection, empty where the task gave none."""
         return self.connections.get(name) or {}
 
-    def deadline(self, on_retry: RetryObserver | None = None) -> Deadline:
+    def deadline(self, on_retry: RetryObserver | None = None, calls: Calls | None = None) -> Deadline:
         """A fresh time limit for one target."""
-        return Deadline(self.timeout, on_retry)
+        return Deadline(self.timeout, on_retry, calls)
 
 
 class Source:

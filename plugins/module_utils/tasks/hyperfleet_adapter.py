@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Callable, Optional, cast
 
@@ -20,17 +20,17 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import Places
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
     Handled,
+    counted,
     log_entries,
+    problem_entry,
     whole,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.sweep import (
-    everything,
-    leftovers,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.sweep import Sweep
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.work import Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.dry_run import DryRun
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     PullSecretError,
@@ -54,6 +54,8 @@ Log = Callable[[Mapping[str, Any], Logging], None]
 
 # So many clusters are in memory at a time, and read ahead together.
 _CHUNK = 1000
+# Of a sweep's problems so many are in its message.
+_SHOWN = 3
 
 
 def spec() -> dict[str, Any]:
@@ -95,6 +97,7 @@ def run(
     return {
         **ran.result(params.get("results")),
         "entries": [one.entry() for one in ran.handled],
+        "calls": counted(ran.calls),
         "log": log,
     }
 
@@ -103,18 +106,32 @@ def run(
 class Ran:
     """What a run did.
 
-    :param problem: why a sweep did not come to its end.
+    :param calls: requests to the places that no cluster's result tells of.
+    :param problems: what a sweep could not read.
     """
 
     handled: list[Handled]
-    problem: Optional[PullSecretError] = None
+    calls: Calls
+    problems: tuple[PullSecretError, ...] = ()
 
     def result(self, results: Optional[str]) -> dict[str, Any]:
         """The module's; as much of it as is asked for."""
         answer = whole(self.handled, results)
-        if self.problem is not None:
-            answer.update(failed=True, kind=self.problem.kind, msg=f"the sweep did not end: {self.problem}")
+        if self.problems:
+            # What was done stays done, and is told with what was not.
+            more = [answer["msg"]] if "msg" in answer else []
+            answer.update(
+                failed=True,
+                kind=self.problems[0].kind,
+                msg="; ".join([f"the sweep is not whole: {_few(self.problems)}", *more]),
+                problems=[{"kind": one.kind, "msg": str(one)} for one in self.problems],
+            )
         return answer
+
+
+def _few(problems: Sequence[PullSecretError]) -> str:
+    more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+    return "; ".join(str(one) for one in problems[:_SHOWN]) + more
 
 
 def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, log: Log) -> Ran:
@@ -156,53 +173,28 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
             said = {**entry, "message": f"check mode: {entry['message']}"} if check_mode else entry
             log(said, config.logging)
 
+    places = Places(_places_options(params, config), stop=stop, check_mode=check_mode)
     engine = Engine(
         config,
         config.criteria(),
         api,
         jobs,
-        Places(_places_options(params, config), stop=stop, check_mode=check_mode),
+        places,
         settings,
         check_mode=check_mode,
         tell=tell,
     )
-    done: list[Handled] = []
     if params["all"]:
-        # What was done stays done, and is told with what ended it.
-        problem = _sweep(engine, api, jobs, settings, done, tell, leave=config.execution != "job")
-        return Ran(done, problem)
+        sweep = Sweep(engine, api, jobs, places, settings, store=config.deletion.store, tell=tell)
+        # Nothing is left behind by who makes no Jobs.
+        handled = sweep.run(_CHUNK, leftovers=config.execution == "job")
+        for problem in sweep.problems:
+            log(problem_entry(problem), config.logging)
+        return Ran(handled, places.calls, tuple(sweep.problems))
+    done: list[Handled] = []
     for start in range(0, len(cluster_ids), _CHUNK):
         done += engine.handle(cluster_ids[start : start + _CHUNK], traceparents)
-    return Ran(done)
-
-
-def _sweep(
-    engine: Engine,
-    api: HyperFleetClient,
-    jobs: Work,
-    settings: Settings,
-    done: list[Handled],
-    tell: Callable[[Handled], None],
-    *,
-    leave: bool,
-) -> Optional[PullSecretError]:
-    """All clusters, then what is left of others; what kept it from coming to its end.
-
-    :param done: gets what was done.
-    :param leave: nothing is left behind by who makes no Jobs.
-    """
-    try:
-        for part in everything(engine, api, _CHUNK):
-            done += part
-        if leave or settings.retrier.stop.is_set():
-            return None
-        seen = {one.cluster_id for one in done}
-        for one in leftovers(api, jobs, settings, seen, check_mode=engine.check_mode):
-            tell(one)
-            done.append(one)
-    except PullSecretError as error:
-        return error
-    return None
+    return Ran(done, places.calls)
 
 
 def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:

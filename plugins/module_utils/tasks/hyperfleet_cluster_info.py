@@ -18,13 +18,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch impor
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     NotFound,
-    PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import check_cluster_id
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.many import (
-    Found,
+    Clusters,
     client_of,
-    read_clusters,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.showing import shown_cluster
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import run_options
@@ -54,23 +52,22 @@ def run(
     if ids is not None and params.get("search"):
         raise ConfigurationError("cluster_ids and search exclude each other")
     client = client_of(settings)
-    found: Sequence[tuple[str, Found]]
     if ids is None:
         listed = client.list_clusters(settings.deadline(), params.get("search") or None)
-        found = [(str(cluster.get("id")), cluster) for cluster in listed]
+        given = {str(cluster.get("id")): cluster for cluster in listed}
+        wanted = list(given)
+        clusters = Clusters(client, settings, given=given)
     else:
         wanted = list(dict.fromkeys(ids))
         for cluster_id in wanted:
             check_cluster_id(cluster_id)
-        read = read_clusters(client, wanted, settings, shared.stop)
-        found = [(cluster_id, read.get(cluster_id)) for cluster_id in wanted]
+        clusters = Clusters(client, settings)
+        clusters.prepare(wanted, shared.stop)
 
-    def complete(item: tuple[str, Found]) -> dict[str, Any] | None:
-        cluster_id, cluster = item
-        if isinstance(cluster, PullSecretError):
-            # One error may be that of a hundred clusters.
-            raise type(cluster)(cluster.message, cluster.hint) from None
-        if cluster is None:
+    def complete(cluster_id: str) -> dict[str, Any] | None:
+        try:
+            cluster = clusters.of(check_cluster_id(cluster_id), settings.deadline())
+        except NotFound:
             return None
         try:
             said = client.statuses(cluster_id, settings.deadline(), cluster) if params["statuses"] else {}
@@ -79,13 +76,13 @@ def run(
         return shown_cluster(cluster, said)
 
     results = run_batch(
-        found,
+        wanted,
         complete,
         concurrency=settings.concurrency,
         stop=shared.stop,
-        progress=Progress(params.get("progress_file"), len(found)),
+        progress=Progress(params.get("progress_file"), len(wanted)),
     )
-    return _whole([cluster_id for cluster_id, _cluster in found], results)
+    return _whole(wanted, results)
 
 
 def _whole(ids: Sequence[str], results: Sequence[dict[str, Any] | Failure | None]) -> dict[str, Any]:

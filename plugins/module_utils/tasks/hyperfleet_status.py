@@ -15,16 +15,14 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     NotFound,
-    PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import (
     HyperFleetClient,
     check_cluster_id,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.many import (
-    Found,
+    Clusters,
     client_of,
-    read_clusters,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reporting import (
     FLAVOURS,
@@ -111,11 +109,14 @@ def run(
         for wanted in targets
         if wanted.built is not None and (on_cluster or not wanted.built.report.generation)
     ]
-    clusters = read_clusters(client, unread, shared.settings, shared.stop)
+    clusters = Clusters(client, shared.settings)
+    clusters.prepare(unread, shared.stop)
+    read = frozenset(unread)
 
     def work(target: Target, current: Work) -> None:
         try:
-            cluster = clusters.get(target.cluster_id, {})
+            wanted = target.cluster_id in read
+            cluster = clusters.of(target.cluster_id, current.deadline) if wanted else {}
             _report(client, target, cluster, current, whole=not on_cluster, check_mode=check_mode)
         except NotFound:
             if target.when_gone == "fail":
@@ -132,17 +133,12 @@ def run(
 def _report(
     client: HyperFleetClient,
     target: Target,
-    cluster: Found,
+    cluster: Mapping[str, Any],
     current: Work,
     *,
     whole: bool,
     check_mode: bool,
 ) -> None:
-    if isinstance(cluster, PullSecretError):
-        # One error may be that of a hundred clusters.
-        raise type(cluster)(cluster.message, cluster.hint) from None
-    if cluster is None:
-        raise NotFound(f"cluster {target.cluster_id} does not exist")
     generation = target.report.generation or cluster.get("generation")
     if isinstance(generation, bool) or not isinstance(generation, int) or generation < 1:
         raise ConfigurationError(f"cluster {target.cluster_id} has no generation that can be reported on")
@@ -155,9 +151,7 @@ def _report(
     if check_mode:
         outcome.extra["accepted"] = None
         return
-    reported = client.report(
-        target.cluster_id, report, current.deadline, after=held.observed_time if held is not None else None
-    )
+    reported = client.report(target.cluster_id, report, current.deadline, stored=held)
     outcome.extra.update(accepted=reported.accepted, observed_time=reported.observed_time)
     if reported.accepted:
         outcome.settle()

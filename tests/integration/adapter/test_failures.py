@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.integration.adapter.world import World, outcomes
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import conditions, engine
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
+from tests.integration.adapter.world import TWO, World, outcomes
 
 _MANY = 60
 
@@ -117,6 +119,95 @@ def test_a_kubernetes_that_is_silent_is_the_adapters_ill_health(world: World) ->
     assert {world.said(cluster) for cluster in clusters} == {"FFFF KubernetesUnavailable"}
     world.kubernetes.faults.clear()
     assert {one.entry()["state"] for one in world.handle(*clusters)} == {"created"}
+
+
+def done(world: World) -> str:
+    """A cluster whose pull secret is stored, and said to be."""
+    cluster = world.cluster()
+    world.one(cluster)
+    world.do_the_job(cluster, f"pullsecret-{cluster}-gen1")
+    world.one(cluster)
+    assert world.said(cluster) == "TTTF PullSecretStored"
+    return cluster
+
+
+def test_an_outage_of_kubernetes_makes_no_pull_secret_unavailable(world: World) -> None:
+    cluster = done(world)
+    world.kubernetes.faults.add(path="*", drop=True, times=None)
+    handled = world.one(cluster)
+    assert (handled.entry()["state"], handled.entry()["reason"]) == ("failed", "KubernetesUnavailable")
+    assert world.said(cluster) == "TTFF PullSecretStored"
+    world.edit(cluster, TWO)
+    world.one(cluster)
+    assert world.said(cluster) == "FFFF KubernetesUnavailable", "of this generation nobody knows"
+    world.kubernetes.faults.clear()
+    world.one(cluster)
+    assert world.said(cluster) == "TFTF JobCreated"
+
+
+def test_a_dependency_that_flips_makes_no_pull_secret_unavailable(world: World) -> None:
+    cluster = done(world)
+    world.depend(cluster, "False")
+    assert world.one(cluster).entry()["state"] == "unmet"
+    assert world.said(cluster) == "TTTF PullSecretStored"
+    world.depend(cluster)
+    assert world.one(cluster).entry()["state"] == "succeeded"
+
+
+def test_an_outage_of_secret_manager_inline_likewise(world: World) -> None:
+    world.spec = {"execution": "inline"}
+    cluster, other = world.cluster(), world.cluster()
+    world.one(cluster)
+    world.manager.faults.add(method="*", code="UNAVAILABLE")
+    world.handle(cluster, other)
+    assert world.said(cluster) == "TTFF PullSecretStored"
+    assert world.said(other) == "FFTF Unavailable"
+
+
+@pytest.mark.parametrize("where", ["decide", "statuses", "seen"])
+def test_a_defect_is_told_to_the_api_by_its_kind(
+    world: World, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Silence would be asked for again for ever; and the text of an exception may be a value."""
+    good, bad = world.cluster(), world.cluster()
+
+    def breaks(original: Any) -> Any:
+        def broken(*arguments: Any, **options: Any) -> Any:
+            if any(bad in str(one) for one in arguments):
+                raise ValueError("s3cr3t in an exception")
+            return original(*arguments, **options)
+
+        return broken
+
+    if where == "decide":
+        monkeypatch.setattr(engine, "decide", breaks(vars(engine)["decide"]))
+    elif where == "seen":
+        monkeypatch.setattr(conditions, "seen", breaks(conditions.seen))
+    else:
+        monkeypatch.setattr(HyperFleetClient, "statuses", breaks(HyperFleetClient.statuses))
+    handled = {one.cluster_id: one for one in world.handle(good, bad)}
+    assert {one.outcome for one in handled.values()} == {"reported"}
+    assert world.said(good) == "TFTF JobCreated"
+    reason = "StatusesInternalError" if where == "statuses" else "InternalError"
+    assert world.said(bad) == f"FFFF {reason}"
+    assert handled[bad].again == 60.0
+    told = str((world.status(bad), handled[bad].detail(), world.log))
+    assert "ValueError at " in told
+    assert "s3cr3t" not in told
+
+
+def test_the_seeds_transitions_are_kept_while_a_status_stays(world: World, flavour: str) -> None:
+    cluster = world.cluster()
+    world.one(cluster)
+    name = "lastTransitionTime" if flavour == "seed" else "last_transition_time"
+    first = {one["type"]: one[name] for one in world.status(cluster)["conditions"]}
+    world.do_the_job(cluster, f"pullsecret-{cluster}-gen1")
+    world.one(cluster)
+    second = {one["type"]: one[name] for one in world.status(cluster)["conditions"]}
+    assert [kind for kind in first if first[kind] != second[kind]] == ["Available"]
+    if flavour == "seed":
+        kept = world.status(cluster)["data"]["transitions"]
+        assert {kind: one["since"] for kind, one in kept.items()} == second
 
 
 def test_a_kubernetes_that_refuses_us(world: World) -> None:

@@ -6,8 +6,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.metrics import Metrics
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
+    contract,
+    counted,
+)
 from tests.integration.adapter.world import ONE, PROJECT, TWO, World, outcomes
 
 
@@ -25,7 +34,9 @@ def test_a_batch_is_done_in_one_run(world: World, flavour: str) -> None:
         assert one.job is not None
         assert (one.job["result"], one.job["versions_created"]) == ("success", 1)
         assert world.said(cluster) == "TTTF PullSecretStored"
-        assert world.status(cluster)["data"] == {
+        data = dict(world.status(cluster)["data"])
+        assert bool(data.pop("transitions", None)) == (flavour == "seed")
+        assert data == {
             "gcp_secret": f"projects/{PROJECT}/secrets/hyperfleet-{cluster}-pull-secret",
             "management_secret": {"namespace": f"clusters-{cluster}", "name": f"{cluster}-pull-secret"},
             "secret_version": "1",
@@ -92,3 +103,65 @@ def test_check_mode(world: World) -> None:
     assert handled.told.message.startswith("A version of projects/")
     assert (world.versions(cluster), world.placed(cluster)) == (0, None)
     assert len(world.reports(cluster)) == 3
+
+
+def counts(result: Mapping[str, Any] | None, api: str) -> Counter[str]:
+    calls: list[dict[str, Any]] = (result or {})[f"{api}_api_calls"]
+    return Counter({f"{call['operation']} {call['status_code']}": call["count"] for call in calls})
+
+
+def test_what_was_asked_is_told_of_the_cluster_that_it_was_asked_for(world: World) -> None:
+    """As a Job's termination message does, and counted likewise; nothing twice, and nothing not at all."""
+    first, second = world.cluster(), world.cluster()
+    world.one(first)
+    world.edit(first, TWO)
+    foreign = world.cluster()
+    world.manager.seed(
+        [{"project": PROJECT, "secret": f"hyperfleet-{foreign}-pull-secret", "versions": [{"data": "x"}]}]
+    )
+    many = [world.cluster() for _number in range(4)]
+    world.manager.calls.reset()
+    world.kubernetes.calls.clear()
+    ran = world.ran(first, second, foreign, *many)
+    told = {one.cluster_id: one.job or {} for one in ran.handled}
+    assert all(job["duration_seconds"] > 0 for job in told.values())
+    assert told[first]["phase"] == told[second]["phase"] == "k8s-secret"
+    assert (told[first]["result"], told[first]["version"]) == ("success", "2")
+    assert counts(told[first], "gcp")["add_secret_version 200"] == 1
+    assert counts(told[first], "gcp")["create_secret 200"] == 0
+    assert counts(told[second], "gcp")["create_secret 200"] == 1
+    assert counts(told[second], "k8s")["create_secret 201"] == 1
+    assert (told[foreign]["result"], told[foreign]["kind"]) == ("failure", "ownership")
+    assert counts(told[foreign], "k8s") == Counter()
+    everything = {
+        api: sum((counts(job, api) for job in (*told.values(), counted(ran.calls))), Counter())
+        for api in ("gcp", "k8s")
+    }
+    assert sum(everything["gcp"].values()) == world.manager.calls.count()
+    assert sum(everything["k8s"].values()) == world.kubernetes.calls.count(path="*/secrets*")
+    metrics = Metrics()
+    metrics.count(contract(ran.handled, "", "", ran.calls))
+    read = metrics.registry.get_sample_value
+    for api, total in everything.items():
+        for name, number in total.items():
+            operation, status = name.split()
+            labels = {"operation": operation, "status_code": status}
+            assert read(f"pullsecret_{api}_api_calls_total", labels) == number, name
+    assert read("pullsecret_secret_versions_created_total", {}) == 6
+    assert read("pullsecret_job_run_seconds_count", {"result": "success"}) == 6
+    assert read("pullsecret_job_failures_total", {"kind": "ownership", "phase": "gcp-secret-manager"}) == 1
+
+
+def test_a_look_that_changes_nothing_is_no_job_and_its_requests_are_counted(world: World) -> None:
+    cluster = world.cluster()
+    world.one(cluster)
+    world.manager.calls.reset()
+    ran = world.ran(cluster)
+    assert ran.handled[0].job is None
+    asked = counts(counted(ran.calls), "gcp")
+    assert sum(asked.values()) == world.manager.calls.count() > 0
+    world.delete(cluster)
+    world.manager.calls.reset()
+    gone = world.ran(cluster)
+    assert counts(counted(gone.calls), "gcp")["delete_secret 200"] == 1
+    assert sum(counts(counted(gone.calls), "gcp").values()) == world.manager.calls.count()

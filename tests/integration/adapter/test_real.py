@@ -82,14 +82,21 @@ def test_deleted_while_its_job_waits_for_a_node(real: World) -> None:
 
 
 def test_a_sweep_takes_what_a_lost_cluster_left(real: World) -> None:
-    lost = real.cluster()
-    real.one(lost)
+    """While its pod is there: the Job is suspended first, and its controller ends the pod."""
+    lost, done, kept = real.cluster(), real.cluster(), real.cluster(ready=False)
+    real.handle(lost, done)
+    real.playing.begin(f"pullsecret-{lost}-gen1")
+    real.do_the_job(done, f"pullsecret-{done}-gen1")
+    until(real, done, "succeeded")
+    spec = real.read(kept)["spec"]
     real.hyperfleet.store.reset()
+    real.hyperfleet.store.seed([{"id": kept, "spec": spec}])
     deadline = time.monotonic() + 60
     while real.jobs() or real.data_secrets():
         assert time.monotonic() < deadline
         real.handle(all=True)
     assert real.playing.pods() == []
+    assert (real.versions(done), real.placed(done)) == (0, None)
 
 
 def test_the_pod_of_the_page_is_one(real: World) -> None:

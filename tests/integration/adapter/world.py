@@ -162,7 +162,7 @@ class World:
     def handle(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> list[Handled]:
         """One run over these clusters, or with ``all`` over all of them."""
         ran = self.ran(*cluster_ids, check_mode=check_mode, **options)
-        assert ran.problem is None, ran.problem
+        assert ran.problems == (), ran.problems
         return ran.handled
 
     def ran(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> hyperfleet_adapter.Ran:

@@ -61,11 +61,11 @@ def test_what_was_deleted_or_changed_is_made_anew(
     assert (seen.state, seen.reason, seen.attempt, seen.made) == ("created", reason, 2, True)
     assert seen.actions == (f"deleted job {NAME}", f"created secret {DATA}", f"created job {NAME}")
     assert PLACED in seen.message
-    assert seen.content is None, "what was reported of it before holds no more"
+    assert seen.kind == "verification", "what was reported of it before holds no more"
     world.playing.finish(NAME, said(SUCCESS))
     again = world.apply()
     assert (again.state, again.reason) == ("succeeded", "PullSecretStored")
-    assert again.content is not None
+    assert again.kind is None
     assert held(world.placed())["auths"].keys() == {"quay.io"}
     assert world.apply().actions == ()
 
@@ -87,7 +87,7 @@ def test_a_job_that_says_it_is_done_and_is_not_is_not_made_without_a_pause(world
     for dummy in range(2):
         seen = world.apply()
         assert (seen.state, seen.reason, seen.retry) == ("failed", "ManagementSecretMissing", True)
-        assert (seen.actions, seen.result, seen.content) == ((), None, None)
+        assert (seen.actions, seen.result, seen.kind) == ((), None, "verification")
     world.ahead = 31
     assert world.apply().attempt == 2
 

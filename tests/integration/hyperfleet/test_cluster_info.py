@@ -145,3 +145,51 @@ def test_the_seeds_api_tells_it_on_the_cluster() -> None:
         placement = result["clusters"][0]["statuses"]["placement"]
         assert (placement["current"], placement["data"]) == (True, {"namespace": "n"})
         assert lab.calls.count() == 1
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 100_000, 'a"b', "a\nb", f"Bearer {AUTH}", {"auth": AUTH}, 7])
+def test_a_name_that_is_none_is_not_printed(hyperfleet: HyperFleetLab, name: Any) -> None:
+    hyperfleet.store.seed([{"id": "cls-1"}])
+    hyperfleet.store._clusters["cls-1"].name = name
+    (cluster,) = run(task, hyperfleet, {"cluster_ids": ["cls-1"]})["clusters"]
+    assert cluster["name"] == ("(not shown)" if isinstance(name, str) else None)
+
+
+@pytest.mark.parametrize("cluster_id", ["a\0b", "x" * 100_000, "../clusters", "", "a b", "é"])
+@pytest.mark.parametrize("others", [[], ["cls-1", "cls-2"]])
+def test_an_id_that_is_none_is_refused_in_words(
+    hyperfleet: HyperFleetLab, cluster_id: str, others: list[str]
+) -> None:
+    with pytest.raises(ConfigurationError, match="cluster_id is not letters, digits") as refused:
+        run(task, hyperfleet, {"cluster_ids": [*others, cluster_id]})
+    assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize("search", ["a\0b", "x" * 100_000, "a = '\n'"])
+def test_a_search_that_is_none_is_refused_in_words(hyperfleet: HyperFleetLab, search: str) -> None:
+    with pytest.raises(ConfigurationError, match="search is longer than 4000 characters, or has one"):
+        run(task, hyperfleet, {"search": search})
+    assert hyperfleet.calls.count() == 0
+
+
+def test_an_id_of_the_apis_own_that_is_none_costs_no_other(hyperfleet: HyperFleetLab) -> None:
+    hyperfleet.store.seed([{"id": "cls-1"}, {"id": "a b\0"}])
+    result = run(task, hyperfleet, {})
+    assert [cluster["id"] for cluster in result["clusters"]] == ["cls-1"]
+    (failed,) = result["failed_clusters"]
+    assert (failed["id"], failed["kind"]) == ("(not shown)", "configuration")
+
+
+def test_answers_and_requests_have_a_size(hyperfleet: HyperFleetLab) -> None:
+    hyperfleet.store.seed([{"id": "cls-1", "spec": {"x": "x" * (5 << 20)}}, {"id": "cls-2"}])
+    result = run(task, hyperfleet, {"cluster_ids": ["cls-1"]})
+    assert "cluster cls-1 at http://" in result["msg"]
+    assert "the answer has more than 4 MiB" in result["msg"]
+    result = run(
+        hyperfleet_status,
+        hyperfleet,
+        {"cluster_id": "cls-2", "conditions": conditions(), "data": {"x": "x" * (2 << 20)}},
+    )
+    assert "report on cluster cls-2 has 20" in result["msg"]
+    assert "1 MiB may be sent at most" in result["msg"]
+    assert hyperfleet.calls.count("PUT") == 0

@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The fault table (which requests fail, how and how often) and the record of the requests served.
 
-A rule is {method, path, status, times, delay, drop}; the first that fits a request is used:
+A rule is {method, path, query, status, times, delay, drop}; the first that fits a request is used:
 
 method  an HTTP method or `*`
 path    glob (`fnmatch`) on the path without the query; `*` crosses slashes
+query   glob on the query, as it was sent
 status  answer with this HTTP status (problem+json) instead; the request has no effect
 times   how many requests it applies to, absent = all
 delay   seconds to wait before answering
@@ -32,6 +33,7 @@ class Fault:
 
     method: str = "*"
     path: str = "*"
+    query: str = "*"
     status: int | None = None
     times: int | None = None
     delay: float = 0.0
@@ -74,11 +76,12 @@ class FaultTable:
         with self._lock:
             return [asdict(fault) for fault in self._rules]
 
-    def take(self, method: str, path: str) -> Fault | None:
+    def take(self, method: str, path: str, query: str = "") -> Fault | None:
         """The rule for this request, counted as used."""
         with self._lock:
             for fault in self._rules:
                 fits = fault.method in ("*", method) and fnmatchcase(path, fault.path)
+                fits = fits and fnmatchcase(query, fault.query)
                 if fits and (fault.times is None or fault.hits < fault.times):
                     fault.hits += 1
                     return fault

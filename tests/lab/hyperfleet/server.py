@@ -178,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
                 status, document = 400, {"error": "not what this route takes"}
             self._send(status, "application/json", document)
             return
-        fault = self.lab.faults.take(request.method, request.path)
+        fault = self.lab.faults.take(request.method, request.path, request.query)
         if fault is not None and fault.delay:
             time.sleep(fault.delay)
         if fault is not None and fault.drop:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import load
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.schema import SCHEMA
 from tests.integration.adapter_story.rights import PAGE, documented, granted, pod
 
 _TEXT = PAGE.read_text(encoding="utf-8")
@@ -63,6 +65,34 @@ def test_the_pod_has_what_the_adapter_needs(tmp_path: Path) -> None:
     assert deployment["spec"]["strategy"] == {"type": "Recreate"}
     for probe in ("livenessProbe", "readinessProbe"):
         assert container[probe]["httpGet"]["port"] == container["ports"][0]["name"]
+
+
+def test_what_the_go_adapters_fields_become_are_fields() -> None:
+    """Each of our names in the table's second column is in the schema, and each of theirs is there once."""
+    table = _TEXT.partition("### From the configuration of today's Go adapter")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 20
+    for row in rows:
+        assert len(row) == 3, row
+        for name in re.findall(r"`([a-zA-Z.\[\]]+)`", row[1]):
+            if name not in ("gcp-pubsub",):
+                assert _field(name) is not None or _field(f"jobTemplate.{name}") is not None, name
+    theirs = [
+        name for row in rows for name in re.findall(r"`([^`]+)`", row[0]) if name.startswith("clients.")
+    ]
+    assert len(theirs) == len(set(theirs)) >= 7
+
+
+def _field(path: str) -> Any:
+    """The schema of a field, below ``spec`` or at the top; None where there is none."""
+    for found in (SCHEMA["properties"]["spec"], SCHEMA):
+        for name in path.split("."):
+            found = (found or {}).get("properties", {}).get(name.removesuffix("[]"))
+            if name.endswith("[]") and found is not None:
+                found = found.get("items")
+        if found is not None:
+            return found
+    return None
 
 
 def test_links_lead_somewhere() -> None:

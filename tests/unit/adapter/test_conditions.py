@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Optional
 
 import pytest
@@ -142,28 +143,132 @@ def test_a_job_that_says_no_version_is_not_given_the_one_before() -> None:
     assert told.report.data == {**PLACES, "job_name": "pullsecret-cls-1-gen3"}
 
 
+DIGEST, OTHER = f"hmac-sha256:{'1' * 64}", f"hmac-sha256:{'2' * 64}"
+
+
+def stored(said: str = "True", generation: int = 3, **data: Any) -> AdapterStatus:
+    """What we said last."""
+    before = {"Available": Condition("Available", said, "R", "m")}
+    return AdapterStatus("pullsecret", generation, before, {**PLACES, "content_digest": DIGEST, **data})
+
+
 @pytest.mark.parametrize(
     ("state", "said", "content", "expected"),
     [
-        (CREATED, "True", "hmac-sha256:1", "TTTF"),
-        (PENDING, "True", "hmac-sha256:1", "TTTF"),
-        (RUNNING, "True", "hmac-sha256:1", "TTTF"),
-        (STUCK, "True", "hmac-sha256:1", "TFTF"),
-        (FAILED, "True", "hmac-sha256:1", "TFTF"),
-        (CREATED, "True", "hmac-sha256:2", "TFTF"),
-        (CREATED, "False", "hmac-sha256:1", "TFTF"),
+        (CREATED, "True", DIGEST, "TTTF"),
+        (PENDING, "True", DIGEST, "TTTF"),
+        (RUNNING, "True", DIGEST, "TTTF"),
+        (STUCK, "True", DIGEST, "TTFF"),
+        (FAILED, "True", DIGEST, "TTFF"),
+        (CREATED, "True", OTHER, "TFTF"),
+        (STUCK, "True", OTHER, "TFTF"),
+        (CREATED, "False", DIGEST, "TFTF"),
         (CREATED, "True", None, "TFTF"),
     ],
 )
 def test_what_is_stored_stays_available_while_a_job_looks_at_it_again(
     state: str, said: str, content: Optional[str], expected: str
 ) -> None:
-    before = {"Available": Condition("Available", said, "R", "m")}
-    own = AdapterStatus("pullsecret", 2, before, {**PLACES, "content_digest": "hmac-sha256:1"})
-    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(state, content=content))
+    subject = Subject("cls-1", "pullsecret", 3, stored(said, 2))
+    told = conditions.seen(subject, ORDER, observed(state, content=content))
     assert statuses(told) == expected
-    assert told.report.data["content_digest"] == "hmac-sha256:1"
+    assert told.report.data["content_digest"] == DIGEST
     assert told.again == conditions.seen(SUBJECT, ORDER, observed(state)).again
+
+
+@pytest.mark.parametrize("kind", ["unavailable", "timeout", "quota", "permission_denied", "stopped", None])
+def test_a_failure_that_saw_nothing_of_the_places_is_ill_health(kind: Optional[str]) -> None:
+    told = conditions.seen(
+        Subject("cls-1", "pullsecret", 3, stored()), ORDER, Observed(FAILED, "Why", "words", kind=kind)
+    )
+    assert statuses(told)[1:] == "TFF"
+    assert (told.state, told.reason, told.message, told.again) == ("failed", "Why", "words", 15.0)
+
+
+@pytest.mark.parametrize("kind", ["ownership", "not_found", "dependency", "verification", "invalid_document"])
+def test_a_failure_that_found_the_places_otherwise_is_not_available(kind: str) -> None:
+    told = conditions.seen(
+        Subject("cls-1", "pullsecret", 3, stored()), ORDER, Observed(FAILED, "Why", "words", kind=kind)
+    )
+    assert statuses(told)[1:] == "FTF"
+
+
+@pytest.mark.parametrize(
+    ("own", "goes", "expected"),
+    [
+        (stored(), False, "TTFF"),
+        (stored(generation=2), False, "FFFF"),
+        (stored("False"), False, "FFFF"),
+        (None, False, "FFFF"),
+        # The seeds' API does not say of which generation it was.
+        (dataclasses.replace(stored(), dated=False), False, "FFFF"),
+        (stored(management_secret={"namespace": "earlier", "name": "x"}), False, "FFFF"),
+        (stored(), True, "FFFF"),
+    ],
+)
+def test_an_outage_does_not_take_back_what_was_stored_for_this_generation(
+    own: Optional[AdapterStatus], goes: bool, expected: str
+) -> None:
+    subject = Subject("cls-1", "pullsecret", 3, own, goes=goes)
+    told = conditions.broken(subject, "Kubernetes", Unavailable("no answer"), ORDER)
+    assert statuses(told) == expected
+    assert (told.state, told.reason, told.again) == ("failed", "KubernetesUnavailable", 15.0)
+    finalized = told.report.conditions[3]
+    assert finalized.reason == ("KubernetesUnavailable" if goes else "NotDeleting")
+
+
+def test_a_dependency_that_flips_does_not_take_back_what_was_stored() -> None:
+    told = conditions.waiting(Subject("cls-1", "pullsecret", 3, stored()), Wait(("dns is not Available",)))
+    assert (statuses(told), told.state, told.reason) == ("TTTF", "unmet", "PreconditionsNotMet")
+    available = told.report.conditions[1]
+    assert available.reason == "PullSecretStored"
+    assert "dns is not Available" in available.message
+    told = conditions.waiting(Subject("cls-1", "pullsecret", 4, stored()), Wait(("dns is not Available",)))
+    assert statuses(told) == "FFTF"
+
+
+PLANTED = "s3cr3t-planted"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"gcp_secret": PLANTED},
+        {"gcp_secret": {"namespace": "a", "name": "b"}},
+        {"gcp_secret": f"projects/customer-1/secrets/{PLANTED}/versions/1"},
+        {"management_secret": {"namespace": "a", "name": "b", "password": PLANTED}},
+        {"management_secret": {"namespace": "a", "name": {"x": PLANTED}}},
+        {"management_secret": [PLANTED]},
+        {"secret_version": PLANTED},
+        {"secret_version": {"1": PLANTED}},
+        {"content_digest": f"hmac-sha256:{PLANTED}"},
+        {
+            "earlier": [
+                PLANTED,
+                {"auths": PLANTED},
+                [PLANTED],
+                {"namespace": PLANTED + "!", "name": "x"},
+                None,
+            ]
+        },
+        {"earlier": {"x": PLANTED}},
+        {"earlier": [{"namespace": "a", "name": "b", "auths": {"quay.io": PLANTED}}]},
+        {PLANTED: PLANTED},
+    ],
+    ids=str,
+)
+def test_what_was_planted_in_our_status_is_not_said_again(data: dict[str, Any]) -> None:
+    subject = Subject("cls-1", "pullsecret", 3, AdapterStatus("pullsecret", 3, {}, data))
+    for told in (
+        conditions.waiting(subject, Wait(("x",))),
+        conditions.broken(subject, "Kubernetes", Unavailable("x"), ORDER),
+        conditions.seen(subject, ORDER, observed(RUNNING)),
+        conditions.deleted(subject),
+    ):
+        assert PLANTED not in str(told.report)
+    if "password" in str(data) or "auths': {" in str(data):
+        held = conditions.waiting(subject, Wait(("x",))).report.data
+        assert {"namespace": "a", "name": "b"} in (held.get("management_secret"), *held.get("earlier", ()))
 
 
 def test_a_new_place_replaces_the_remembered_one_which_is_not_forgotten() -> None:
@@ -182,7 +287,7 @@ def test_who_moves_back_was_nowhere_else_and_moves_have_an_end() -> None:
     own = AdapterStatus("pullsecret", 2, {}, {**back, "earlier": [PLACES["management_secret"]]})
     told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
     assert told.report.data["earlier"] == [{"namespace": "b", "name": "x"}]
-    many = [f"projects/p-{number}/secrets/s" for number in range(30)]
+    many = [f"projects/customer-{number}/secrets/s" for number in range(30)]
     own = AdapterStatus("pullsecret", 2, {}, {**PLACES, "earlier": many})
     told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
     assert told.report.data["earlier"] == many[-10:]

@@ -15,12 +15,13 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.parts import Placement
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
     Apply,
-    Place,
     Refuse,
     Remove,
     Wait,
     decide,
+    removal_by_jobs,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.memory import Place
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
 
 AUTH = base64.b64encode(b"user:example-password-one").decode()
@@ -63,6 +64,35 @@ def test_a_namespace_that_is_not_allowed_is_refused_by_its_rule() -> None:
     leaving = decide(cluster(deleted_time="2026-01-01T00:00:00Z"), PLACED, list, allows=Placement(()).allows)
     assert isinstance(leaving, Remove)
     assert leaving.placed == (Place("clusters-cls-1", "cls-1-pull-secret"),)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 100_000, "a\nb", 7, {"x": "y"}])
+def test_a_name_that_no_variable_can_hold_is_refused(name: Any) -> None:
+    found = decide(cluster(name=name), PLACED, list)
+    assert isinstance(found, Refuse)
+    assert found.reason == "InvalidClusterSpec"
+    assert found.message == "the cluster's name is longer than 253 characters, or cannot be printed"
+
+
+@pytest.mark.parametrize(
+    ("changes", "made"),
+    [
+        ({}, True),
+        ({"GCP_PROJECT_ID": "../x", "MANAGEMENT_NAMESPACE": "a/b"}, False),
+        ({"SECRET_NAME": "a/b", "K8S_SECRET_NAME": "../b"}, False),
+        ({"GCP_PROJECT_ID": "", "MANAGEMENT_NAMESPACE": ""}, False),
+    ],
+)
+def test_a_jobs_environment_names_places_or_none(changes: dict[str, str], made: bool) -> None:
+    environment = {
+        "GCP_PROJECT_ID": "customer-1",
+        "SECRET_NAME": "hyperfleet-cls-1-pull-secret",
+        "MANAGEMENT_NAMESPACE": "clusters-cls-1",
+        "K8S_SECRET_NAME": "cls-1-pull-secret",
+        **changes,
+    }
+    found = removal_by_jobs([environment, environment, {}])
+    assert (found.made, len(found.secrets), len(found.placed)) == (made, int(made), int(made))
 
 
 def test_a_snake_case_spec_is_the_same() -> None:

@@ -11,10 +11,11 @@ import json
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import conditions, results
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.breaker import Breaker
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import Subject
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import Wait
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import Handled
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.breaker import Breaker
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     NotFound,
     Unavailable,
@@ -29,7 +30,9 @@ def many(count: int, outcome: str = results.REPORTED) -> list[Handled]:
 
 
 def test_the_result_files_entries_are_the_contract() -> None:
-    document = results.contract([Handled("cls-1", results.REPORTED, 3, TRACE, TOLD)], "a", "b")
+    calls = Calls()
+    calls.add(Calls.GCP, "get_secret", "200", 2, 0.5)
+    document = results.contract([Handled("cls-1", results.REPORTED, 3, TRACE, TOLD)], "a", "b", calls)
     assert json.loads(json.dumps(document)) == {
         "version": 1,
         "started": "a",
@@ -49,6 +52,8 @@ def test_the_result_files_entries_are_the_contract() -> None:
                 "job": None,
             }
         ],
+        "gcp_api_calls": [{"operation": "get_secret", "status_code": "200", "count": 2, "seconds": 0.5}],
+        "k8s_api_calls": [],
     }
 
 

@@ -316,3 +316,12 @@ def test_errors_are_of_the_family(world: World, deadline: Deadline) -> None:
     world.lab.faults.add(status=418)
     with pytest.raises(PullSecretError, match="HTTP 418"):
         world.client().get_cluster("cls-1", deadline)
+
+
+def test_a_page_that_is_too_large_is_read_in_parts(world: World) -> None:
+    """One tenant's doing, as what is too deep: a search that is refused is followed by single reads."""
+    world.lab.store.seed([{"id": "cls-1", "spec": {"x": "x" * 5000}}])
+    api = world.client()._api
+    with pytest.raises(RequestRefused, match="the answer has more than 0 MiB, and cannot be read"):
+        api.page("/clusters", "clusters", Deadline(5), [], largest=4000)
+    assert len(api.page("/clusters", "clusters", Deadline(5), [], largest=40_000)[0]) == 1

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from collections.abc import Callable
 from email.utils import formatdate
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,6 +23,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import RequestRefused
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reading import (
+    statuses_of_cluster,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reporting import (
     FLAVOURS,
     Times,
@@ -82,6 +87,57 @@ def test_the_seeds_form() -> None:
     assert (body["observedGeneration"], body["lastUpdated"]) == (2, "2026-01-01T00:00:00.000001Z")
     assert {condition["lastTransitionTime"] for condition in body["conditions"]} == {body["lastUpdated"]}
     assert not {"observed_generation", "observed_time", "metadata"} & set(body)
+
+
+def test_the_seeds_transitions_are_those_of_the_status_and_not_of_the_report() -> None:
+    first, later = "2026-01-01T00:00:00.000001Z", "2026-01-01T00:05:00.000001Z"
+    body = FLAVOURS["seed"].body(report(2, data={"a": 1}), first)
+    cluster = {
+        "generation": 2,
+        "status": {"adapters": {"pullsecret": {"available": "True", "data": body["data"]}}},
+    }
+    held = statuses_of_cluster(cluster)["pullsecret"]
+    assert (held.data, held.dated) == ({"a": 1}, False)
+    said = report(2, data={"a": 1})
+    other = dataclasses.replace(said.conditions[2], status="False")
+    body = FLAVOURS["seed"].body(
+        dataclasses.replace(said, conditions=(*said.conditions[:2], other, said.conditions[3])), later, held
+    )
+    assert {one["type"]: one["lastTransitionTime"] for one in body["conditions"]} == {
+        "Applied": first,
+        "Available": first,
+        "Health": later,
+        "Finalized": first,
+    }
+    assert body["lastUpdated"] == later
+    assert body["data"]["transitions"]["Health"] == {"status": "False", "since": later}
+    # Where the API shows the conditions they say so themselves.
+    shown = {"conditions": body["conditions"], "observedGeneration": 2}
+    held = statuses_of_cluster({"generation": 2, "status": {"adapters": {"pullsecret": shown}}})["pullsecret"]
+    assert held.transitions["Health"] == ("False", later)
+    assert held.dated
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "x",
+        ["x"],
+        {"Health": "x"},
+        {"Health": {"status": "True", "since": "s3cr3t"}},
+        {"Health": {"since": 5}},
+        {"Health": {"status": [], "since": "2026-01-01T00:00:00Z"}},
+        {"Health": {"status": "True", "since": "9" * 99}},
+    ],
+    ids=str,
+)
+def test_transitions_of_another_shape_are_not_heeded(planted: Any) -> None:
+    said = {"available": "True", "data": {"transitions": planted}}
+    held = statuses_of_cluster({"generation": 2, "status": {"adapters": {"pullsecret": said}}})["pullsecret"]
+    assert held.transitions == {}
+    assert held.data == {"transitions": planted}, "another adapter's, perhaps"
+    body = FLAVOURS["seed"].body(report(2), "2026-01-01T00:00:00.000001Z", held)
+    assert {one["lastTransitionTime"] for one in body["conditions"]} == {body["lastUpdated"]}
 
 
 def test_an_unknown_form_is_named() -> None:

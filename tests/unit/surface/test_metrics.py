@@ -90,6 +90,17 @@ def test_what_is_counted_first_has_a_rate_too() -> None:
     assert not [one for one in begun if 'status_code="20' in one]
 
 
+def test_what_a_run_asks_beside_the_jobs_is_counted_and_is_no_job() -> None:
+    metrics = Metrics()
+    asked = {"gcp_api_calls": [call("get_secret", count=4, seconds=8.0)], "k8s_api_calls": [call("bogus"), 7]}
+    metrics.count({**result(row(job=success())), **asked})
+    assert value(metrics, "gcp_api_calls_total", operation="get_secret", status_code="200") == 5
+    assert value(metrics, "k8s_api_calls_total", operation="other", status_code="200") == 1
+    assert value(metrics, "gcp_api_duration_seconds", operation="get_secret") == pytest.approx(0.1)
+    assert value(metrics, "job_total", result="success") == 1
+    metrics.count({**result(), "gcp_api_calls": "x", "k8s_api_calls": None})
+
+
 def test_a_slow_job_is_seen_for_ten_minutes_behind_quicker_ones_and_then_no_longer() -> None:
     clock = Clock()
     metrics = Metrics(clock=clock)

@@ -9,14 +9,31 @@ Running and waiting are ``Available=False``: an ``Unknown`` makes the API discar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
     Refuse,
     Wait,
-    gcp_secret,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.memory import places
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.reasons import (
+    LATER,
+    RARELY,
+    SOON,
+    STUCK_FOR,
+    again_after,
+    is_retryable,
+    reason_of,
+    tells_of_places,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.told import (
+    Said,
+    Subject,
+    Told,
+    before,
+    make_told,
+    short,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import (
     CREATED,
@@ -29,11 +46,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.mod
     Order,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
-    AdapterStatus,
-    Condition,
-    Report,
-)
 
 __all__ = [
     "DELETED",
@@ -42,12 +54,9 @@ __all__ = [
     "UNMET",
     "Subject",
     "Told",
-    "again_after",
     "broken",
     "deleted",
     "deleting",
-    "is_retryable",
-    "reason_of",
     "refused",
     "seen",
     "waiting",
@@ -59,83 +68,28 @@ REFUSED = "refused"
 DELETING = "deleting"
 DELETED = "deleted"
 
-_LONGEST = 1000
-# Seconds until a look is worth it; the source doubles what it is told twice.
-_SOON = 2.0
-_LATER = 15.0
-_STUCK = 30.0
-_RARELY = 60.0
-# What the next report must not forget: a removal needs it when spec and placement say something else.
-_PLACES = ("gcp_secret", "management_secret")
-_REMEMBERED = (*_PLACES, "secret_version", "content_digest")
-# Places before these; more moves of one cluster nobody has seen.
-_MOST_EARLIER = 10
-_RETRYABLE = frozenset({"unavailable", "quota", "timeout", "conflict", "stopped", "dependency"})
-_REASONS = {
-    "conflict": "Conflict",
-    "configuration": "ConfigurationError",
-    "dependency": "DependencyMissing",
-    "internal": "InternalError",
-    "invalid_document": "InvalidPullSecret",
-    "not_found": "NotFound",
-    "ownership": "OwnershipConflict",
-    "permission_denied": "PermissionDenied",
-    "quota": "QuotaExceeded",
-    "stopped": "RunEnded",
-    "timeout": "TimedOut",
-    "unavailable": "Unavailable",
-    "verification": "VerificationFailed",
-}
-_ADAPTER_WELL = ("True", "Healthy", "The adapter works")
-
-
-@dataclass(frozen=True)
-class Subject:
-    """Of which cluster something is said, and what was said last.
-
-    :param adapter: our name.
-    :param generation: of the cluster as it was read.
-    """
-
-    cluster_id: str
-    adapter: str
-    generation: int
-    own: Optional[AdapterStatus] = None
-    traceparent: Optional[str] = None
-
-
-@dataclass(frozen=True)
-class Told:
-    """A report, and what the run itself says of it.
-
-    :param state: a word of the model or of this module.
-    :param reason: why it is, or is not, available.
-    :param again: seconds until a look is worth it, or None where only an event is.
-    """
-
-    report: Report
-    state: str
-    reason: str
-    message: str
-    again: Optional[float] = None
+_STORED = "PullSecretStored"
 
 
 def waiting(subject: Subject, wait: Wait) -> Told:
-    """Preconditions are not met."""
-    message = _short(f"Preconditions not met: {'; '.join(wait.reasons)}")
+    """Preconditions are not met: what was stored for this generation before stays stored."""
+    message = short(f"Preconditions not met: {'; '.join(wait.reasons)}")
     said = ("False", "PreconditionsNotMet", message)
-    return _told(subject, UNMET, applied=said, available=said)
+    if subject.holds():
+        kept = ("True", _STORED, before(message))
+        return make_told(subject, UNMET, applied=kept, available=kept, why=said)
+    return make_told(subject, UNMET, applied=said, available=said)
 
 
 def refused(subject: Subject, refusal: Refuse) -> Told:
     """The cluster's description is wrong."""
-    said = ("False", refusal.reason, _short(refusal.message))
-    return _told(subject, REFUSED, applied=said, available=said)
+    said = ("False", refusal.reason, short(refusal.message))
+    return make_told(subject, REFUSED, applied=said, available=said)
 
 
 def seen(subject: Subject, order: Order, found: Observed) -> Told:
     """What was seen of the work for an order."""
-    message = _short(found.message)
+    message = short(found.message)
     applied = (
         ("True", "JobApplied", f"Job {found.job} is there")
         if found.job
@@ -144,42 +98,50 @@ def seen(subject: Subject, order: Order, found: Observed) -> Told:
         else ("False", found.reason, message)
     )
     available = ("True" if found.state == SUCCEEDED else "False", found.reason, message)
-    if found.state in (CREATED, PENDING, RUNNING) and _is_stored(subject.own, found.content):
-        # The earlier Job is gone, by its TTL or by hand: what it stored is not.
-        available = (
-            "True",
-            "PullSecretStored",
-            _short(f"It was stored before, and is looked at again: {message}"),
-        )
-    again = {CREATED: _SOON, PENDING: _SOON, RUNNING: _SOON, STUCK: _STUCK}.get(found.state)
+    health: Optional[Said] = None
+    why = available
+    if _says_nothing(found) and subject.holds(order, found.content):
+        available = ("True", _STORED, before(message))
+        applied = applied if found.job else available
+        if found.state in (STUCK, FAILED):
+            health = ("False", found.reason, message)
+        else:
+            why = available
+    again = {CREATED: SOON, PENDING: SOON, RUNNING: SOON, STUCK: STUCK_FOR}.get(found.state)
     if found.state == FAILED and found.retry:
-        again = _LATER
-    return _told(
+        again = LATER
+    return make_told(
         subject,
         found.state,
         applied=applied,
         available=available,
+        health=health,
         data=_made(order, found),
         metadata=_metadata(found),
         again=again,
+        why=why,
     )
 
 
 def broken(subject: Subject, place: str, error: PullSecretError, order: Optional[Order] = None) -> Told:
-    """The adapter could not do its part, since a place does not answer or refuses it.
+    """The adapter could not do its part, since a place does not answer or refuses it, or for a defect.
 
-    :param place: as a reason begins: ``Kubernetes``, ``Statuses``.
+    What was stored for this generation before is so still: only the adapter is not well.
+
+    :param place: as a reason begins: ``Kubernetes``, ``Statuses``; empty for the adapter itself.
     """
     reason = f"{place}{reason_of(error.kind)}"
-    said = ("False", reason, _short(str(error)))
-    return _told(
+    said = ("False", reason, short(str(error)))
+    kept = ("True", _STORED, before(said[2])) if subject.holds(order) else said
+    return make_told(
         subject,
         FAILED,
-        applied=said,
-        available=said,
+        applied=kept,
+        available=kept,
         health=said,
-        data=_places(order) if order is not None else {},
+        data=places(order) if order is not None else {},
         again=again_after(error.kind),
+        why=said,
     )
 
 
@@ -190,14 +152,14 @@ def deleting(subject: Subject, left: Sequence[str], failures: Sequence[tuple[str
     :param failures: what could not be removed, as (kind, words of the place).
     """
     if failures:
-        message = _short("; ".join(text for _kind, text in failures))
+        message = short("; ".join(text for _kind, text in failures))
         reason = f"Removal{reason_of(failures[0][0])}"
         retry = any(is_retryable(kind) for kind, _text in failures)
-        again: float = _LATER if retry else _RARELY
+        again: float = LATER if retry else RARELY
     else:
-        message, reason, again = _short(f"Waiting for {', '.join(left)} to be gone"), "Deleting", _SOON
+        message, reason, again = short(f"Waiting for {', '.join(left)} to be gone"), "Deleting", SOON
     said = ("False", reason, message)
-    return _told(
+    return make_told(
         subject,
         DELETING,
         applied=("True", reason, message),
@@ -215,8 +177,8 @@ def deleted(subject: Subject, kept: Sequence[str] = ()) -> Told:
     message = "All that was made for this cluster is gone"
     if kept:
         message += f"; kept by policy: {', '.join(kept)}"
-    said = _short(message)
-    return _told(
+    said = short(message)
+    return make_told(
         subject,
         DELETED,
         applied=("False", "Deleted", said),
@@ -225,80 +187,13 @@ def deleted(subject: Subject, kept: Sequence[str] = ()) -> Told:
     )
 
 
-def reason_of(kind: str) -> str:
-    """A condition's reason for a kind of error."""
-    return _REASONS.get(kind, "Failed")
-
-
-def is_retryable(kind: str) -> bool:
-    """Whether doing the same once more may help against a kind of error."""
-    return kind in _RETRYABLE
-
-
-def again_after(kind: str) -> float:
-    """Seconds until a failure of that kind is worth another look."""
-    if kind == "stopped":
-        return _SOON
-    return _LATER if is_retryable(kind) else _RARELY
-
-
-def _told(
-    subject: Subject,
-    state: str,
-    *,
-    applied: tuple[str, str, str],
-    available: tuple[str, str, str],
-    health: tuple[str, str, str] = _ADAPTER_WELL,
-    finalized: tuple[str, str, str] = ("False", "NotDeleting", "The cluster is not being deleted"),
-    data: Optional[Mapping[str, Any]] = None,
-    metadata: Optional[Mapping[str, Any]] = None,
-    again: Optional[float] = None,
-) -> Told:
-    remembered = subject.own.data if subject.own is not None else {}
-    kept = {name: remembered[name] for name in _REMEMBERED if remembered.get(name)}
-    traced = {"traceparent": subject.traceparent} if subject.traceparent else {}
-    said = {name: value for name, value in {**kept, **(data or {})}.items() if value}
-    earlier = _earlier(remembered, said)
-    report = Report(
-        adapter=subject.adapter,
-        generation=subject.generation,
-        conditions=(
-            Condition("Applied", *applied),
-            Condition("Available", *available),
-            Condition("Health", *health),
-            Condition("Finalized", *finalized),
-        ),
-        data={**said, "earlier": earlier} if earlier else said,
-        metadata={**(metadata or {}), **traced},
-    )
-    _status, reason, message = available
-    return Told(report, state, reason, message, again)
-
-
-def _earlier(remembered: Mapping[str, Any], said: Mapping[str, Any]) -> list[Any]:
-    """Where things were made before spec or placement pointed elsewhere: a removal has to look there, too."""
-    before = remembered.get("earlier")
-    places = [
-        *(before if isinstance(before, list) else ()),
-        *(remembered[name] for name in _PLACES if remembered.get(name)),
-    ]
-    now = [said.get(name) for name in _PLACES]
-    found = [one for index, one in enumerate(places) if one not in now and one not in places[:index]]
-    return found[-_MOST_EARLIER:]
-
-
-def _places(order: Order) -> dict[str, Any]:
-    return {
-        "gcp_secret": gcp_secret(order),
-        "management_secret": {
-            "namespace": order.namespace,
-            "name": order.placed_as,
-        },
-    }
+def _says_nothing(found: Observed) -> bool:
+    """Whether a look leaves open what is in the places."""
+    return found.state in (CREATED, PENDING, RUNNING, STUCK, FAILED) and not tells_of_places(found.kind)
 
 
 def _made(order: Order, found: Observed) -> dict[str, Any]:
-    data = _places(order)
+    data = places(order)
     if found.job:
         data["job_name"] = found.job
     if found.state == SUCCEEDED:
@@ -306,16 +201,6 @@ def _made(order: Order, found: Observed) -> dict[str, Any]:
         data["secret_version"] = str((found.result or {}).get("version") or "")
         data["content_digest"] = found.content
     return data
-
-
-def _is_stored(own: Optional[AdapterStatus], content: Optional[str]) -> bool:
-    """Whether we said last that just this is in its places."""
-    return (
-        own is not None
-        and content is not None
-        and own.is_true("Available")
-        and own.data.get("content_digest") == content
-    )
 
 
 def _metadata(found: Observed) -> dict[str, Any]:
@@ -327,7 +212,3 @@ def _metadata(found: Observed) -> dict[str, Any]:
     if found.started:
         metadata["started_time"] = found.started
     return metadata
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -9,11 +9,17 @@ A cluster is a dictionary as the API answers it, whichever way its spec is spell
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, Union
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.memory import (
+    PROJECT,
+    Place,
+    named,
+    place_of,
+    secret_of,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfigError,
@@ -36,16 +42,14 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import pull_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
-__all__ = ["Apply", "Decision", "Place", "Refuse", "Remove", "Wait", "decide", "gcp_secret", "may_hold"]
+__all__ = ["Apply", "Decision", "Refuse", "Remove", "Wait", "decide", "may_hold", "removal_by_jobs"]
 
 # Who chooses the management cluster.
 _PLACEMENT = "placement"
-_PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
-_GCP_SECRET = re.compile(r"projects/([a-z0-9.:-]{1,64})/secrets/([A-Za-z0-9_-]{1,255})\Z")
+_LONGEST_NAME = 253
 # Seed 003 writes the first, a snake_case fleet the second.
 _PROJECT_FIELDS = ("projectId", "project_id")
 _REPLICATION_FIELDS = ("replicationPolicy", "replication_policy")
-_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
 
 
 @dataclass(frozen=True)
@@ -78,14 +82,6 @@ class Refuse:
 
     reason: str
     message: str
-
-
-@dataclass(frozen=True)
-class Place:
-    """A Secret of the management cluster."""
-
-    namespace: str
-    name: str
 
 
 @dataclass(frozen=True)
@@ -155,9 +151,15 @@ def decide(
         load(document)
     except DockerConfigError as error:
         return Refuse("InvalidPullSecret", f"spec.pullSecret.data: {error}")
+    name = cluster.get("name") or cluster_id
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME or not name.isprintable():
+        return Refuse(
+            "InvalidClusterSpec",
+            f"the cluster's name is longer than {_LONGEST_NAME} characters, or cannot be printed",
+        )
     order = Order(
         cluster_id=cluster_id,
-        cluster_name=str(cluster.get("name") or cluster_id),
+        cluster_name=name,
         generation=generation_of(cluster),
         project=project,
         namespace=namespace,
@@ -182,9 +184,15 @@ def may_hold(cluster: Mapping[str, Any], adapter: str) -> bool:
     return own in conditions_of(status.get("conditions") if isinstance(status, Mapping) else None)
 
 
-def gcp_secret(order: Order) -> str:
-    """The full name in Secret Manager of what an order makes."""
-    return order.stored_at
+def removal_by_jobs(environments: Iterable[Mapping[str, str]]) -> Remove:
+    """What Jobs were told to fill, as their environments name it (docs/job.md)."""
+    secrets, placed = [], []
+    for told in environments:
+        secret = secret_of(f"projects/{told.get('GCP_PROJECT_ID')}/secrets/{told.get('SECRET_NAME')}")
+        place = place_of(told.get("MANAGEMENT_NAMESPACE"), told.get("K8S_SECRET_NAME"))
+        secrets += [secret] if secret is not None else []
+        placed += [place] if place is not None else []
+    return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), bool(secrets or placed))
 
 
 def _removal(
@@ -194,38 +202,24 @@ def _removal(
     own: Optional[AdapterStatus],
 ) -> Remove:
     """What our last status names comes first: the spec and the placement may have changed since."""
-    data = own.data if own is not None else {}
-    secrets: list[tuple[str, str]] = []
-    placed: list[Place] = []
-    earlier = data.get("earlier")
-    for said in (
-        data.get("gcp_secret"),
-        data.get("management_secret"),
-        *(earlier if isinstance(earlier, list) else ()),
-    ):
-        match = _GCP_SECRET.match(said) if isinstance(said, str) else None
-        if match:
-            secrets.append((match.group(1), match.group(2)))
-        held = said if isinstance(said, Mapping) else {}
-        if _is(KUBERNETES_NAMESPACE, held.get("namespace")) and _is(_NAME, held.get("name")):
-            placed.append(Place(str(held["namespace"]), str(held["name"])))
+    secrets, placed = named(own.data if own is not None else {})
     made = bool(secrets or placed)
     try:
-        named = (gcp_secret_id(cluster_id), kubernetes_secret_name(cluster_id))
+        names = (gcp_secret_id(cluster_id), kubernetes_secret_name(cluster_id))
     except ConfigurationError:
         # Nothing can have been made under such an id.
         return Remove(tuple(secrets), tuple(placed), made)
     project = _project(cluster)
-    if project is not None and _PROJECT.match(project):
-        secrets.append((project, named[0]))
+    if project is not None and PROJECT.match(project):
+        secrets.append((project, names[0]))
     namespace = _namespace(cluster, statuses, current=False)
     if namespace is not None and KUBERNETES_NAMESPACE.match(namespace):
-        placed.append(Place(namespace, named[1]))
+        placed.append(Place(namespace, names[1]))
     return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), made)
 
 
 def _check(project: str, namespace: str) -> None:
-    if not _PROJECT.match(project):
+    if not PROJECT.match(project):
         raise ConfigurationError(
             f"spec.gcp.projectId {quoted(project)} is not the id or number of a Google Cloud project"
         )
@@ -269,7 +263,3 @@ def _part(cluster: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _first(part: Mapping[str, Any], names: Sequence[str]) -> Optional[str]:
     return next((part[name] for name in names if isinstance(part.get(name), str) and part[name]), None)
-
-
-def _is(pattern: re.Pattern[str], value: Any) -> bool:
-    return isinstance(value, str) and bool(pattern.match(value))

@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Callable, Optional
 
@@ -23,11 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.con
     AdapterConfig,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import conditions
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.breaker import Breaker
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import (
-    Subject,
-    Told,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.case import Case, Teller
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
     Apply,
     Refuse,
@@ -37,46 +32,36 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
     generation_of,
     may_hold,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import Places
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.reading import Clusters
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import (
+    Places,
+    is_told,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.removal import (
     Removing,
     TakenBack,
     take_back,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
-    DISCARDED,
     GONE,
-    NOT_DONE,
-    REPORTED,
     Handled,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.told import Subject
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.work import Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import ENDED, Removal
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import FAILED, Observed
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure, run_batch
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.breaker import Breaker
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     Internal,
     NotFound,
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.many import Clusters
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 
 __all__ = ["Engine"]
-
-
-@dataclass
-class _Case:
-    """A cluster in the run's hands."""
-
-    handled: Handled
-    begun: float = field(default_factory=time.monotonic)
-    subject: Optional[Subject] = None
-    # What is left to be done in the places, for all clusters at once.
-    apply: Optional[Apply] = None
-    removing: Optional[Removing] = None
 
 
 class Engine:
@@ -106,9 +91,9 @@ class Engine:
         self._places = places
         self._settings = settings
         self.check_mode = check_mode
-        self._tell = tell
         self._stop = settings.retrier.stop
         self._api_breaker = Breaker()
+        self._teller = Teller(api, self._api_breaker, settings, check_mode=check_mode, tell=tell)
 
     def handle(
         self,
@@ -123,11 +108,11 @@ class Engine:
         """
         traces = traceparents or {}
         cases = [
-            _Case(Handled(cluster_id, traceparent=traces.get(cluster_id)))
+            Case(Handled(cluster_id, traceparent=traces.get(cluster_id)))
             for cluster_id in dict.fromkeys(cluster_ids)
         ]
         names = [case.handled.cluster_id for case in cases]
-        clusters = Clusters(self._api, self._api_breaker, self._settings, given)
+        clusters = Clusters(self._api, self._settings, breaker=self._api_breaker, given=given, once=True)
         clusters.prepare(names, self._stop)
         self._work.prepare(names, self._settings.deadline())
         self._each(cases, lambda case: self._look(case, clusters))
@@ -136,23 +121,32 @@ class Engine:
             self._in_places(left)
         return [case.handled for case in cases]
 
-    def _each(self, cases: Sequence[_Case], work: Callable[[_Case], None]) -> None:
-        results = run_batch(cases, work, concurrency=self._settings.concurrency, stop=self._stop)
+    def _each(self, cases: Sequence[Case], work: Callable[[Case], None]) -> None:
+        def guarded(case: Case) -> None:
+            try:
+                work(case)
+            except Exception as error:
+                case.apply = case.removing = None
+                if case.subject is None or case.handled.told is not None:
+                    raise
+                self._teller.report(case, conditions.broken(case.subject, "", _defect(error)))
+
+        results = run_batch(cases, guarded, concurrency=self._settings.concurrency, stop=self._stop)
         for case, result in zip(cases, results):
             if isinstance(result, Failure):
                 case.apply = case.removing = None
-                self._failed(case, result.kind, result.message)
+                self._teller.failed(case, result.kind, result.message)
 
-    def _look(self, case: _Case, clusters: Clusters) -> None:
+    def _look(self, case: Case, clusters: Clusters) -> None:
         case.begun = time.monotonic()
         handled = case.handled
-        deadline = self._settings.deadline(_observer(handled))
+        deadline = self._settings.deadline(case.observer)
         try:
             cluster = clusters.of(handled.cluster_id, deadline, handled.traceparent)
         except NotFound:
-            return self._gone(case)
+            return self._teller.gone(case)
         except PullSecretError as error:
-            return self._failed(case, error.kind, str(error))
+            return self._teller.failed(case, error.kind, str(error))
         handled.generation = generation_of(cluster)
         try:
             statuses = self._api_breaker.call(
@@ -161,15 +155,11 @@ class Engine:
                 )
             )
         except NotFound:
-            return self._gone(case)
-        except PullSecretError as error:
-            if may_hold(cluster, self._config.adapter):
-                # A report would replace what a removal goes by, and what may be right.
-                return self._failed(case, error.kind, str(error))
-            case.subject = self._subject(handled, None)
-            return self._report(case, conditions.broken(case.subject, "Statuses", error))
+            return self._teller.gone(case)
+        except Exception as error:  # noqa: BLE001 - a defect is no worse than an API that does not answer
+            return self._unread(case, cluster, _defect(error))
         own = statuses.get(self._config.adapter)
-        case.subject = subject = self._subject(handled, own)
+        case.subject = subject = self._subject(handled, cluster, own)
         decision = decide(
             cluster,
             statuses,
@@ -179,9 +169,9 @@ class Engine:
             allows=self._config.placement.allows,
         )
         if isinstance(decision, Wait):
-            return self._report(case, conditions.waiting(subject, decision))
+            return self._teller.report(case, conditions.waiting(subject, decision))
         if isinstance(decision, Refuse):
-            return self._report(case, conditions.refused(subject, decision))
+            return self._teller.report(case, conditions.refused(subject, decision))
         if isinstance(decision, Remove):
             return self._begin_removal(case, decision)
         handled.project = decision.order.project
@@ -190,53 +180,58 @@ class Engine:
             return None
         return self._apply(case, decision)
 
-    def _apply(self, case: _Case, decision: Apply) -> None:
-        subject = _of(case)
+    def _unread(self, case: Case, cluster: Mapping[str, Any], error: PullSecretError) -> None:
+        """The statuses could not be read."""
+        if may_hold(cluster, self._config.adapter):
+            # A report would replace what a removal goes by, and what may be right.
+            return self._teller.failed(case, error.kind, str(error))
+        case.subject = self._subject(case.handled, cluster, None)
+        return self._teller.report(case, conditions.broken(case.subject, "Statuses", error))
+
+    def _apply(self, case: Case, decision: Apply) -> None:
+        subject = case.known
         try:
-            found = self._work.apply(decision, self._settings.deadline(_observer(case.handled)))
-        except PullSecretError as error:
-            return self._report(case, conditions.broken(subject, "Kubernetes", error, decision.order))
-        except Exception as error:  # noqa: BLE001 - the API is told of our defects, too
-            failure = Failure.of(error)
-            told = conditions.broken(subject, "Kubernetes", Internal(failure.message), decision.order)
-            return self._report(case, told)
+            found = self._work.apply(decision, self._settings.deadline(case.observer))
+        except Exception as error:  # noqa: BLE001 - likewise
+            told = conditions.broken(subject, "Kubernetes", _defect(error), decision.order)
+            return self._teller.report(case, told)
         return self._observed(case, decision, found)
 
-    def _observed(self, case: _Case, decision: Apply, found: Observed) -> None:
-        handled, subject = case.handled, _of(case)
+    def _observed(self, case: Case, decision: Apply, found: Observed) -> None:
+        handled, subject = case.handled, case.known
         handled.actions = found.actions
         handled.job_created = found.made
-        # Its end is noted once; what is done inline is told when it wrote something or failed.
-        new = found.state == FAILED or bool(found.actions) if found.job is None else _noted_end(found)
+        # A Job's end is noted once.
+        new = is_told(found) if found.job is None else _noted_end(found)
         if found.result is not None and new:
             handled.job = found.result
-        self._report(case, conditions.seen(subject, decision.order, found))
+        self._teller.report(case, conditions.seen(subject, decision.order, found))
         if handled.outcome == GONE and found.made and not self.check_mode:
             # It was deleted for good while its Job was made; what is left is the sweep's.
             with suppress(PullSecretError):
                 self._work.remove(handled.cluster_id, self._settings.deadline())
 
-    def _begin_removal(self, case: _Case, decision: Remove) -> None:
+    def _begin_removal(self, case: Case, decision: Remove) -> None:
         """The Jobs first: a pod that still runs would make the secrets again."""
-        subject, handled = _of(case), case.handled
+        subject, handled = case.known, case.handled
         removal = Removal(gone=True, left=(), actions=())
         try:
-            removal = self._work.remove(handled.cluster_id, self._settings.deadline(_observer(handled)))
+            removal = self._work.remove(handled.cluster_id, self._settings.deadline(case.observer))
         except PullSecretError as error:
             # Who works inline needs no right to Jobs, and has made none.
             if self._config.execution != "inline" or error.kind != "permission_denied":
                 told = conditions.deleting(subject, (), [(error.kind, str(error))])
-                return self._report(case, told)
+                return self._teller.report(case, told)
         handled.actions = removal.actions
         if not removal.gone and not self.check_mode:
-            return self._report(case, conditions.deleting(subject, removal.left))
+            return self._teller.report(case, conditions.deleting(subject, removal.left))
         made = decision.made or bool(removal.actions)
         case.removing = Removing(handled.cluster_id, decision, made)
         return None
 
-    def _in_places(self, cases: Sequence[_Case]) -> None:
+    def _in_places(self, cases: Sequence[Case]) -> None:
         """The work in both places for all clusters at once, then a report of each."""
-        after: list[tuple[_Case, Callable[[], None]]] = []
+        after: list[tuple[Case, Callable[[], None]]] = []
         applied = [(case, case.apply) for case in cases if case.apply is not None]
         for (case, decision), found in zip(applied, self._places.apply([one for _case, one in applied])):
             after.append((case, partial(self._observed, case, decision, found)))
@@ -252,73 +247,28 @@ class Engine:
         steps = {id(case): step for case, step in after}
         self._each([case for case, _step in after], lambda case: steps[id(case)]())
 
-    def _removed(self, case: _Case, taken: TakenBack) -> None:
-        subject, handled = _of(case), case.handled
+    def _removed(self, case: Case, taken: TakenBack) -> None:
+        subject, handled = case.known, case.handled
         handled.actions = (*handled.actions, *taken.actions)
         if taken.failures:
-            return self._report(case, conditions.deleting(subject, (), taken.failures))
-        return self._report(case, conditions.deleted(subject, taken.kept))
+            return self._teller.report(case, conditions.deleting(subject, (), taken.failures))
+        return self._teller.report(case, conditions.deleted(subject, taken.kept))
 
-    def _report(self, case: _Case, told: Told) -> None:
-        """Say it to the API; in check mode only in the result."""
-        handled, own = case.handled, _of(case).own
-        handled.told = told
-        if self.check_mode:
-            handled.outcome = REPORTED
-            return self._done(case)
-        deadline = self._settings.deadline(_observer(handled))
-        try:
-            reported = self._api_breaker.call(
-                lambda: self._api.report(
-                    handled.cluster_id,
-                    told.report,
-                    deadline,
-                    after=own.observed_time if own is not None else None,
-                    traceparent=handled.traceparent,
-                )
-            )
-        except NotFound:
-            return self._gone(case)
-        except PullSecretError as error:
-            return self._failed(case, error.kind, f"status not reported: {error}")
-        handled.outcome = REPORTED if reported.accepted else DISCARDED
-        return self._done(case)
-
-    def _subject(self, handled: Handled, own: Optional[AdapterStatus]) -> Subject:
+    def _subject(self, handled: Handled, cluster: Mapping[str, Any], own: Optional[AdapterStatus]) -> Subject:
         return Subject(
-            handled.cluster_id, self._config.adapter, handled.generation or 1, own, handled.traceparent
+            handled.cluster_id,
+            self._config.adapter,
+            generation_of(cluster),
+            own,
+            handled.traceparent,
+            bool(cluster.get("deleted_time")),
         )
 
-    def _gone(self, case: _Case) -> None:
-        case.handled.outcome = GONE
-        self._done(case)
 
-    def _failed(self, case: _Case, kind: str, message: str) -> None:
-        case.handled.outcome = NOT_DONE
-        case.handled.kind = kind
-        case.handled.message = message
-        self._done(case)
-
-    def _done(self, case: _Case) -> None:
-        case.handled.duration = int((time.monotonic() - case.begun) * 1000)
-        if self._tell is not None:
-            self._tell(case.handled)
-
-
-def _of(case: _Case) -> Subject:
-    """The case's subject, which it has as soon as its cluster was read."""
-    if case.subject is None:
-        raise Internal("a cluster is told of before it was read")
-    return case.subject
+def _defect(error: Exception) -> PullSecretError:
+    """Our own errors as they are; of anything else its type and line only."""
+    return error if isinstance(error, PullSecretError) else Internal(Failure.of(error).message)
 
 
 def _noted_end(found: Observed) -> bool:
     return any(action.startswith(ENDED) for action in found.actions)
-
-
-def _observer(handled: Handled) -> Callable[[int, float, PullSecretError], None]:
-    def observe(attempt: int, pause: float, error: PullSecretError) -> None:
-        handled.retries += 1
-        handled.warnings.append(f"try {attempt} failed, next in {pause:.1f} s: {error.message}")
-
-    return observe

@@ -14,14 +14,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import Apply
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.memory import (
+    Place,
+    gcp_secret,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.reasons import (
     is_retryable,
     reason_of,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
-    Apply,
-    Place,
-    gcp_secret,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
+    counted,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import (
     FAILED,
@@ -30,14 +33,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.mod
     Order,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls, Spent
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Places as Shared
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     gcp_pull_secret,
     k8s_pull_secret,
 )
 
-__all__ = ["Gone", "Places"]
+__all__ = ["Gone", "Places", "is_told"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,9 @@ class Gone:
 class Places:
     """Secret Manager and the management cluster, for a batch.
 
+    ``calls`` has the requests of all runs that no cluster's result tells of: those for many clusters at once,
+    and of what is removed.
+
     :param options: of both modules: ``gcp``, ``kubernetes``, ``retry``, ``concurrency``, ``timeout``,
         ``api_timeout``.
     """
@@ -66,16 +74,26 @@ class Places:
         self._options = options
         self._stop = stop
         self._check_mode = check_mode
+        self.calls = Calls()
 
     def apply(self, wanted: Sequence[Apply]) -> list[Observed]:
         """Store each docker config, then give the management cluster what Secret Manager holds."""
-        stored = self._run(gcp_pull_secret, [_stored(apply) for apply in wanted])
+        # Both over the same connections, which end with the batch.
+        shared: list[Shared] = []
+        stored = self._run(gcp_pull_secret, [_stored(apply) for apply in wanted], shared)
         left = [index for index, entry in enumerate(stored) if not entry.get("failed")]
-        placed = self._run(k8s_pull_secret, [self._placed(wanted[i], stored[i]) for i in left])
+        placed = self._run(k8s_pull_secret, [self._placed(wanted[i], stored[i]) for i in left], shared)
         second = dict(zip(left, placed))
-        return [
-            _observed(apply.order, stored[index], second.get(index)) for index, apply in enumerate(wanted)
-        ]
+        spent = shared[0].spent if shared else {}
+        seen = []
+        for index, apply in enumerate(wanted):
+            took = spent.get(str(stored[index].get("id"))) or Spent()
+            found = _observed(apply.order, stored[index], second.get(index), took)
+            if is_told(found):
+                # Its own result says so.
+                self.calls.merge(took.calls, -1)
+            seen.append(found)
+        return seen
 
     def remove_stored(self, wanted: Sequence[tuple[str, tuple[str, str]]]) -> list[Gone]:
         """Delete secrets of Secret Manager.
@@ -142,21 +160,40 @@ class Places:
             "source": source,
         }
 
-    def _run(self, task: Any, targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Each target's entry, in their order.  What fails all of them is each one's failure."""
+    def _run(
+        self, task: Any, targets: list[dict[str, Any]], shared: Optional[list[Shared]] = None
+    ) -> list[dict[str, Any]]:
+        """Each target's entry, in their order.  What fails all of them is each one's failure.
+
+        :param shared: the connections of this run and of those that are given them after it.
+        """
         if not targets:
             return []
+        shared = [] if shared is None else shared
+        asked = Calls()
         try:
             # Targets are made here and need no validation; the rest gets its defaults.
             params = fitting(with_targets(task.target_options()), self._options)
+            if not shared:
+                shared.append(Shared(params, self._stop))
+            asked.merge(shared[0].settings.calls, -1)
             answer = task.run(
-                {**params, "targets": targets}, check_mode=self._check_mode, diff=False, stop=self._stop
+                {**params, "targets": targets}, check_mode=self._check_mode, diff=False, places=shared[0]
             )
         except Exception as error:  # noqa: BLE001 - its text may hold a value
             failure = Failure.of(error)
             return [{"failed": True, "kind": failure.kind, "msg": failure.message} for _target in targets]
+        finally:
+            if shared:
+                asked.merge(shared[0].settings.calls)
+                self.calls.merge(asked)
         entries: list[dict[str, Any]] = answer["targets"]
         return entries
+
+
+def is_told(found: Observed) -> bool:
+    """Whether what was done counts as a Job's end does: something was written, or it failed."""
+    return found.state == FAILED or bool(found.actions)
 
 
 def _stored(apply: Apply) -> dict[str, Any]:
@@ -176,33 +213,38 @@ def _stored(apply: Apply) -> dict[str, Any]:
     return target
 
 
-def _observed(order: Order, stored: Mapping[str, Any], placed: Optional[Mapping[str, Any]]) -> Observed:
+def _observed(
+    order: Order, stored: Mapping[str, Any], placed: Optional[Mapping[str, Any]], spent: Spent
+) -> Observed:
+    """:param spent: on this cluster in both places."""
     secret = gcp_secret(order)
     done = [(secret, stored)]
     if placed is not None:
         done.append((f"namespaces/{order.namespace}/secrets/{order.placed_as}", placed))
     actions = tuple(f"{action}: {name}" for name, entry in done for action in entry.get("actions") or ())
     last = done[-1][1]
-    result: dict[str, Any]
-    if last.get("failed"):
-        kind, message = str(last.get("kind")), str(last.get("msg"))
-        result = {
-            "result": "failure",
-            "kind": kind,
-            "message": message[:1000],
-            "phase": "gcp-secret-manager" if placed is None else "k8s-secret",
-        }
-        retry = is_retryable(kind)
-        return Observed(FAILED, reason_of(kind), message, actions=actions, result=result, retry=retry)
-    version = str(stored.get("version") or "")
     added = sum("version added" in action for action in stored.get("actions") or ())
-    result = {
-        "result": "success",
-        "version": version,
+    # All that a Job's termination message has (docs/job.md).
+    result: dict[str, Any] = {
+        "phase": "gcp-secret-manager" if placed is None else "k8s-secret",
         "secret": secret,
+        "management_secret": {"namespace": order.namespace, "name": order.placed_as},
         "changed": bool(actions),
         "versions_created": added,
+        "duration_seconds": round(spent.seconds, 3),
+        **counted(spent.calls),
     }
+    version = str(stored.get("version") or "")
+    if version:
+        result["version"] = version
+    if last.get("failed"):
+        kind, message = str(last.get("kind")), str(last.get("msg"))
+        result.update(result="failure", kind=kind, message=message[:1000])
+        retry = is_retryable(kind)
+        return Observed(
+            FAILED, reason_of(kind), message, actions=actions, result=result, retry=retry, kind=kind
+        )
+    result["result"] = "success"
     # A check mode's version has no number yet.
     which = f"Version {version}" if version else "A version"
     message = f"{which} of {secret} is stored and placed in namespace {order.namespace}"

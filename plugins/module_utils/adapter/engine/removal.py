@@ -15,8 +15,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
 
 __all__ = ["Removing", "TakenBack", "take_back"]
 
+_FOREIGN = "ownership"
 # Nothing of ours is there: it is somebody else's, or nowhere.
-_NOT_OURS = frozenset({"ownership", "not_found"})
+_NOT_OURS = frozenset({_FOREIGN, "not_found"})
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,13 @@ class TakenBack:
 
     :param failures: (kind, words of the place).
     :param kept: names of what the policy leaves.
+    :param foreign: names of what is somebody else's, and stays.
     """
 
     actions: list[str] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
 
 
 def take_back(
@@ -77,6 +80,8 @@ def take_back(
 def _note(taken: TakenBack, one: Removing, gone: Gone) -> None:
     if gone.changed:
         taken.actions.append(f"deleted {gone.name}")
+    if gone.kind == _FOREIGN:
+        taken.foreign.append(gone.name)
     if gone.kind is None or gone.kind in _NOT_OURS:
         return
     # A project that was never set up for us refuses to be looked into, and holds nothing of ours.

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import (
-    Told,
-    again_after,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import Told
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.reasons import again_after
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import FAILED, STUCK
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failure_text
 
 __all__ = [
@@ -31,8 +31,10 @@ __all__ = [
     "REPORTED",
     "Handled",
     "contract",
+    "counted",
     "log_entries",
     "now",
+    "problem_entry",
     "summary",
     "whole",
 ]
@@ -125,14 +127,23 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def contract(handled: Iterable[Handled], started: str, ended: str) -> dict[str, Any]:
-    """The result file's document."""
+def contract(handled: Iterable[Handled], started: str, ended: str, calls: Calls) -> dict[str, Any]:
+    """The result file's document.
+
+    :param calls: requests to the places that no cluster's ``job`` tells of.
+    """
     return {
         "version": VERSION,
         "started": started,
         "ended": ended,
         "clusters": [one.entry() for one in handled],
+        **counted(calls),
     }
+
+
+def counted(calls: Calls) -> dict[str, Any]:
+    """As a Job's termination message has it."""
+    return {"gcp_api_calls": calls.of(Calls.GCP), "k8s_api_calls": calls.of(Calls.KUBERNETES)}
 
 
 def summary(handled: Sequence[Handled]) -> dict[str, Any]:
@@ -190,7 +201,8 @@ def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
         yield {**known, "phase": "apply", **_operation(action), "message": action}
     told = one.told
     if one.outcome == GONE:
-        said = {"operation": "get-cluster", "message": "The cluster is gone: nothing to report"}
+        message = one.message or "The cluster is gone: nothing to report"
+        said = {"operation": "get-cluster", "message": message}
     elif one.outcome == NOT_DONE:
         said = {
             "level": "error",
@@ -204,6 +216,18 @@ def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
     yield {**known, "phase": "report", **said, "outcome": one.outcome, "duration_ms": one.duration}
 
 
+def problem_entry(problem: PullSecretError) -> dict[str, Any]:
+    """What a sweep could not read."""
+    return {
+        "level": "error",
+        "component": COMPONENT,
+        "phase": "sweep",
+        "operation": "list-clusters",
+        "error": problem.kind,
+        "message": str(problem),
+    }
+
+
 def _operation(action: str) -> dict[str, str]:
     """``create-secret``, and of which."""
     found = _WROTE.match(action)
@@ -214,6 +238,8 @@ def _operation(action: str) -> dict[str, str]:
 
 
 def _needs_a_look(one: Handled) -> bool:
+    if one.outcome == GONE:
+        return bool(one.message)
     return one.outcome == NOT_DONE or (one.told is not None and one.told.state in (FAILED, STUCK))
 
 

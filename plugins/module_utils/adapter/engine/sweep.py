@@ -2,15 +2,29 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""All clusters of the API, without events, and what is left of clusters that are gone."""
+"""All clusters of the API, without events, and what is left of clusters that are gone.
+
+Gone is only what the API, asked for this one cluster, says is not there; and nothing is looked at as gone
+where the list of all could not be read whole, or has nothing in it.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import Optional
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Callable, Optional
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
+    removal_by_jobs,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.engine import Engine
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import Places
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.removal import (
+    Removing,
+    TakenBack,
+    take_back,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
     GONE,
     NOT_DONE,
@@ -18,64 +32,153 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.work import Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure, run_batch
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound, PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    Conflict,
+    NotFound,
+    PullSecretError,
+    Unavailable,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.listing import Listing
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
-__all__ = ["everything", "leftovers"]
-
-# A sweep's listing goes on while its clusters are worked on; each request has a limit of its own.
-_LISTING = 86400.0
+__all__ = ["Sweep"]
 
 
-def everything(engine: Engine, api: HyperFleetClient, chunk: int) -> Iterator[list[Handled]]:
-    """Every cluster that the API lists, so many at a time.
+@dataclass
+class _Leftover:
+    """A cluster that has Jobs or Secrets of ours and was not listed.
 
-    :raises PullSecretError: the listing ended before its end.
-    """
-    clusters = api.list_clusters(Deadline(_LISTING))
-    while True:
-        given = {str(cluster.get("id")): cluster for cluster in itertools.islice(clusters, chunk)}
-        if not given:
-            return
-        yield engine.handle(list(given), given=given)
-
-
-def leftovers(
-    api: HyperFleetClient, work: Work, settings: Settings, seen: set[str], *, check_mode: bool
-) -> list[Handled]:
-    """Remove Jobs and Secrets of clusters that the API says are gone, each asked for by itself.
-
-    :param seen: the clusters that the API listed.
+    :param removing: what is to be taken back; None where nothing is, or not now.
     """
 
-    def remove(cluster_id: str) -> Optional[Handled]:
-        handled = Handled(cluster_id)
+    handled: Handled
+    removing: Optional[Removing] = None
+    notes: list[str] = field(default_factory=list)
+
+
+class Sweep:
+    """One sweep; ``problems`` says afterwards what could not be read.
+
+    :param store: the deletion policy, ``delete`` or ``keep``.
+    :param tell: given each leftover's result.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        api: HyperFleetClient,
+        work: Work,
+        places: Places,
+        settings: Settings,
+        *,
+        store: str,
+        tell: Callable[[Handled], None],
+    ) -> None:
+        self._engine = engine
+        self._api = api
+        self._work = work
+        self._places = places
+        self._settings = settings
+        self._store = store
+        self._tell = tell
+        self.problems: list[PullSecretError] = []
+
+    def run(self, chunk: int, *, leftovers: bool) -> list[Handled]:
+        """Every cluster that the API lists, so many at a time; then what is left of others."""
+        done: list[Handled] = []
+        listing = Listing(self._api, self._settings.deadline)
+        clusters = iter(listing)
+        while not self._settings.retrier.stop.is_set():
+            given = {str(cluster["id"]): cluster for cluster in itertools.islice(clusters, chunk)}
+            if not given:
+                break
+            done += self._engine.handle(list(given), given=given)
+        self.problems += listing.problems
+        if leftovers and not self.problems and not self._settings.retrier.stop.is_set():
+            try:
+                done += self._leftovers({one.cluster_id for one in done})
+            except PullSecretError as error:
+                self.problems.append(error)
+        return done
+
+    def _leftovers(self, seen: set[str]) -> list[Handled]:
+        """Remove what is left of clusters that the API says are gone, each asked for by itself."""
+        left = [_Leftover(Handled(one)) for one in sorted(self._work.known(self._settings.deadline()) - seen)]
+        if left and not seen:
+            raise Unavailable(
+                f"the API lists no cluster at all, and {len(left)} have Jobs or Secrets: nothing was removed",
+                "check hyperfleetAPI.url and headers; if they are right, delete those by hand",
+            )
+        left = self._each(left, self._look)
+        wanted = [one for one in left if one.removing is not None]
+        taken = take_back(
+            self._places,
+            [one.removing for one in wanted if one.removing is not None],
+            store=self._store,
+            is_without=lambda namespace: self._work.is_without(namespace, self._settings.deadline()),
+        )
+        by_case = {id(one): back for one, back in zip(wanted, taken)}
+        self._each(wanted, lambda one: self._finish(one, by_case[id(one)]))
+        for one in left:
+            self._tell(one.handled)
+        return [one.handled for one in left]
+
+    def _each(
+        self, cases: Sequence[_Leftover], work: Callable[[_Leftover], Optional[_Leftover]]
+    ) -> list[_Leftover]:
+        """Those that ``work`` gives back, and those that failed."""
+        results = run_batch(
+            cases, work, concurrency=self._settings.concurrency, stop=self._settings.retrier.stop
+        )
+        for case, result in zip(cases, results):
+            if isinstance(result, Failure):
+                _failed(case, result.kind, result.message)
+        return [case for case, result in zip(cases, results) if result is not None]
+
+    def _look(self, case: _Leftover) -> Optional[_Leftover]:
+        cluster_id = case.handled.cluster_id
         try:
-            api.get_cluster(cluster_id, settings.deadline())
+            self._api.get_cluster(cluster_id, self._settings.deadline())
         except NotFound:
-            handled.outcome = GONE
-        except PullSecretError as error:
-            handled.kind, handled.message = error.kind, str(error)
-            return handled
+            pass
         else:
             return None  # it was made after the listing
-        if check_mode:
-            handled.actions = ("would remove its jobs and secrets",)
-            return handled
-        try:
-            removal = work.remove(cluster_id, settings.deadline())
-        except PullSecretError as error:
-            handled.outcome, handled.kind, handled.message = NOT_DONE, error.kind, str(error)
-            return handled
-        handled.actions = removal.actions
-        return handled
+        case.handled.outcome = GONE
+        halted = self._work.halt(cluster_id, self._settings.deadline())
+        if halted.busy and not self._engine.check_mode:
+            raise Conflict(
+                f"its job is being ended, and {', '.join(halted.busy)} still there: the next sweep goes on"
+            )
+        places = removal_by_jobs(halted.environments)
+        if not places.made:
+            case.notes.append(
+                "no job says where its secrets are: if there are any, in Secret Manager or in its "
+                "management namespace, they stay"
+            )
+        case.removing = Removing(cluster_id, places, places.made)
+        return case
 
-    left = sorted(work.known(settings.deadline()) - seen)
-    results = run_batch(left, remove, concurrency=settings.concurrency, stop=settings.retrier.stop)
-    return [
-        Handled(cluster_id, kind=one.kind, message=one.message) if isinstance(one, Failure) else one
-        for cluster_id, one in zip(left, results)
-        if one is not None
-    ]
+    def _finish(self, case: _Leftover, taken: TakenBack) -> _Leftover:
+        """The Jobs last: they say where the rest is."""
+        handled = case.handled
+        handled.actions = tuple(taken.actions)
+        if taken.failures:
+            kind, _text = taken.failures[0]
+            _failed(case, kind, "; ".join(text for _kind, text in taken.failures))
+            return case
+        if taken.kept:
+            case.notes.append(f"kept by policy: {', '.join(taken.kept)}")
+        if taken.foreign:
+            case.notes.append(f"left as it is, since it is not this cluster's: {', '.join(taken.foreign)}")
+        removal = self._work.remove(handled.cluster_id, self._settings.deadline())
+        handled.actions = (*handled.actions, *removal.actions)
+        if not removal.gone and not self._engine.check_mode:
+            raise Conflict(f"{', '.join(removal.left)} still there: the next sweep goes on")
+        handled.message = f"The cluster is gone; {'; '.join(case.notes)}" if case.notes else ""
+        return case
+
+
+def _failed(case: _Leftover, kind: str, message: str) -> None:
+    case.removing = None
+    case.handled.outcome, case.handled.kind, case.handled.message = NOT_DONE, kind, message

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Callable, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.breaker import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import Apply
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs, Removal
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.leaving import Left
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.breaker import (
     Breaker,
     again,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import Apply
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs, Removal
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
@@ -51,6 +52,11 @@ class Work:
         """Take a cluster's Jobs and their Secret away."""
         jobs = self._made(deadline)
         return self._breaker.call(lambda: jobs.remove(cluster_id, deadline))
+
+    def halt(self, cluster_id: str, deadline: Deadline) -> Left:
+        """Suspend a cluster's Jobs, and read where they bring things."""
+        jobs = self._made(deadline)
+        return self._breaker.call(lambda: jobs.halt(cluster_id, deadline))
 
     def is_without(self, namespace: str, deadline: Deadline) -> bool:
         """Whether the management cluster says that there is no such namespace."""

@@ -123,9 +123,7 @@ class Applying:
                 # Left for the next look: nothing that the cluster needs depends on it.
                 break
         actions = tuple(work.actions)
-        # What has drifted is not in its places, whatever was said before of this content.
-        content = work.content if observed.reason not in (MISSING, CHANGED) else None
-        return dataclasses.replace(observed, made=work.made, actions=actions, content=content)
+        return dataclasses.replace(observed, made=work.made, actions=actions, content=work.content)
 
     def _drifted(self, work: Work, job: Job, seen: Observed) -> Observed:
         """What its Job made, as it is today."""
@@ -134,7 +132,12 @@ class Applying:
             return seen
         reason, message = drift
         return dataclasses.replace(
-            seen, state=model.FAILED, reason=reason, message=f"{message}, after job {job.name}", result=None
+            seen,
+            state=model.FAILED,
+            reason=reason,
+            message=f"{message}, after job {job.name}",
+            result=None,
+            kind="verification",
         )
 
     def _step(self, work: Work, plan: Plan, spec: _Once) -> Observed:
@@ -143,9 +146,8 @@ class Applying:
             made = self._making.make(work, spec.get(), plan.attempt)
             was = plan.observed
             if was is not None and was.reason in (MISSING, CHANGED):
-                return dataclasses.replace(
-                    made, reason=was.reason, message=f"{was.message}: {made.message} again"
-                )
+                message = f"{was.message}: {made.message} again"
+                return dataclasses.replace(made, reason=was.reason, message=message, kind=was.kind)
             return made
         if plan.step == planning.KEEP and plan.observed is not None:
             if work.unsure == current.name:

@@ -53,7 +53,14 @@ def told(
         started=job.started,
         result=result,
         retry=retry,
+        kind=_kind(result, retry) if state == model.FAILED else None,
     )
+
+
+def _kind(result: Optional[Mapping[str, Any]], retry: bool) -> Optional[str]:
+    """What its program said, or its exit code: one that no other try changes is that of a wrong input."""
+    found: Optional[str] = (result or {}).get("kind")
+    return found or (None if retry else "configuration")
 
 
 def ended(job: Job, own: Sequence[Pod], namespace: str, order: Order) -> Observed:

@@ -24,6 +24,7 @@ def refusal(document: bytes, cluster_id: str) -> Optional[Observed]:
             f"the pull secret of cluster {cluster_id} has {len(document)} bytes; "
             f"a pod can be given {LARGEST} in a variable",
             retry=False,
+            kind="invalid_document",
         )
     if b"\0" in document or not _is_text(document):
         return Observed(
@@ -31,6 +32,7 @@ def refusal(document: bytes, cluster_id: str) -> Optional[Observed]:
             "InvalidDocument",
             f"the pull secret of cluster {cluster_id} is no text in UTF-8",
             retry=False,
+            kind="invalid_document",
         )
     return None
 

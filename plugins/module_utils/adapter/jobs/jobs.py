@@ -27,6 +27,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.job
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.digest_key import DigestKey
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.fitting import refusal
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.leaving import (
+    Leaver,
+    Left,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.making import Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.marks import content_digest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.placed import Placed
@@ -62,6 +66,7 @@ class Jobs:
         self._remover = Remover(client, config.namespace, config.adapter)
         secrets = DataSecrets(client, config.namespace, config.adapter)
         self._applying = Applying(client, config, self._views, secrets, self._placed, clock)
+        self._leaver = Leaver(client, config.namespace, config.adapter)
 
     def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
         """Read what is there for a batch's clusters in few requests; raises nothing.
@@ -94,11 +99,16 @@ class Jobs:
                 namespace=self._namespace,
                 actions=tuple(work.actions),
                 retry=False,
+                kind=error.kind,
             )
 
     def remove(self, cluster_id: str, deadline: Deadline) -> Removal:
         """Delete all of a cluster's Jobs, pods and Secrets here, and look whether they are gone."""
         return self._remover.remove(cluster_id, deadline)
+
+    def halt(self, cluster_id: str, deadline: Deadline) -> Left:
+        """Suspend the Jobs of a cluster that is gone, and read where they bring things."""
+        return self._leaver.halt(cluster_id, deadline)
 
     def has_namespace(self, name: str, deadline: Deadline) -> bool:
         """Whether the management cluster has this namespace.

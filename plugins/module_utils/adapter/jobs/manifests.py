@@ -27,6 +27,7 @@ __all__ = [
     "data_secret",
     "job",
     "job_spec",
+    "unliteral",
 ]
 
 CONTAINER = "pullsecret-job"
@@ -193,3 +194,8 @@ def _environment(order: Order, settings: JobTemplate) -> list[dict[str, Any]]:
 def _literal(value: str) -> str:
     """Kubernetes puts other variables in the place of ``$(NAME)``, but not of ``$$(NAME)``."""
     return value.replace("$", "$$")
+
+
+def unliteral(value: str) -> str:
+    """The text that a variable of ours was made from."""
+    return value.replace("$$", "$")

@@ -75,7 +75,9 @@ class Remover:
             for item in self._list(kind, selector, deadline):
                 metadata = item["metadata"]
                 told = (metadata.get("annotations") or {}).get(names.CLUSTER_ID)
-                found.add(told or metadata["labels"].get("cluster-id"))
+                label = metadata["labels"].get("cluster-id")
+                # The label is what it is found by: what says another name there is nobody's.
+                found.add(told if told and names.label_value(told) == label else label)
         return {cluster_id for cluster_id in found if cluster_id}
 
     def _left(self, cluster_id: str, deadline: Deadline) -> Iterator[tuple[str, dict[str, Any]]]:

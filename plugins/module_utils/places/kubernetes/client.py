@@ -247,7 +247,7 @@ class KubernetesClient:
         def attempt(timeout: float) -> dict[str, Any]:
             nonlocal unanswered
             try:
-                with self._settings.calls.timed(Calls.KUBERNETES, operation) as call:
+                with self._settings.calls.timed(Calls.KUBERNETES, operation, deadline.calls) as call:
                     return once(timeout, call)
             except Unavailable:
                 # The server may have done it all the same: a conflict from now on may be with ourselves.

@@ -117,7 +117,7 @@ class Addition:
 
     def _add(self, claim: Claim) -> str:
         desired = self._desired
-        limit = Deadline(min(desired.deadline.remaining(), claim.time_to_add()))
+        limit = Deadline(min(desired.deadline.remaining(), claim.time_to_add()), calls=desired.deadline.calls)
         try:
             return number(desired.client.add_version_once(self._name, desired.payload, limit))
         except PullSecretError as error:

@@ -127,7 +127,7 @@ class SecretManagerClient:
         once: bool = False,
     ) -> T:
         def attempt(timeout: float) -> T:
-            with self._settings.calls.timed(Calls.GCP, snake(method)) as call:
+            with self._settings.calls.timed(Calls.GCP, snake(method), deadline.calls) as call:
                 answer = answered(timeout, call)
                 call.status = 200
                 return answer

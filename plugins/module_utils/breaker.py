@@ -11,7 +11,7 @@ from typing import Callable, Optional, TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 
-__all__ = ["Breaker"]
+__all__ = ["Breaker", "again"]
 
 T = TypeVar("T")
 

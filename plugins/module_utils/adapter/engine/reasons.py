@@ -1,0 +1,80 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a kind of error means: a condition's reason, whether it passes, what it tells of the places.  Pure."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+__all__ = [
+    "LATER",
+    "RARELY",
+    "SOON",
+    "STUCK_FOR",
+    "again_after",
+    "is_retryable",
+    "reason_of",
+    "tells_of_places",
+]
+
+# Seconds until a look is worth it; the source doubles what it is told twice.
+SOON = 2.0
+LATER = 15.0
+STUCK_FOR = 30.0
+RARELY = 60.0
+
+_RETRYABLE = frozenset({"unavailable", "quota", "timeout", "conflict", "stopped", "dependency"})
+# Whoever says so has looked, and found something else than what is to be there.
+_SEEN_OTHERWISE = frozenset(
+    {
+        "configuration",
+        "conflict",
+        "dependency",
+        "invalid_document",
+        "not_found",
+        "ownership",
+        "verification",
+    }
+)
+_REASONS = {
+    "conflict": "Conflict",
+    "configuration": "ConfigurationError",
+    "dependency": "DependencyMissing",
+    "internal": "InternalError",
+    "invalid_document": "InvalidPullSecret",
+    "not_found": "NotFound",
+    "ownership": "OwnershipConflict",
+    "permission_denied": "PermissionDenied",
+    "quota": "QuotaExceeded",
+    "stopped": "RunEnded",
+    "timeout": "TimedOut",
+    "unavailable": "Unavailable",
+    "verification": "VerificationFailed",
+}
+
+
+def reason_of(kind: str) -> str:
+    """A condition's reason for a kind of error."""
+    return _REASONS.get(kind, "Failed")
+
+
+def is_retryable(kind: str) -> bool:
+    """Whether doing the same once more may help against a kind of error."""
+    return kind in _RETRYABLE
+
+
+def again_after(kind: str) -> float:
+    """Seconds until a failure of that kind is worth another look."""
+    if kind == "stopped":
+        return SOON
+    return LATER if is_retryable(kind) else RARELY
+
+
+def tells_of_places(kind: Optional[str]) -> bool:
+    """Whether a failure of work says what is in the places; an outage, or a Job that died, does not.
+
+    :param kind: None where nothing was said.
+    """
+    return kind in _SEEN_OTHERWISE

@@ -45,8 +45,11 @@ _LOCK = "lock"
 _RESULT = "result.json"
 # Another run holds it for as long as it works.
 _LOCK_SECONDS = 2.0
-# Each call of display is a message to another process.
+# Each call of display is a message to another process: after so many entries, or seconds.
 _TOGETHER = 100
+_SOON = 1.0
+# Seconds in which the last entries have to be printed where the run was ended.
+_LAST = 1.0
 
 
 class ActionModule(BatchAction):
@@ -65,6 +68,7 @@ class ActionModule(BatchAction):
         if refusal is not None:
             return refusal
         here = self._is_here(task_vars or {})
+        ansible = os.getppid()
 
         def handle() -> dict[str, Any]:
             with _locked(arguments.get("run_directory")) as directory:
@@ -74,11 +78,15 @@ class ActionModule(BatchAction):
                     else self._work_elsewhere(arguments, directory, task_vars)
                 )
 
-        return cleaned(safely(handle), forms_in(arguments))
+        result = cleaned(safely(handle), forms_in(arguments))
+        if os.getppid() != ansible:
+            # Nobody takes the result, and one that is larger than a pipe would be waited with for ever.
+            os._exit(1)
+        return result
 
     def _work_here(self, arguments: dict[str, Any], directory: Optional[str]) -> dict[str, Any]:
         stop = threading.Event()
-        log = _Log()
+        log = _Log(stop)
         started = now()
         with ended_with_ansible(stop):
             params = fitting(hyperfleet_adapter.spec(), arguments)
@@ -88,7 +96,7 @@ class ActionModule(BatchAction):
                         params, check_mode=self._task.check_mode, stop=stop, log=log.add
                     )
             finally:
-                log.flush()
+                log.close()
             _leave(directory, contract(ran.handled, started, now()))
             return ran.result(params.get("results"))
 
@@ -102,7 +110,7 @@ class ActionModule(BatchAction):
         log = _Log()
         for entry in result.pop("log", ()):
             log.add(entry, _Plain())
-        log.flush()
+        log.close()
         entries = result.pop("entries", None)
         if entries is not None:
             _leave(directory, {**contract((), started, now()), "clusters": entries})
@@ -117,31 +125,54 @@ class _Plain:
 
 
 class _Log:
-    """Prints the structured log, some entries at a time.  Thread-safe."""
+    """Prints the structured log, some entries at a time.  Thread-safe.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    What is printed goes through a pipe to ansible-playbook. Where that was killed nobody reads, and a pipe
+    that is full is waited with for ever: only this thread does, and not the run, which holds the lock.
+
+    :param stop: set where the run is to end.
+    """
+
+    def __init__(self, stop: Optional[threading.Event] = None) -> None:
+        self._stop = stop or threading.Event()
+        self._ansible = os.getppid()
+        self._some = threading.Condition()
         self._lines: list[str] = []
+        self._ended = False
+        self._thread = threading.Thread(target=self._print, daemon=True)
+        self._thread.start()
 
     def add(self, entry: Mapping[str, Any], logging: Any) -> None:
         """One entry, at the configured level and in the configured format."""
         line = render(entry, level=logging.level, form=logging.format)
         if line is None:
             return
-        with self._lock:
+        with self._some:
             self._lines.append(line)
             if len(self._lines) >= _TOGETHER:
-                self._print()
+                self._some.notify()
 
-    def flush(self) -> None:
-        """What is left."""
-        with self._lock:
-            self._print()
+    def close(self) -> None:
+        """Print what is left; where nobody may listen any more, for a moment only."""
+        with self._some:
+            self._ended = True
+            self._some.notify()
+        last: Optional[float] = None
+        while self._thread.is_alive():
+            if self._stop.is_set() or os.getppid() != self._ansible:
+                last = last or time.monotonic() + _LAST
+            if last is not None and time.monotonic() >= last:
+                return
+            self._thread.join(0.1)
 
     def _print(self) -> None:
-        if self._lines:
-            display.display("\n".join(self._lines))
-            self._lines.clear()
+        ended = False
+        while not ended:
+            with self._some:
+                self._some.wait_for(lambda: self._ended or len(self._lines) >= _TOGETHER, _SOON)
+                lines, self._lines, ended = self._lines, [], self._ended
+            if lines:
+                display.display("\n".join(lines))
 
 
 @contextmanager

@@ -100,3 +100,19 @@ def test_a_worker_that_is_killed_leaves_no_result_and_no_lock(
     assert {one.outcome for one in world.handle(*clusters)} == {"reported"}
     assert len(world.jobs()) == _MANY
     assert len(world.data_secrets()) == _MANY
+
+
+def test_a_run_whose_log_nobody_reads_any_more_ends(world: World, ansible: Ansible, tmp_path: Path) -> None:
+    """More than a pipe holds: who waits with it would have the lock for ever, and the source would wait."""
+    clusters = [world.cluster() for _number in range(2 * _MANY)]
+    run = tmp_path / "run"
+    run.mkdir()
+    running = started(world, ansible, run, clusters, 1)
+    os.kill(running.process.pid, signal.SIGSTOP)
+    world.kubernetes.faults.clear()
+    wait_for(lambda: len(world.jobs()) == 2 * _MANY, "all jobs, whoever reads the log")
+    running.process.kill()
+    running.wait()
+    wait_for(lambda: is_free(run / "lock"), "the end of the run")
+    document = json.loads((run / "result.json").read_text())
+    assert {entry["outcome"] for entry in document["clusters"]} == {"reported"}

@@ -179,7 +179,9 @@ class _Log:
 def _locked(directory: Any) -> Iterator[Optional[str]]:
     """The run's directory, held from the run's beginning to its end; whoever can take the lock knows of both.
 
-    :raises ConfigurationError: it is no directory that can be written to.
+    The file is made by whoever asks for the run, and goes when that gives it up: a run never makes it.
+
+    :raises ConfigurationError: it is no directory of a run that is waited for, or cannot be written to.
     :raises Conflict: another run has it.
     """
     if not directory:
@@ -187,7 +189,11 @@ def _locked(directory: Any) -> Iterator[Optional[str]]:
         return
     path = os.path.expanduser(str(directory))
     try:
-        handle = os.open(os.path.join(path, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(os.path.join(path, _LOCK), os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"run_directory {shown_path(path)} has no lock: it was given up by who asked for it"
+        ) from None
     except OSError as error:
         raise ConfigurationError(
             f"run_directory {shown_path(path)} cannot be used: {error.strerror}"

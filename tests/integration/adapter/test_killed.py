@@ -40,6 +40,7 @@ def is_free(lock: Path) -> bool:
 
 def started(world: World, ansible: Ansible, run: Path, clusters: list[str], at_work: int) -> Running:
     """A run that is under way: a slow API holds it."""
+    (run / "lock").touch()
     world.kubernetes.faults.add(method="POST", path="*/jobs", delay=0.3, times=None)
     running = ansible.start_playbook(
         "hyperfleet.pull_secret.adapter",

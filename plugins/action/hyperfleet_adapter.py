@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import Any, ClassVar, Optional
 
 from ansible.plugins.action import ActionBase
-from ansible.utils.display import Display
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
     contract,
@@ -30,7 +29,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     Conflict,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import forms_in, shown_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
@@ -38,18 +36,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_actio
     cleaned,
     ended_with_ansible,
 )
-
-display = Display()
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.run_log import Asker, RunLog
 
 _LOCK = "lock"
 _RESULT = "result.json"
 # Another run holds it for as long as it works.
 _LOCK_SECONDS = 2.0
-# Each call of display is a message to another process: after so many entries, or seconds.
-_TOGETHER = 100
-_SOON = 1.0
-# Seconds in which the last entries have to be printed where the run was ended.
-_LAST = 1.0
 
 
 class ActionModule(BatchAction):
@@ -68,25 +60,28 @@ class ActionModule(BatchAction):
         if refusal is not None:
             return refusal
         here = self._is_here(task_vars or {})
-        ansible = os.getppid()
+        asker = Asker(arguments.get("run_directory"))
 
         def handle() -> dict[str, Any]:
             with _locked(arguments.get("run_directory")) as directory:
                 return (
-                    self._work_here(arguments, directory)
+                    self._work_here(arguments, directory, asker)
                     if here
-                    else self._work_elsewhere(arguments, directory, task_vars)
+                    else self._work_elsewhere(arguments, directory, asker, task_vars)
                 )
 
         result = cleaned(safely(handle), forms_in(arguments))
-        if os.getppid() != ansible:
+        if not asker.is_there():
             # Nobody takes the result, and one that is larger than a pipe would be waited with for ever.
+            asker.end()
             os._exit(1)
         return result
 
-    def _work_here(self, arguments: dict[str, Any], directory: Optional[str]) -> dict[str, Any]:
+    def _work_here(
+        self, arguments: dict[str, Any], directory: Optional[str], asker: Asker
+    ) -> dict[str, Any]:
         stop = threading.Event()
-        log = _Log(stop)
+        log = RunLog(asker, stop)
         started = now()
         with ended_with_ansible(stop):
             params = fitting(hyperfleet_adapter.spec(), arguments)
@@ -101,13 +96,13 @@ class ActionModule(BatchAction):
             return ran.result(params.get("results"))
 
     def _work_elsewhere(
-        self, arguments: dict[str, Any], directory: Optional[str], task_vars: Any
+        self, arguments: dict[str, Any], directory: Optional[str], asker: Asker, task_vars: Any
     ) -> dict[str, Any]:
         started = now()
         result = self._execute(
             {name: value for name, value in arguments.items() if name != "run_directory"}, task_vars
         )
-        log = _Log()
+        log = RunLog(asker)
         for entry in result.pop("log", ()):
             log.add(entry, _Plain())
         log.close()
@@ -122,57 +117,6 @@ class _Plain:
 
     level = "info"
     format = "json"
-
-
-class _Log:
-    """Prints the structured log, some entries at a time.  Thread-safe.
-
-    What is printed goes through a pipe to ansible-playbook. Where that was killed nobody reads, and a pipe
-    that is full is waited with for ever: only this thread does, and not the run, which holds the lock.
-
-    :param stop: set where the run is to end.
-    """
-
-    def __init__(self, stop: Optional[threading.Event] = None) -> None:
-        self._stop = stop or threading.Event()
-        self._ansible = os.getppid()
-        self._some = threading.Condition()
-        self._lines: list[str] = []
-        self._ended = False
-        self._thread = threading.Thread(target=self._print, daemon=True)
-        self._thread.start()
-
-    def add(self, entry: Mapping[str, Any], logging: Any) -> None:
-        """One entry, at the configured level and in the configured format."""
-        line = render(entry, level=logging.level, form=logging.format)
-        if line is None:
-            return
-        with self._some:
-            self._lines.append(line)
-            if len(self._lines) >= _TOGETHER:
-                self._some.notify()
-
-    def close(self) -> None:
-        """Print what is left; where nobody may listen any more, for a moment only."""
-        with self._some:
-            self._ended = True
-            self._some.notify()
-        last: Optional[float] = None
-        while self._thread.is_alive():
-            if self._stop.is_set() or os.getppid() != self._ansible:
-                last = last or time.monotonic() + _LAST
-            if last is not None and time.monotonic() >= last:
-                return
-            self._thread.join(0.1)
-
-    def _print(self) -> None:
-        ended = False
-        while not ended:
-            with self._some:
-                self._some.wait_for(lambda: self._ended or len(self._lines) >= _TOGETHER, _SOON)
-                lines, self._lines, ended = self._lines, [], self._ended
-            if lines:
-                display.display("\n".join(lines))
 
 
 @contextmanager

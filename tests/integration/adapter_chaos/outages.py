@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Outages of minutes: the API is away in three ways, the broker is away as long, and both are for a while."""
+"""Outages of minutes: the broker is away, then the API as well, in three ways, while the broker comes back."""
 
 from __future__ import annotations
 
@@ -17,14 +17,21 @@ __all__ = ["LEAST", "Outages", "outages"]
 
 # Seconds of each.
 LEAST = 120.0
-_PART = LEAST / 3 + 1.0
-# 3 s are more than the adapter waits.
-_KINDS: tuple[dict[str, Any], ...] = ({"status": 500}, {"delay": 3.0}, {"status": 409})
+# Of these without the broker, while the API is there.
+_BEFORE = 65.0
+# What the API answers, and for how long; 3 s are more than the adapter waits.
+_KINDS: tuple[tuple[dict[str, Any], float], ...] = (
+    ({"status": 500}, LEAST - _BEFORE + 15.0),
+    ({"delay": 3.0}, 25.0),
+    ({"status": 409}, 25.0),
+)
+# Seconds in which the adapter has to ask at all.
+_ASKED = 40.0
 
 
 @dataclass(frozen=True)
 class Outages:
-    """How long each was away, in seconds, and how often the API answered wrongly or too late."""
+    """How long each was away, in seconds, and how many requests of each kind the API failed."""
 
     api: float
     broker: float
@@ -36,24 +43,24 @@ def outages(story: Story, real: Real, pause: float) -> Outages:
 
     What the sentinel cannot publish it publishes when the broker is back.
     """
+    story.note("the broker is away")
     begun = time.monotonic()
+    real.broker_down()
+    story.go_on(_BEFORE, faults=True, pause=pause)
+    since, broker = time.monotonic(), 0.0
     answers: list[int] = []
-    broker = 0.0
-    for number, kind in enumerate(_KINDS):
-        if number == 1:
-            story.note("the broker is away")
-            broker = time.monotonic()
-            real.broker_down()
+    for kind, seconds in _KINDS:
         story.world.hyperfleet.faults.clear()
         fault = story.world.hyperfleet.faults.add(**kind)
         story.note(f"the API is away: {kind}")
-        story.go_on(_PART, faults=True, pause=pause)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end or (not fault.hits and time.monotonic() < end + _ASKED):
+            story.go_on(3.0, faults=True, pause=pause)
+            if not broker and time.monotonic() - begun >= LEAST:
+                broker = time.monotonic() - begun
+                real.broker_up()
+                story.note("the broker is back")
         answers.append(fault.hits)
     story.world.hyperfleet.faults.clear()
-    api = time.monotonic() - begun
     story.note("the API is back")
-    story.go_on(max(0.0, LEAST - (time.monotonic() - broker)), faults=True, pause=pause)
-    broker = time.monotonic() - broker
-    real.broker_up()
-    story.note("the broker is back")
-    return Outages(api, broker, tuple(answers))
+    return Outages(time.monotonic() - since, broker, tuple(answers))

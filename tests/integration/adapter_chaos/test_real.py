@@ -67,7 +67,7 @@ def test_at_the_end_all_is_right(
         story = Story(world, real, SEED)
         begun = time.monotonic()
         world.hyperfleet.faults.add(method="PUT", path="*/statuses", delay=0.5)
-        story.go_on(40, faults=False, pause=1.0)
+        story.go_on(30, faults=False, pause=1.0)
         story.calm()
         until_right(story, lambda: unheard(world, story) + real.left(), 60, real.runs)
         first = time.monotonic() - begun

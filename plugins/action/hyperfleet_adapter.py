@@ -77,9 +77,7 @@ class ActionModule(BatchAction):
             os._exit(1)
         return result
 
-    def _work_here(
-        self, arguments: dict[str, Any], directory: Optional[str], asker: Asker
-    ) -> dict[str, Any]:
+    def _work_here(self, arguments: dict[str, Any], directory: Optional[str], asker: Asker) -> dict[str, Any]:
         stop = threading.Event()
         log = RunLog(asker, stop)
         started = now()

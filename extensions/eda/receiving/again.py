@@ -40,7 +40,7 @@ class Again:
         return len(self._looks)
 
     def forget(self, cluster_id: str) -> None:
-        """An event came, which is looked at soon, and pauses begin anew after that; or nobody looks any more."""
+        """An event came, which is looked at soon, and pauses begin anew; or nobody looks any more."""
         self._looks.pop(cluster_id, None)
 
     def result(self, row: Mapping[str, Any]) -> None:

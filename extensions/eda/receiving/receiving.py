@@ -145,7 +145,9 @@ class Receiving:
         self._telling.waiting(len(self._collecting))
         result = await self._runs.run(batch)
         rows = self._rows(batch, result)
-        stopped = None if result is None else {one for one, row in rows.items() if row.get("kind") == _STOPPED}
+        stopped = (
+            None if result is None else {one for one, row in rows.items() if row.get("kind") == _STOPPED}
+        )
         if stopped is None or stopped:
             tokens, given_up = self._collecting.died(stopped)
         else:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Outages of minutes: the broker is away, then the API as well, in three ways, while the broker comes back."""
+"""Outages of minutes: the broker is away, then the API as well; the broker comes back, and the API does."""
 
 from __future__ import annotations
 

@@ -40,9 +40,9 @@ def until_right(
     story: Story,
     look: Callable[[], list[str]],
     seconds: float,
-    more: Callable[[], list[str]] = lambda: [],
+    more: Callable[[], list[str]] = list,
 ) -> None:
-    """Wait until there is nothing that ``look`` finds wrong; ``more`` is for who reads that it did not end."""
+    """Wait until there is nothing that ``look`` finds wrong; ``more`` is for who reads a failure."""
     deadline = time.monotonic() + seconds
     while found := look():
         if time.monotonic() >= deadline:

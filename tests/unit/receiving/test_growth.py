@@ -53,16 +53,16 @@ class Script:
         {"clusters": [{"id": "cls-9", **_RUNNING}]},
     ],
 )
-def test_a_cluster_of_which_nobody_says_more_is_not_kept(tmp_path: Path, last: Mapping[str, Any] | None) -> None:
+def test_a_cluster_of_which_nobody_says_more_is_not_kept(
+    tmp_path: Path, last: Mapping[str, Any] | None
+) -> None:
     clock = Clock()
     again = Again(clock=clock)
     collecting = Collecting(10, 0.0, tries=1, clock=clock)
     runs = Script([{"clusters": [{"id": "cls-1", **_RUNNING}]}, last])
     directories = Directories(tmp_path / "runs")
     directories.open()
-    receiving = Receiving(
-        cast(Broker, None), collecting, cast(Runs, runs), directories, Telling(), again
-    )
+    receiving = Receiving(cast(Broker, None), collecting, cast(Runs, runs), directories, Telling(), again)
 
     async def scenario() -> None:
         receiving.take(Message(b'{"data": {"id": "cls-1"}}', {}, 1))

@@ -104,7 +104,7 @@ def test_a_run_that_is_no_longer_waited_for_does_not_hang_for_ever(tmp_path: Pat
         async def put(self, item: Any) -> None:
             surface.run_started()
 
-    runs = Runs(Queue(), directories, surface, start=60.0, busy=lambda: False)
+    runs = Runs(Queue(), directories, cast(Telling, surface), start=60.0, busy=lambda: False)
 
     async def scenario() -> None:
         task = asyncio.create_task(runs.run(Batch()))

@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import Any, ClassVar, Optional
 
 from ansible.plugins.action import ActionBase
-from ansible.utils.display import Display
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
     contract,
@@ -31,7 +30,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     Conflict,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import forms_in, shown_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
@@ -39,15 +37,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_actio
     cleaned,
     ended_with_ansible,
 )
-
-display = Display()
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.run_log import Asker, RunLog
 
 _LOCK = "lock"
 _RESULT = "result.json"
 # Another run holds it for as long as it works.
 _LOCK_SECONDS = 2.0
-# Each call of display is a message to another process.
-_TOGETHER = 100
 
 
 class ActionModule(BatchAction):
@@ -66,20 +61,26 @@ class ActionModule(BatchAction):
         if refusal is not None:
             return refusal
         here = self._is_here(task_vars or {})
+        asker = Asker(arguments.get("run_directory"))
 
         def handle() -> dict[str, Any]:
             with _locked(arguments.get("run_directory")) as directory:
                 return (
-                    self._work_here(arguments, directory)
+                    self._work_here(arguments, directory, asker)
                     if here
-                    else self._work_elsewhere(arguments, directory, task_vars)
+                    else self._work_elsewhere(arguments, directory, asker, task_vars)
                 )
 
-        return cleaned(safely(handle), forms_in(arguments))
+        result = cleaned(safely(handle), forms_in(arguments))
+        if not asker.is_there():
+            # Nobody takes the result, and one that is larger than a pipe would be waited with for ever.
+            asker.end()
+            os._exit(1)
+        return result
 
-    def _work_here(self, arguments: dict[str, Any], directory: Optional[str]) -> dict[str, Any]:
+    def _work_here(self, arguments: dict[str, Any], directory: Optional[str], asker: Asker) -> dict[str, Any]:
         stop = threading.Event()
-        log = _Log()
+        log = RunLog(asker, stop)
         started = now()
         with ended_with_ansible(stop):
             params = fitting(hyperfleet_adapter.spec(), arguments)
@@ -89,21 +90,21 @@ class ActionModule(BatchAction):
                         params, check_mode=self._task.check_mode, stop=stop, log=log.add
                     )
             finally:
-                log.flush()
+                log.close()
             _leave(directory, contract(ran.handled, started, now(), ran.calls))
             return ran.result(params.get("results"))
 
     def _work_elsewhere(
-        self, arguments: dict[str, Any], directory: Optional[str], task_vars: Any
+        self, arguments: dict[str, Any], directory: Optional[str], asker: Asker, task_vars: Any
     ) -> dict[str, Any]:
         started = now()
         result = self._execute(
             {name: value for name, value in arguments.items() if name != "run_directory"}, task_vars
         )
-        log = _Log()
+        log = RunLog(asker)
         for entry in result.pop("log", ()):
             log.add(entry, _Plain())
-        log.flush()
+        log.close()
         entries, calls = result.pop("entries", None), result.pop("calls", None) or {}
         if entries is not None:
             _leave(directory, {**contract((), started, now(), Calls()), "clusters": entries, **calls})
@@ -117,39 +118,13 @@ class _Plain:
     format = "json"
 
 
-class _Log:
-    """Prints the structured log, some entries at a time.  Thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._lines: list[str] = []
-
-    def add(self, entry: Mapping[str, Any], logging: Any) -> None:
-        """One entry, at the configured level and in the configured format."""
-        line = render(entry, level=logging.level, form=logging.format)
-        if line is None:
-            return
-        with self._lock:
-            self._lines.append(line)
-            if len(self._lines) >= _TOGETHER:
-                self._print()
-
-    def flush(self) -> None:
-        """What is left."""
-        with self._lock:
-            self._print()
-
-    def _print(self) -> None:
-        if self._lines:
-            display.display("\n".join(self._lines))
-            self._lines.clear()
-
-
 @contextmanager
 def _locked(directory: Any) -> Iterator[Optional[str]]:
     """The run's directory, held from the run's beginning to its end; whoever can take the lock knows of both.
 
-    :raises ConfigurationError: it is no directory that can be written to.
+    The file is made by whoever asks for the run, and goes when that gives it up: a run never makes it.
+
+    :raises ConfigurationError: it is no directory of a run that is waited for, or cannot be written to.
     :raises Conflict: another run has it.
     """
     if not directory:
@@ -157,7 +132,11 @@ def _locked(directory: Any) -> Iterator[Optional[str]]:
         return
     path = os.path.expanduser(str(directory))
     try:
-        handle = os.open(os.path.join(path, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(os.path.join(path, _LOCK), os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"run_directory {shown_path(path)} has no lock: it was given up by who asked for it"
+        ) from None
     except OSError as error:
         raise ConfigurationError(
             f"run_directory {shown_path(path)} cannot be used: {error.strerror}"

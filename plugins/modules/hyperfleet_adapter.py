@@ -81,6 +81,7 @@ options:
     description:
       - Directory in which the run holds a lock on the file C(lock) as long as it goes on, and leaves its
         result as C(result.json), for an event source that started it.
+      - Without that file the run does nothing and fails, since nobody waits for it.
     type: path
   results:
     description:

@@ -116,6 +116,7 @@ class _Run:
     def __call__(self, step: str, state: str) -> dict[str, float]:
         run = self._directory / f"run-{step}"
         run.mkdir()
+        (run / "lock").touch()
         variables = self._directory / f"{step}.json"
         given = {"adapter_config": str(self._config), "cluster_ids": self._ids, "adapter_run": str(run)}
         variables.write_text(json.dumps(given))

@@ -31,6 +31,7 @@ class Adapter:
         self.ids: list[str] = []
         self.run_directory = watcher.dest / "run"
         self.run_directory.mkdir()
+        (self.run_directory / "lock").touch()
         labs.post("/api/v1/namespaces", {"metadata": {"name": _NAMESPACE}})
         self.config = watcher.inputs / "adapter.json"
         self.config.write_text(

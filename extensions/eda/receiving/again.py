@@ -39,8 +39,8 @@ class Again:
     def __len__(self) -> int:
         return len(self._looks)
 
-    def changed(self, cluster_id: str) -> None:
-        """An event came: what it brings is looked at soon, and pauses begin anew after that."""
+    def forget(self, cluster_id: str) -> None:
+        """An event came, which is looked at soon, and pauses begin anew; or nobody looks any more."""
         self._looks.pop(cluster_id, None)
 
     def result(self, row: Mapping[str, Any]) -> None:

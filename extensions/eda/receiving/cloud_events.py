@@ -26,10 +26,11 @@ __all__ = ["GARBAGE", "LARGEST", "MOST", "Event", "Read", "read_message"]
 
 # Bytes of a message: the brokers' own limits are far above what an event of the sentinel has.
 LARGEST = 1024 * 1024
-# Events of one message: a broker bounds how many messages are held, and not what is in them.
-MOST = 1000
+# Events of one message: more than there are clusters. A broker bounds how many messages are held, and not
+# what is in them.
+MOST = 10_000
 # Why a message, or an event in it, is of no use. A fixed list, since metrics have it as a label.
-GARBAGE = ("too_large", "not_json", "not_an_event", "no_data", "no_id", "bad_id")
+GARBAGE = ("too_large", "too_many", "not_json", "not_an_event", "no_data", "no_id", "bad_id")
 _UNKNOWN = "unknown"
 # How HTTP, AMQP and Pub/Sub mark the attributes of a binary event.
 _PREFIXES = ("ce-", "ce_", "cloudevents:", "cloudevents_")
@@ -75,7 +76,7 @@ def read_message(body: bytes, headers: Optional[Mapping[str, Any]] = None) -> Re
     # The batched mode of HTTP.
     documents = document if isinstance(document, list) else [document]
     if len(documents) > MOST:
-        return Read(garbage=("too_large",))
+        return Read(garbage=("too_many",))
     events: list[Event] = []
     unusable: list[str] = []
     for one in documents:

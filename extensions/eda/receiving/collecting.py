@@ -124,9 +124,10 @@ class Collecting:
         batch, self._out = self._out, Batch()
         return batch.tokens
 
-    def died(self) -> tuple[list[Any], list[str]]:
+    def died(self, stopped: Optional[Collection[str]] = None) -> tuple[list[Any], list[str]]:
         """The run has ended without a result: its clusters wait again, those that are given up excepted.
 
+        :param stopped: the clusters that this holds for, where the run has done the others; None: all.
         :return: the tokens to be acknowledged, and the clusters that are given up.
         """
         batch, self._out = self._out, Batch()
@@ -134,6 +135,9 @@ class Collecting:
         tokens: list[Any] = []
         given_up: list[str] = []
         for one in batch.clusters:
+            if stopped is not None and one.cluster_id not in stopped:
+                tokens += [] if one.token is None else [one.token]
+                continue
             one.tries += 1
             newer = self._waiting.get(one.cluster_id)
             if one.tries >= self._tries:

@@ -7,14 +7,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.again import Again
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker, Message
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import read_message
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import Collecting
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import Batch, Collecting
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import Directories
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.runs import LOGGER, Runs
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
@@ -25,6 +25,8 @@ __all__ = ["Receiving"]
 _ORPHANS = 0.5
 # What a message's clusters came to.
 _SUCCESS, _FAILURE, _GARBAGE = "success", "failure", "garbage"
+# The kind of failure of clusters that a run did not begin, since it was ended before.
+_STOPPED = "stopped"
 
 
 @dataclass(eq=False)
@@ -53,7 +55,7 @@ class Receiving:
         self._runs = runs
         self._directories = directories
         self._telling = telling
-        self._again = again or Again()
+        self._again = Again() if again is None else again
         self._some = asyncio.Event()
         self._done: list[_Held] = []
         self._some_done = asyncio.Event()
@@ -93,7 +95,7 @@ class Receiving:
         held = _Held(message.token, len(found.events))
         for event in found.events:
             self._telling.event(event.type)
-            self._again.changed(event.cluster_id)
+            self._again.forget(event.cluster_id)
             self._finish(self._collecting.add(event.cluster_id, held, event.traceparent))
         self._telling.waiting(len(self._collecting))
         self._some.set()
@@ -142,19 +144,32 @@ class Receiving:
         self._telling.batch(len(batch.clusters))
         self._telling.waiting(len(self._collecting))
         result = await self._runs.run(batch)
-        if result is None:
-            tokens, given_up = self._collecting.died()
-            failed = set(given_up)
-            if given_up:
-                more = f" and {len(given_up) - 5} more" if len(given_up) > 5 else ""
-                LOGGER.error("given up until there is another event: %s%s", ", ".join(given_up[:5]), more)
+        rows = self._rows(batch, result)
+        stopped = (
+            None if result is None else {one for one, row in rows.items() if row.get("kind") == _STOPPED}
+        )
+        if stopped is None or stopped:
+            tokens, given_up = self._collecting.died(stopped)
         else:
-            tokens = self._collecting.done()
-            failed = {row.get("id") for row in result["clusters"] if row.get("outcome") == "failed"}
-            for row in result["clusters"]:
-                self._again.result(row)
+            tokens, given_up = self._collecting.done(), []
+        failed = {one for one, row in rows.items() if row.get("outcome") == "failed"}
+        failed = (failed - (stopped or set())) | set(given_up)
+        if given_up:
+            more = f" and {len(given_up) - 5} more" if len(given_up) > 5 else ""
+            LOGGER.error("given up until there is another event: %s%s", ", ".join(given_up[:5]), more)
         for one in batch.clusters:
+            if one.cluster_id in given_up or (result is not None and one.cluster_id not in rows):
+                self._again.forget(one.cluster_id)
+            elif one.cluster_id in rows and one.cluster_id not in (stopped or ()):
+                self._again.result(rows[one.cluster_id])
             if one.cluster_id in failed and one.token is not None:
                 one.token.result = _FAILURE
         self._finish(tokens)
         self._telling.waiting(len(self._collecting))
+
+    @staticmethod
+    def _rows(batch: Batch, result: Optional[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+        """What the run says of its clusters, by their ids; of no others."""
+        wanted = set(batch.ids)
+        found = result["clusters"] if result is not None else ()
+        return {row["id"]: row for row in found if isinstance(row.get("id"), str) and row["id"] in wanted}

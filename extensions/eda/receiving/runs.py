@@ -64,8 +64,13 @@ class Runs:
         """Have a playbook run for these clusters; its result, or None where it died or did not begin."""
         begun = time.monotonic()
         directory = await self._directory(batch)
-        await self._put(batch, directory)
-        result = await self._end(directory)
+        try:
+            await self._put(batch, directory)
+            result = await self._end(directory)
+        except BaseException:
+            # Else it would be told as one that goes on for ever.
+            self._telling.run_ended(None, time.monotonic() - begun)
+            raise
         directory.remove()
         self._telling.run_ended(result, time.monotonic() - begun)
         return result

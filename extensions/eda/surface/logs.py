@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The event source's log as seed 003 has it: one JSON object a line.
+"""The event source's log as seed 003 has it: one JSON object a line.  It is about no one cluster.
 
 ansible-rulebook gives the root logger a handler and the level WARNING. Only the loggers below
 ``hyperfleet.pull_secret`` are ours to change: in JSON they get a handler of their own and do not reach its
@@ -20,22 +20,10 @@ from typing import Any, Callable, Optional, TextIO
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 
-__all__ = ["COMPONENT", "FIELDS", "JsonFormatter", "configure"]
+__all__ = ["COMPONENT", "JsonFormatter", "configure"]
 
 COMPONENT = "pullsecret-adapter"
 ROOT = "hyperfleet.pull_secret"
-# What a line may have beside timestamp, level, component and message: given as ``extra``.
-FIELDS = (
-    "cluster_id",
-    "gcp_project",
-    "phase",
-    "operation",
-    "namespace",
-    "secret_name",
-    "version",
-    "duration_ms",
-    "trace_id",
-)
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 _LONGEST = 4000
 
@@ -51,10 +39,6 @@ class JsonFormatter(logging.Formatter):
             "level": _level(record.levelno),
             "component": COMPONENT,
         }
-        for name in FIELDS:
-            value = getattr(record, name, None)
-            if value is not None:
-                line[name] = value if isinstance(value, (bool, int, float)) else str(value)[:_LONGEST]
         try:
             line["message"] = record.getMessage()[:_LONGEST]
         except (TypeError, ValueError):

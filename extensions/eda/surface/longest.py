@@ -46,6 +46,7 @@ class Longest:
         """Something took this long just now."""
         with self._lock:
             values = self._values.setdefault(labels, deque())
+            self._drop_old(values)
             while values and values[-1][1] <= value:
                 values.pop()
             values.append((self._clock(), value))
@@ -57,17 +58,21 @@ class Longest:
     def collect(self) -> Iterable[Metric]:
         """For the registry."""
         family = self._family()
-        oldest = self._clock() - WINDOW
         with self._lock:
             for labels in list(self._values):
                 values = self._values[labels]
-                while values and values[0][0] < oldest:
-                    values.popleft()
+                self._drop_old(values)
                 if values:
                     family.add_metric(labels, values[0][1])
                 else:
                     del self._values[labels]
         return [family]
+
+    def _drop_old(self, values: deque[tuple[float, float]]) -> None:
+        # Also where nobody ever collects.
+        oldest = self._clock() - WINDOW
+        while values and values[0][0] < oldest:
+            values.popleft()
 
     def _family(self) -> GaugeMetricFamily:
         return GaugeMetricFamily(self._name, self._documentation, labels=self._names)

@@ -20,6 +20,16 @@ from tests.integration.adapter.world import FAST, World
 from tests.integration.processes import Ansible, Running
 
 _MANY = 60
+# As ansible-runner does it: a terminal of its own, and no word when that ends.
+_RUNNER = """#!{python}
+import os, pty, signal, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
+while os.read(terminal, 65536):
+    pass
+"""
 
 
 def wait_for(met: Callable[[], object], what: str) -> None:
@@ -38,8 +48,20 @@ def is_free(lock: Path) -> bool:
         return True
 
 
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def started(world: World, ansible: Ansible, run: Path, clusters: list[str], at_work: int) -> Running:
     """A run that is under way: a slow API holds it."""
+    (run / "lock").touch()
     world.kubernetes.faults.add(method="POST", path="*/jobs", delay=0.3, times=None)
     running = ansible.start_playbook(
         "hyperfleet.pull_secret.adapter",
@@ -89,9 +111,8 @@ def test_a_worker_that_is_killed_leaves_no_result_and_no_lock(
 ) -> None:
     clusters = [world.cluster() for _number in range(_MANY)]
     running = started(world, ansible, tmp_path, clusters, 3)
-    children = Path(f"/proc/{running.process.pid}/task/{running.process.pid}/children").read_text().split()
-    for child in children:
-        os.kill(int(child), signal.SIGKILL)
+    for child in children(running.process.pid):
+        os.kill(child, signal.SIGKILL)
     running.process.kill()
     running.wait()
     wait_for(lambda: is_free(tmp_path / "lock"), "the end of the run")
@@ -100,3 +121,43 @@ def test_a_worker_that_is_killed_leaves_no_result_and_no_lock(
     assert {one.outcome for one in world.handle(*clusters)} == {"reported"}
     assert len(world.jobs()) == _MANY
     assert len(world.data_secrets()) == _MANY
+
+
+def test_a_run_whose_log_nobody_reads_any_more_ends(world: World, ansible: Ansible, tmp_path: Path) -> None:
+    """More than a pipe holds: who waits with it would have the lock for ever, and the source would wait."""
+    clusters = [world.cluster() for _number in range(2 * _MANY)]
+    run = tmp_path / "run"
+    run.mkdir()
+    running = started(world, ansible, run, clusters, 1)
+    os.kill(running.process.pid, signal.SIGSTOP)
+    world.kubernetes.faults.clear()
+    wait_for(lambda: len(world.jobs()) == 2 * _MANY, "all jobs, whoever reads the log")
+    running.process.kill()
+    running.wait()
+    wait_for(lambda: is_free(run / "lock"), "the end of the run")
+    document = json.loads((run / "result.json").read_text())
+    assert {entry["outcome"] for entry in document["clusters"]} == {"reported"}
+
+
+def test_a_run_whose_rulebook_was_killed_leaves_no_ansible_playbook(
+    world: World, ansible: Ansible, tmp_path: Path
+) -> None:
+    """ansible-playbook's own thread ends at the first line that nobody reads, and it would wait for ever."""
+    clusters = [world.cluster() for _number in range(2 * _MANY)]
+    run, programs = tmp_path / "run", tmp_path / "bin"
+    run.mkdir()
+    programs.mkdir()
+    (programs / "python").write_text(_RUNNER.format(python=str(ansible.python)))
+    (programs / "python").chmod(0o700)
+    (programs / "ansible-playbook").symlink_to(ansible.python.parent / "ansible-playbook")
+    ansible.python = programs / "python"
+    running = started(world, ansible, run, clusters, 1)
+    begun = children(running.process.pid)
+    begun += [worker for one in begun for worker in children(one)]
+    running.process.kill()
+    running.wait()
+    world.kubernetes.faults.clear()
+    wait_for(lambda: is_free(run / "lock"), "the end of the run")
+    wait_for(lambda: not any(is_alive(one) for one in begun), "the end of ansible-playbook")
+    document = json.loads((run / "result.json").read_text())
+    assert {entry["outcome"] for entry in document["clusters"]} == {"reported"}

@@ -39,6 +39,7 @@ def test_a_batch_leaves_its_log_and_its_result(world: World, ansible: Ansible, t
     ready, unmet = world.cluster(), world.cluster(ready=False)
     run = tmp_path / "run"
     run.mkdir()
+    (run / "lock").touch()
     finished = play(
         world,
         ansible,
@@ -84,6 +85,7 @@ def test_a_cluster_that_cannot_be_reported_fails_the_run_at_its_end(
 ) -> None:
     good, bad = world.cluster(ready=False), world.cluster(ready=False)
     world.hyperfleet.faults.add(method="PUT", path=f"*/{bad}/statuses", status=500)
+    (tmp_path / "lock").touch()
     finished = play(world, ansible, cluster_ids=[good, bad], adapter_run=str(tmp_path))
     assert finished.code == 2, finished.output
     assert world.said(good) == "FFTF PreconditionsNotMet"
@@ -164,6 +166,7 @@ def test_the_module_in_a_process_of_its_own_does_the_same(
 ) -> None:
     """With an environment of its own the task is a module's process."""
     cluster = world.cluster()
+    (tmp_path / "lock").touch()
     arguments = {
         "config": str(world.config()),
         "cluster_ids": [cluster],

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.adapter.world import NAMESPACE, ONE, PROJECT, TRACE, TWO, World, outcomes
+from tests.integration.adapter.world import NAMESPACE, PROJECT, TRACE, TWO, World, outcomes
 from tests.lab.hyperfleet.api import Request
 
 
@@ -246,15 +246,18 @@ def test_a_traceparent_is_in_each_request_of_its_cluster(
 
 
 def test_check_mode_tells_and_writes_nothing(world: World) -> None:
-    fresh, unmet, leaving = world.cluster(), world.cluster(ready=False), world.cluster()
-    world.one(leaving)
-    world.do_the_job(leaving, f"pullsecret-{leaving}-gen1")
-    world.one(leaving)
+    fresh, unmet = world.cluster(), world.cluster(ready=False)
+    leaving, edited = world.cluster(), world.cluster()
+    for cluster in (leaving, edited):
+        world.one(cluster)
+        world.do_the_job(cluster, f"pullsecret-{cluster}-gen1")
+        world.one(cluster)
     world.delete(leaving)
+    world.edit(edited, TWO)
     world.kubernetes.calls.clear()
-    before = {cluster: len(world.reports(cluster)) for cluster in (fresh, unmet, leaving)}
-    handled = world.handle(fresh, unmet, leaving, check_mode=True)
-    assert [one.entry()["state"] for one in handled] == ["created", "unmet", "deleted"]
+    before = {cluster: len(world.reports(cluster)) for cluster in (fresh, unmet, leaving, edited)}
+    handled = world.handle(fresh, unmet, leaving, edited, check_mode=True)
+    assert [one.entry()["state"] for one in handled] == ["created", "unmet", "deleted", "created"]
     assert f"created job pullsecret-{fresh}-gen1" in handled[0].actions
     assert any(action.startswith("deleted projects/") for action in handled[2].actions)
     assert {cluster: len(world.reports(cluster)) for cluster in before} == before
@@ -264,6 +267,5 @@ def test_check_mode_tells_and_writes_nothing(world: World) -> None:
         if call.method != "GET" and "dryRun" not in call.query
     ]
     assert written == []
-    assert world.versions(leaving) == 1
+    assert (world.versions(leaving), world.versions(edited)) == (1, 1)
     assert world.placed(fresh) is None
-    assert ONE != TWO

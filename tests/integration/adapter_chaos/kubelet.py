@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,12 +92,26 @@ class Kubelet:
             # One that nobody runs any more, or never did.
             if pod["metadata"].get("deletionTimestamp") and pod["metadata"]["uid"] not in self._pods:
                 self._forget(pod["metadata"]["name"])
-        for job in world.listed("/apis/batch/v1", "jobs"):
+        jobs = world.listed("/apis/batch/v1", "jobs")
+        self._collect(pods.values(), {job["metadata"]["uid"]: job for job in jobs})
+        for job in jobs:
             ended = any(
                 one["type"] in ("Complete", "Failed") for one in job["status"].get("conditions") or ()
             )
             if not ended and not job["metadata"].get("deletionTimestamp"):
                 self._start(job["metadata"]["name"])
+
+    def _collect(self, pods: Iterable[dict[str, Any]], jobs: dict[str, dict[str, Any]]) -> None:
+        """Delete pods that were made while their Job went, as the garbage collector does: it would stay.
+
+        The stand-in does so with those that are there when the Job is deleted.
+        """
+        for pod in pods:
+            metadata = pod["metadata"]
+            owners = [jobs.get(owner["uid"]) for owner in metadata.get("ownerReferences") or ()]
+            going = [owner is None or "deletionTimestamp" in owner["metadata"] for owner in owners]
+            if all(going) and "deletionTimestamp" not in metadata:
+                self.world.request("DELETE", f"{_PODS}/{metadata['name']}", {}, "application/json")
 
     def _start(self, job: str) -> None:
         pod = self.world.playing.begin(job)

@@ -153,12 +153,15 @@ def be_run(event: dict[str, Any], config: str, ended: str) -> None:
 
 def _look_around(ended: Path, clusters: list[str]) -> None:
     """Note it where another run that is at work has one of these clusters."""
+    # First our own: of two that begin at once, one sees the other.
+    ended.with_suffix(".begun").write_text(json.dumps([os.getpid(), clusters]))
     for other in ended.parent.glob("*.begun"):
+        if other.stem == ended.stem:
+            continue
         pid, theirs = json.loads(other.read_text() or "[0, []]")
         at_work = pid and Path(f"/proc/{pid}").exists() and not other.with_suffix("").exists()
         if at_work and set(theirs) & set(clusters):
             ended.with_suffix(".twice").write_text(" ".join(sorted(set(theirs) & set(clusters))))
-    ended.with_suffix(".begun").write_text(json.dumps([os.getpid(), clusters]))
 
 
 class Broker:
@@ -295,6 +298,14 @@ class Parts:
             reader.join(10)
         found = [f"source {one.pid} is left" for one in self._sources if one.is_alive()]
         return found + self.runs() + left_directories(self.runs_directory)
+
+    def begun(self) -> int:
+        """Runs that have begun their work so far."""
+        return len(list(self._ledger.glob("*.begun")))
+
+    def ended(self) -> int:
+        """Runs that have done it."""
+        return len([path for path in self._ledger.iterdir() if not path.suffix])
 
     def broken(self) -> list[str]:
         """Promises that were broken meanwhile."""

@@ -20,6 +20,7 @@ import aio_pika
 
 from tests.integration.adapter_chaos.invariants import left_directories
 from tests.integration.adapter_chaos.kubelet import Kubelet
+from tests.integration.adapter_chaos.watching import Overlaps
 from tests.integration.eda.rulebook import prepare
 from tests.integration.receiving.source import cloud_event
 from tests.integration.receiving.test_rabbitmq import Sentinel
@@ -51,19 +52,27 @@ class Real:
             adapter_tries=str(_TRIES),
         )
         self._process: subprocess.Popen[bytes] | None = None
+        self._overlaps = Overlaps(self.runs_directory)
+        # What could not be published; None while the broker is there.
+        self._unsent: list[str] | None = None
 
     def __enter__(self) -> Real:
+        self._overlaps.__enter__()
         self._start()
         asyncio.run(self._sentinel.listens())
         return self
 
     def __exit__(self, *_unused: object) -> None:
         self.stop(1.0)
+        self._overlaps.__exit__()
 
     # -- what a story does --------------------------------------------------------------------------
 
     def publish(self, cluster_ids: Sequence[str]) -> None:
         """Until the broker takes it, as the sentinel does."""
+        if self._unsent is not None:
+            self._unsent += cluster_ids
+            return
         bodies = [cloud_event(cluster_id) for cluster_id in cluster_ids]
         for _try in range(60):
             try:
@@ -97,6 +106,8 @@ class Real:
         self.killed["runs"] += bool(found)
 
     def restart_broker(self) -> None:
+        if self._unsent is not None:
+            return
         if self._random.random() < 0.5:
             self._broker.kill()
         else:
@@ -104,6 +115,18 @@ class Real:
         self.killed["brokers"] += 1
         time.sleep(self._random.uniform(0.0, 2.0))
         self._broker.up()
+
+    def broker_down(self) -> None:
+        """It crashes, and is not started again until ``broker_up``."""
+        self._unsent = []
+        self._broker.kill()
+        self.killed["brokers"] += 1
+
+    def broker_up(self) -> None:
+        """It is there again, and the sentinel publishes what it could not."""
+        self._broker.up()
+        unsent, self._unsent = self._unsent or [], None
+        self.publish(unsent)
 
     def kill_pod(self) -> None:
         self._kubelet.kill(self._random.randrange(100))
@@ -124,6 +147,11 @@ class Real:
     def runs(self) -> list[str]:
         """Playbooks that go on."""
         return [f"run {pid} goes on: {_age(pid)} s" for pid in self._playbooks()]
+
+    def broken(self) -> list[str]:
+        """Promises that were broken meanwhile."""
+        assert self._overlaps.seen, "no run was seen at work"
+        return self._overlaps.found
 
     @property
     def text(self) -> str:

@@ -36,11 +36,17 @@ def world(
     return ChaosWorld(hyperfleet, kubernetes, secret_manager, tmp_path)
 
 
-def until_right(story: Story, look: Callable[[], list[str]], seconds: float) -> None:
-    """Wait until there is nothing that ``look`` finds wrong."""
+def until_right(
+    story: Story,
+    look: Callable[[], list[str]],
+    seconds: float,
+    more: Callable[[], list[str]] = list,
+) -> None:
+    """Wait until there is nothing that ``look`` finds wrong; ``more`` is for who reads a failure."""
     deadline = time.monotonic() + seconds
     while found := look():
-        assert time.monotonic() < deadline, "\n".join([*found, str(story), *story.machine.trouble()[-3:]])
+        if time.monotonic() >= deadline:
+            raise AssertionError("\n".join([*found, *more(), str(story), *story.machine.trouble()[-3:]]))
         time.sleep(0.1)
 
 

@@ -45,3 +45,14 @@ def test_a_run_that_was_given_up_while_it_waited_does_nothing(tmp_path: Path) ->
         ):
             raise AssertionError("it works in a directory that nobody reads")
         timer.join()
+
+
+def test_a_run_that_was_given_up_before_it_began_makes_nothing_anew(tmp_path: Path) -> None:
+    """The directory is being removed: a file that is made in it now would keep it for ever."""
+    for directory in (tmp_path, tmp_path / "gone"):
+        with (
+            pytest.raises(ConfigurationError, match="was given up"),
+            hyperfleet_adapter._locked(str(directory)),
+        ):
+            raise AssertionError("it works in a directory that nobody reads")
+    assert list(tmp_path.iterdir()) == []

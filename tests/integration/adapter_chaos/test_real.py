@@ -14,6 +14,7 @@ import pytest
 
 from tests.integration.adapter_chaos.invariants import unheard, wrong
 from tests.integration.adapter_chaos.kubelet import Kubelet
+from tests.integration.adapter_chaos.outages import LEAST, outages
 from tests.integration.adapter_chaos.real import Real
 from tests.integration.adapter_chaos.story import Story
 from tests.integration.adapter_chaos.test_fast import SEED, until_right
@@ -43,7 +44,10 @@ def world(
 def test_at_the_end_all_is_right(
     world: ChaosWorld, broker: RabbitMQ, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """First kills alone, where one event is enough; then faults, too, and the sentinel's second word."""
+    """First kills alone, where one event is enough; then the API and the broker are away for minutes, too.
+
+    Meanwhile other things fail, and the sentinel says it again.
+    """
     sentinel = Sentinel(broker)
     (tmp_path / "url").write_text(broker.url)
     world.spec = {
@@ -63,19 +67,24 @@ def test_at_the_end_all_is_right(
         story = Story(world, real, SEED)
         begun = time.monotonic()
         world.hyperfleet.faults.add(method="PUT", path="*/statuses", delay=0.5)
-        story.go_on(50, faults=False, pause=1.0)
+        story.go_on(30, faults=False, pause=1.0)
         story.calm()
-        until_right(story, lambda: unheard(world, story) + real.left(), 60)
+        until_right(story, lambda: unheard(world, story) + real.left(), 60, real.runs)
         first = time.monotonic() - begun
-        story.go_on(65, faults=True, pause=1.0)
+        away = outages(story, real, pause=1.0)
         story.calm()
         story.last()
-        until_right(story, lambda: wrong(world, story) + real.left() + real.runs(), 90)
-        assert real.stop() == [], str(story)
+        right = time.monotonic()
+        until_right(story, lambda: wrong(world, story) + real.left() + real.runs(), 90, real.runs)
+        right = time.monotonic() - right
+        assert min(away.api, away.broker) >= LEAST, away
+        assert min(away.answers) > 0, away
+        assert real.stop() + real.broken() == [], str(story)
         assert kubelet.running() == []
     with capsys.disabled():
         print(
             f"\nchaos, seed {SEED}: {len(story.did)} steps, {len(story.clusters)} clusters, "
             f"killed {real.killed}, {kubelet.started} programs of Jobs; without faults {first:.0f} s, "
-            f"all {time.monotonic() - begun:.0f} s"
+            f"without the API {away.api:.0f} s (500, too late, 409: {away.answers} requests), without the "
+            f"broker {away.broker:.0f} s, then right in {right:.0f} s; all {time.monotonic() - begun:.0f} s"
         )

@@ -103,6 +103,7 @@ class Engine:
             with (directory / "lock").open("r+b") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 self.at_work.update(clusters)
+                await self._notify()
                 # Longer than the source needs to see it.
                 await (self.go.wait() if kind == "hold" else asyncio.sleep(0.2 if kind == "end" else 1.0))
                 if kind != "die":

@@ -86,14 +86,17 @@ def test_garbage_is_taken_and_blocks_nothing(tmp_path: Path, caplog: pytest.LogC
 
     async def scenario() -> None:
         async with webhook(tmp_path) as (engine, post):
-            for body in (b"", b"[", b'{"data": {"id": "../x"}}', b" " * (LARGEST + 1), b'"s3cret-garbage"'):
+            for body in (b"", b"[", b'{"data": {"id": "../x"}}', b'"s3cret-garbage"'):
                 assert await post(body) == 202
+            assert await post(b" " * (LARGEST + 1)) == 413
             assert await post(cloud_event("cls-1")) == 202
             await engine.until(lambda engine: engine.ended == 1)
             assert engine.clusters == ["cls-1"]
+            assert engine.told.words.count("too_large") == 1
 
     asyncio.run(scenario())
-    assert caplog.text.count("a message of no use was acknowledged") >= 5
+    assert caplog.text.count("a message of no use was acknowledged") >= 4
+    assert caplog.text.count("a message of no use was refused: too_large") == 1
     assert "s3cret-garbage" not in caplog.text
 
 
@@ -141,6 +144,114 @@ def test_who_holds_as_much_as_it_may_says_so_and_has_room_after_the_run(tmp_path
                     break
                 await asyncio.sleep(0.05)
             assert answer == 202
+
+    asyncio.run(scenario())
+
+
+async def send(post: Poster, head: str, length: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A request's head, and nothing of its body."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(post.url.split(":")[2].split("/")[0]))
+    writer.write(
+        f"POST /events HTTP/1.1\r\nHost: x\r\n{head}Content-Length: {length}\r\n\r\n".encode("ascii")
+    )
+    await writer.drain()
+    return reader, writer
+
+
+async def answer(reader: asyncio.StreamReader) -> int:
+    async with asyncio.timeout(20):
+        return int((await reader.readline()).split()[1])
+
+
+@pytest.mark.parametrize("expect", ["", "Expect: 100-continue\r\n"])
+def test_a_request_is_refused_by_its_head(tmp_path: Path, expect: str) -> None:
+    """Nobody sends a body here: whoever waited for it would not answer."""
+    (tmp_path / "token").write_text("the-token")
+    allowed = f"Authorization: Bearer the-token\r\n{expect}"
+
+    async def scenario() -> None:
+        engine = Engine(lambda _number: "hold")
+        token = {"tokenFile": str(tmp_path / "token"), "prefetch": 1}
+        async with webhook(tmp_path, engine, token) as (_engine, post):
+            writers = []
+            for head, length, code in (
+                (expect, LARGEST + 1, 401),
+                (f"Authorization: Bearer other\r\n{expect}", 10, 401),
+                (allowed, LARGEST + 1, 413),
+            ):
+                reader, writer = await send(post, head, length)
+                assert await answer(reader) == code
+                writers.append(writer)
+            assert engine.told.words == ["too_large"]
+            assert await post(cloud_event("cls-1"), authorization="Bearer the-token") == 202
+            reader, writer = await send(post, allowed, 10)
+            assert await answer(reader) == 503
+            for one in (*writers, writer):
+                one.close()
+            engine.go.set()
+            await engine.until(lambda engine: engine.ended == 1)
+
+    asyncio.run(scenario())
+
+
+def test_a_body_that_is_on_its_way_has_its_place(tmp_path: Path) -> None:
+    """Else as many as like could be in memory at once."""
+
+    async def scenario() -> None:
+        async with webhook(tmp_path, broker={"prefetch": 2}) as (engine, post):
+            body = cloud_event("cls-1")
+            (reader, writer), (_other, gone) = [await send(post, "", len(body)) for _number in range(2)]
+
+            async def refused() -> bool:
+                return await post(cloud_event("cls-2")) == 503
+
+            while not await refused():
+                await asyncio.sleep(0.02)
+            # Whoever breaks off leaves its place to others.
+            gone.close()
+            while await refused():
+                await asyncio.sleep(0.02)
+            writer.write(body)
+            assert await answer(reader) == 202
+            writer.close()
+            await engine.until(lambda engine: {"cls-1", "cls-2"} <= set(engine.clusters))
+
+    asyncio.run(scenario())
+
+
+def test_a_list_of_thousands_is_taken_whole(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with webhook(tmp_path) as (engine, post):
+            body = json.dumps([{"data": {"id": f"cls-{number}"}} for number in range(2500)]).encode()
+            assert await post(body) == 202
+            await engine.until(lambda engine: len(engine.clusters) == 2500)
+            assert engine.told.events == 2500
+            assert [len(batch) for batch in engine.batches] == [1000, 1000, 500]
+            await until(lambda: engine.told.done["success"] == 1)
+
+    asyncio.run(scenario())
+
+
+def test_who_was_not_begun_by_a_run_that_was_ended_is_in_the_next(tmp_path: Path) -> None:
+    """Its message is held until a run has looked at it."""
+
+    async def scenario() -> None:
+        engine = Engine()
+
+        def rows(cluster: str) -> dict[str, Any]:
+            if cluster == "cls-2" and not engine.told.done:
+                return {**reported(cluster), "outcome": "failed", "kind": "stopped", "again": 2.0}
+            return reported(cluster)
+
+        engine.rows = rows
+        async with webhook(tmp_path, engine, batch={"size": 2, "window": 30}) as (_engine, post):
+            assert [await post(cloud_event(f"cls-{one}")) for one in (1, 2)] == [202, 202]
+            await engine.until(lambda engine: engine.ended == 1)
+            # Not of the one that was not begun, which has its window behind it.
+            await until(lambda: engine.told.done["success"] == 1)
+            await engine.until(lambda engine: engine.ended == 2)
+            assert engine.batches == [["cls-1", "cls-2"], ["cls-2"]]
+            await until(lambda: engine.told.done == {"success": 2})
 
     asyncio.run(scenario())
 

@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 
 import pytest
 
@@ -20,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     NotFound,
     Unavailable,
 )
+from tests.tools.env import ROOT
 
 TOLD = conditions.waiting(Subject("cls-1", "pullsecret", 3), Wait(("dns",)))
 TRACE = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"
@@ -104,6 +107,32 @@ def test_the_log_has_seed_003s_fields() -> None:
         assert entry["trace_id"] == "a" * 32
         assert (entry["cluster_id"], entry["gcp_project"]) == ("cls-1", "p-1")
     assert (last["level"], last["duration_ms"], last["outcome"]) == ("warn", 7, "discarded")
+
+
+def test_the_log_says_where_the_pull_secret_is_and_why_not() -> None:
+    data = {
+        "gcp_secret": "projects/p-1/secrets/hyperfleet-cls-1-pull-secret",
+        "management_secret": {"namespace": "clusters-cls-1", "name": "cls-1-pull-secret"},
+        "secret_version": "4",
+    }
+    told = replace(TOLD, report=replace(TOLD.report, data=data))
+    (line,) = results.log_entries(Handled("cls-1", results.REPORTED, 3, told=told))
+    assert (line["namespace"], line["secret_name"], line["version"]) == (
+        "clusters-cls-1",
+        "hyperfleet-cls-1-pull-secret",
+        "4",
+    )
+    failed = Handled("cls-1", results.NOT_DONE, 3, told=TOLD, kind="unavailable", message="no answer")
+    (line,) = results.log_entries(failed)
+    assert (line["error"], line["namespace"], line["version"]) == ("unavailable", None, None)
+
+
+def test_the_page_names_the_fields_of_the_log() -> None:
+    page = (ROOT / "docs" / "monitoring.md").read_text()
+    (said,) = re.findall(r"^Fields beside .*?: (.*?)\.", page, re.MULTILINE | re.DOTALL)
+    one = Handled("cls-1", results.NOT_DONE, 3, TRACE, TOLD, "unavailable", actions=("created secret x",))
+    fields = {name for entry in results.log_entries(one) for name in entry}
+    assert set(re.findall(r"`(\w+)`", said)) == fields - {"timestamp", "level", "component", "message"}
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_a_list_of_events_is_a_batch_of_which_each_counts_for_itself() -> None:
         (b"\xff\xfe\x00", "not_json"),
         (b"[" * 100_000, "not_json"),
         (b" " * (LARGEST + 1), "too_large"),
-        (b"[" + b"7," * MOST + b"7]", "too_large"),
+        (b"[" + b"7," * MOST + b"7]", "too_many"),
         (b"7", "not_an_event"),
         (b"[]", "not_an_event"),
         # The id of an event without data, which is no cluster's.

@@ -100,6 +100,19 @@ def test_a_run_that_died_is_tried_again_with_growing_pauses_and_then_given_up() 
     assert collecting.died() == ([], [])
 
 
+def test_of_a_run_that_was_stopped_who_was_not_begun_waits_again() -> None:
+    collecting, clock = make(window=0, tries=2)
+    collecting.add("cls-1", 1)
+    collecting.add("cls-2", 2)
+    assert collecting.take().ids == ["cls-1", "cls-2"]
+    assert collecting.died({"cls-2"}) == ([1], [])
+    assert collecting.held() == [2]
+    clock.now += 1
+    assert collecting.take().ids == ["cls-2"]
+    assert collecting.died({"cls-2"}) == ([2], ["cls-2"])
+    assert collecting.held() == []
+
+
 def test_while_one_pauses_others_do_not_wait_for_it() -> None:
     collecting, _clock = make(window=0)
     collecting.add("cls-1", 1)
@@ -257,7 +270,7 @@ def test_what_a_look_finds_new_begins_anew_and_so_does_an_event() -> None:
     again.result(row(reason="ImagePullFailed", again=3.0))
     assert again.next() == 3.0
     assert pauses(again, clock, 2, reason="ImagePullFailed", again=3.0) == [3.0, 6.0]
-    again.changed("cls-1")
+    again.forget("cls-1")
     assert again.next() is None
     again.result(row(reason="ImagePullFailed", again=3.0))
     assert again.next() == 3.0

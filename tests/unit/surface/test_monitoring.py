@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import pytest
 from prometheus_client import Metric
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import logs
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
 from tests.integration.surface import monitoring
 from tests.tools.env import ROOT
@@ -139,8 +138,3 @@ def test_the_dashboard_can_be_laid_out() -> None:
         "namespace",
         "job",
     }
-
-
-def test_the_page_names_the_fields_of_the_log() -> None:
-    (said,) = re.findall(r"^Fields beside .*?: (.*?)\.", PAGE, re.MULTILINE | re.DOTALL)
-    assert re.findall(r"`(\w+)`", said) == [*logs.FIELDS, "error"]

@@ -83,6 +83,8 @@ class PubSub(Broker):
 
     async def run(self, take: Take, telling: Telling) -> None:
         """See ``Broker``."""
+        # What another receiving held, that is no more, nobody acknowledges: it is delivered again.
+        self._held.clear()
         await reconnecting(lambda connected: self._session(take, connected), self._explain, telling)
 
     async def acknowledge(self, tokens: Sequence[Any]) -> int:

@@ -5,7 +5,9 @@
 """Events by HTTP: a small server that whoever has events posts them to.
 
 It answers 202 once the event is in the collection, and keeps it in memory: what a kill takes with it has to
-be posted again, as the sentinel does. What holds as much as it may answers 503.
+be posted again, as the sentinel does. Whether a request may be taken at all is decided by its head, before
+anything of its body is read: 401 without the token, 413 for what is too long, 503 where as much is held as
+may be.
 """
 
 from __future__ import annotations
@@ -38,6 +40,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import TokenFile
 
 __all__ = ["Webhook"]
+
+# Bodies that are read at once, and seconds in which one has to be there.
+_BODIES = 16
+_READ = 30.0
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,9 @@ class Webhook(Broker):
 
     async def run(self, take: Take, telling: Telling) -> None:
         """See ``Broker``."""
-        await reconnecting(lambda connected: self._session(take, connected), self._explain, telling)
+        # What another receiving held, that is no more, nobody acknowledges.
+        self._held.clear()
+        await reconnecting(lambda connected: self._session(take, connected, telling), self._explain, telling)
 
     async def acknowledge(self, tokens: Sequence[Any]) -> int:
         """Room for as many more."""
@@ -97,16 +105,30 @@ class Webhook(Broker):
         why = getattr(error, "strerror", None) or type(error).__name__
         return f"the webhook at {self.host}:{self.port}: {why}"
 
-    async def _session(self, take: Take, connected: Callable[[], None]) -> None:
-        async def posted(request: Any) -> Any:
-            return await self._posted(request, take)
+    async def _session(self, take: Take, connected: Callable[[], None], telling: Telling) -> None:
+        web = self._library
+        # Bodies are read some at a time: as many as are held could not be in memory at once.
+        reading = asyncio.Semaphore(_BODIES)
 
-        application = self._library.Application(client_max_size=LARGEST)
-        application.router.add_post(self.path, posted)
-        runner = self._library.AppRunner(application, access_log=None)
+        async def expected(request: Any) -> Any:
+            """Whoever asks before it sends a body."""
+            if request.headers.get("Expect", "").lower() != "100-continue":
+                raise web.HTTPExpectationFailed
+            refusal = self._refusal(request, telling)
+            if refusal is None:
+                await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            return refusal
+
+        async def posted(request: Any) -> Any:
+            refusal = self._refusal(request, telling)
+            return refusal if refusal is not None else await self._posted(request, take, telling, reading)
+
+        application = web.Application(client_max_size=LARGEST)
+        application.router.add_post(self.path, posted, expect_handler=expected)
+        runner = web.AppRunner(application, access_log=None)
         await runner.setup()
         try:
-            site = self._library.TCPSite(runner, self.host or None, self.port)
+            site = web.TCPSite(runner, self.host or None, self.port)
             await site.start()
             self.addresses[:] = [
                 f"http://{host}:{port}{self.path}" for host, port, *_more in runner.addresses
@@ -117,20 +139,40 @@ class Webhook(Broker):
         finally:
             await runner.cleanup()
 
-    async def _posted(self, request: Any, take: Take) -> Any:
+    def _refusal(self, request: Any, telling: Telling) -> Any:
+        """The answer to a request whose body is not read; None where it is."""
         if self.token is not None and not _is_allowed(request, self.token):
             return _answer(self._library, 401, "unauthorized")
+        if (request.content_length or 0) > LARGEST:
+            return self._too_large(telling)
         if len(self._held) >= self.prefetch:
             return _answer(self._library, 503, "busy", {"Retry-After": "1"})
-        try:
-            body = await request.read()
-        except self._library.HTTPRequestEntityTooLarge:
-            # Counted as any other garbage.
-            body = b" " * (LARGEST + 1)
+        return None
+
+    async def _posted(self, request: Any, take: Take, telling: Telling, reading: asyncio.Semaphore) -> Any:
         token = next(self._numbers)
+        # From here on, so that many that come at once are not all taken.
         self._held.add(token)
-        take(Message(body, request.headers, token))
+        taken = False
+        try:
+            async with asyncio.timeout(_READ), reading:
+                body = await request.read()
+            take(Message(body, request.headers, token))
+            taken = True
+        except self._library.HTTPRequestEntityTooLarge:
+            return self._too_large(telling)
+        except TimeoutError:
+            return _answer(self._library, 408, "too slow")
+        finally:
+            if not taken:
+                self._held.discard(token)
         return _answer(self._library, 202, "accepted")
+
+    def _too_large(self, telling: Telling) -> Any:
+        """Counted as any other garbage."""
+        telling.garbage("too_large")
+        LOGGER.warning("a message of no use was refused: too_large")
+        return _answer(self._library, 413, "too large")
 
 
 def _listen(value: Any) -> tuple[str, str]:

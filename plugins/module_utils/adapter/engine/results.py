@@ -200,6 +200,7 @@ def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
     for action in one.actions:
         yield {**known, "phase": "apply", **_operation(action), "message": action}
     told = one.told
+    said: dict[str, Any]
     if one.outcome == GONE:
         message = one.message or "The cluster is gone: nothing to report"
         said = {"operation": "get-cluster", "message": message}
@@ -208,11 +209,12 @@ def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
             "level": "error",
             "operation": "report-status" if told is not None else "get-cluster",
             "message": one.message,
+            "error": one.kind,
         }
     else:
         said = {"level": _level(one), "operation": "report-status", "message": _sentence(one)}
     if told is not None:
-        said = {**said, "state": told.state, "reason": told.reason}
+        said = {**said, "state": told.state, "reason": told.reason, **_places(told.report.data)}
     yield {**known, "phase": "report", **said, "outcome": one.outcome, "duration_ms": one.duration}
 
 
@@ -235,6 +237,16 @@ def _operation(action: str) -> dict[str, str]:
         return {"operation": "apply"}
     verb, kind, name = found.groups()
     return {"operation": f"{verb}-{kind}", **({"secret_name": name} if kind == "secret" else {})}
+
+
+def _places(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the pull secret is, as far as the report says it: seed 003's names of it."""
+    stored, placed = data.get("gcp_secret"), data.get("management_secret")
+    return {
+        "namespace": placed.get("namespace") if isinstance(placed, Mapping) else None,
+        "secret_name": stored.rpartition("/")[2] if isinstance(stored, str) else None,
+        "version": data.get("secret_version") or None,
+    }
 
 
 def _needs_a_look(one: Handled) -> bool:

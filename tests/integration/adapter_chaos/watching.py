@@ -1,0 +1,65 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether two runs have one cluster at once, as the system's table of locks shows it: nobody is disturbed."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["Overlaps"]
+
+_LOOK = 0.05
+
+
+class Overlaps:
+    """Looks at all runs' directories until its end.
+
+    :param base: the directory of them; it need not be there yet.
+    """
+
+    def __init__(self, base: Path) -> None:
+        self.found: list[str] = []
+        # Runs that were seen at work.
+        self.seen: set[Path] = set()
+        self._base = base
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+
+    def __enter__(self) -> Overlaps:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_unused: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while not self._stop.wait(_LOOK):
+            working = self._working()
+            self.seen |= set(working)
+            taken: dict[str, Path] = {}
+            for path, clusters in working.items():
+                for cluster in clusters:
+                    other = taken.setdefault(cluster, path)
+                    if other != path:
+                        word = f"{cluster}: in two runs at once, {other} and {path}"
+                        self.found += [] if word in self.found else [word]
+
+    def _working(self) -> dict[Path, list[str]]:
+        """By directory of a run that holds its lock, the clusters of it."""
+        directories = {}
+        for lock in self._base.glob("*/*/lock"):
+            with suppress(OSError, ValueError):
+                clusters = json.loads((lock.parent / "run.json").read_text())["clusters"]
+                directories[lock.stat().st_ino] = (lock.parent, clusters)
+        held = set()
+        for line in Path("/proc/locks").read_text().splitlines():
+            words = line.split()
+            if words[1:4] == ["FLOCK", "ADVISORY", "WRITE"]:
+                held.add(int(words[5].split(":")[2]))
+        return {path: clusters for inode, (path, clusters) in directories.items() if inode in held}

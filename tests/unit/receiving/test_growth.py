@@ -1,0 +1,128 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a process that lives for weeks keeps of clusters that came, went, or were given up: nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.again import Again
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker, Message
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.webhook import Webhook
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import Batch, Collecting
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import Directories
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.receiving import Receiving
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.runs import Runs
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.longest import WINDOW, Longest
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
+
+_RUNNING = {"generation": 1, "outcome": "reported", "state": "running", "reason": "JobRunning", "again": 0.5}
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Script:
+    """Runs whose results are given."""
+
+    def __init__(self, results: Sequence[Mapping[str, Any] | None]) -> None:
+        self.results = list(results)
+
+    async def run(self, batch: Batch) -> Mapping[str, Any] | None:
+        return self.results.pop(0)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        # It is given up.
+        None,
+        # Nothing is said of it, and something of one that nobody asked for.
+        {"clusters": [{"id": "cls-9", **_RUNNING}]},
+    ],
+)
+def test_a_cluster_of_which_nobody_says_more_is_not_kept(
+    tmp_path: Path, last: Mapping[str, Any] | None
+) -> None:
+    clock = Clock()
+    again = Again(clock=clock)
+    collecting = Collecting(10, 0.0, tries=1, clock=clock)
+    runs = Script([{"clusters": [{"id": "cls-1", **_RUNNING}]}, last])
+    directories = Directories(tmp_path / "runs")
+    directories.open()
+    receiving = Receiving(cast(Broker, None), collecting, cast(Runs, runs), directories, Telling(), again)
+
+    async def scenario() -> None:
+        receiving.take(Message(b'{"data": {"id": "cls-1"}}', {}, 1))
+        await receiving._one()
+        assert len(again) == 1
+        clock.now += 1
+        for cluster in again.due():
+            collecting.add(cluster)
+        await receiving._one()
+
+    asyncio.run(scenario())
+    directories.close()
+    assert (len(again), len(collecting), runs.results) == (0, 0, [])
+
+
+def test_a_receiving_that_begins_anew_has_room() -> None:
+    """What the one before it held is acknowledged by nobody."""
+    webhook = Webhook.validate({"listen": "127.0.0.1:0", "prefetch": 2}, 2)
+    webhook._held.update({1, 2})
+
+    async def scenario() -> None:
+        task = asyncio.create_task(webhook.run(lambda _message: None, Telling()))
+        while not webhook.addresses:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(scenario())
+    assert webhook._held == set()
+
+
+def test_a_run_that_is_no_longer_waited_for_does_not_hang_for_ever(tmp_path: Path) -> None:
+    """Its receiving began anew: the probe would say so until the process ends."""
+    surface = Surface()
+    directories = Directories(tmp_path / "runs")
+    directories.open()
+
+    class Queue:
+        async def put(self, item: Any) -> None:
+            surface.run_started()
+
+    runs = Runs(Queue(), directories, cast(Telling, surface), start=60.0, busy=lambda: False)
+
+    async def scenario() -> None:
+        task = asyncio.create_task(runs.run(Batch()))
+        while not surface.state.begun:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(scenario())
+    directories.close()
+    assert surface.state.begun == []
+
+
+def test_durations_that_nobody_collects_are_not_kept() -> None:
+    clock = Clock()
+    longest = Longest("a_name", "what it is", ["result"], clock)
+    for number in range(5000):
+        # Each is smaller than the one before, so that none hides another.
+        longest.add(("success",), 100_000.0 - number)
+        clock.now += 1
+    assert len(longest._values["success",]) <= WINDOW + 1

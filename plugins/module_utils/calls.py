@@ -62,7 +62,7 @@ class Calls:
         with self._lock:
             key = api, operation, status
             before, took = self._counted.get(key, (0, 0.0))
-            self._counted[key] = before + count, max(0.0, took + seconds)
+            self._counted[key] = before + count, took + seconds
 
     def merge(self, other: Calls, sign: int = 1) -> None:
         """Count what another counted; with -1 take it back."""
@@ -76,7 +76,12 @@ class Calls:
         with self._lock:
             counted = sorted(self._counted.items())
         return [
-            {"operation": operation, "status_code": status, "count": count, "seconds": round(seconds, 4)}
+            {
+                "operation": operation,
+                "status_code": status,
+                "count": count,
+                "seconds": max(0.0, round(seconds, 4)),
+            }
             for (asked, operation, status), (count, seconds) in counted
             if asked == api and count > 0
         ]

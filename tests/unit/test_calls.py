@@ -75,3 +75,18 @@ def test_no_call_is_lost_between_threads() -> None:
     for thread in threads:
         thread.join()
     assert calls.of(Calls.GCP)[0]["count"] == 4000
+
+
+def test_what_was_taken_back_before_is_taken_back() -> None:
+    """What one run of several asked: the others' are taken back first, and all is counted after it."""
+    before, after = Calls(), Calls()
+    before.add(Calls.GCP, "get_secret", "200", 3, 6.0)
+    after.merge(before)
+    after.add(Calls.GCP, "get_secret", "200", 1, 0.5)
+    run = Calls()
+    run.merge(before, -1)
+    assert run.of(Calls.GCP) == []
+    run.merge(after)
+    assert [(entry["count"], entry["seconds"]) for entry in run.of(Calls.GCP)] == [(1, 0.5)]
+    run.add(Calls.GCP, "get_secret", "200", 0, -0.6)
+    assert run.of(Calls.GCP)[0]["seconds"] == 0.0, "each of many sums is rounded on its way"

@@ -98,6 +98,30 @@ def refused_in_its_namespace(world: World) -> str:
     return cluster
 
 
+def test_a_place_that_is_not_allowed_keeps_no_cluster_from_going(world: World) -> None:
+    """Placement points there now, nothing can have been made there, and we have no rights there."""
+    cluster = made(world)
+    world.spec = {"placement": {"allowedNamespaces": ["clusters-*"]}}
+    world.say(cluster, "placement", "True", {"namespace": "kube-system"})
+    secret = f"/api/v1/namespaces/kube-system/secrets/{cluster}-pull-secret"
+    world.kubernetes.faults.add(method="GET", path=secret, status=403)
+    assert world.one(cluster).entry()["reason"] == "NamespaceNotAllowed"
+    world.delete(cluster)
+    handled = world.one(cluster)
+    assert handled.entry()["state"] == "deleted", handled.detail()
+    assert world.is_gone(cluster)
+    assert (world.versions(cluster), managed(world, cluster)) == (0, False)
+
+
+def test_what_was_made_before_it_was_not_allowed_is_not_said_to_be_gone(world: World) -> None:
+    cluster = refused_in_its_namespace(world)
+    world.spec = {"placement": {"allowedNamespaces": ["elsewhere"]}}
+    assert world.one(cluster).entry()["state"] == "deleting"
+    world.kubernetes.faults.clear()
+    assert world.one(cluster).entry()["state"] == "deleted"
+    assert not managed(world, cluster)
+
+
 def test_who_may_not_look_does_not_say_that_it_is_gone(world: World) -> None:
     cluster = refused_in_its_namespace(world)
     handled = world.one(cluster)

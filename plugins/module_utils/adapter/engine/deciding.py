@@ -91,11 +91,13 @@ class Remove:
     :param secrets: in Secret Manager, as (project, secret).
     :param placed: in the management cluster.
     :param made: whether our last status says that something was made.
+    :param barred: of ``placed``, where nothing may be made, and no status of ours says that anything was.
     """
 
     secrets: tuple[tuple[str, str], ...]
     placed: tuple[Place, ...]
     made: bool
+    barred: tuple[Place, ...] = ()
 
 
 Decision = Union[Wait, Apply, Refuse, Remove]
@@ -119,7 +121,7 @@ def decide(
     """
     cluster_id = str(cluster.get("id"))
     if cluster.get("deleted_time"):
-        return _removal(cluster_id, cluster, statuses, own)
+        return _removal(cluster_id, cluster, statuses, own, allows)
     missing = list(unmet())
     project, namespace = _project(cluster), _namespace(cluster, statuses)
     if project is None:
@@ -200,10 +202,12 @@ def _removal(
     cluster: Mapping[str, Any],
     statuses: Mapping[str, AdapterStatus],
     own: Optional[AdapterStatus],
+    allows: Callable[[str], bool],
 ) -> Remove:
     """What our last status names comes first: the spec and the placement may have changed since."""
     secrets, placed = named(own.data if own is not None else {})
     made = bool(secrets or placed)
+    barred: tuple[Place, ...] = ()
     try:
         names = (gcp_secret_id(cluster_id), kubernetes_secret_name(cluster_id))
     except ConfigurationError:
@@ -214,8 +218,10 @@ def _removal(
         secrets.append((project, names[0]))
     namespace = _namespace(cluster, statuses, current=False)
     if namespace is not None and KUBERNETES_NAMESPACE.match(namespace):
-        placed.append(Place(namespace, names[1]))
-    return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), made)
+        place = Place(namespace, names[1])
+        barred = (place,) if place not in placed and not allows(namespace) else ()
+        placed.append(place)
+    return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), made, barred)
 
 
 def _check(project: str, namespace: str) -> None:

@@ -61,8 +61,10 @@ def take_back(
     ]
     results = places.remove_placed([target for _index, target in placed])
     for (index, (_cluster_id, place)), gone in zip(placed, results):
-        # Our rights there may have gone with the namespace, and whoever has none is told nothing else.
-        if gone.kind != "permission_denied" or not is_without(place.namespace):
+        # Our rights there may have gone with the namespace, and whoever has none is told nothing else. Where
+        # nothing may be made we need not have any.
+        refused = gone.kind == "permission_denied"
+        if not refused or not (place in wanted[index].places.barred or is_without(place.namespace)):
             _note(taken[index], wanted[index], gone)
     stored = [
         (index, (one.cluster_id, secret)) for index, one in enumerate(wanted) for secret in one.places.secrets

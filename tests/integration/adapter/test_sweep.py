@@ -287,6 +287,27 @@ def test_a_job_that_is_at_work_is_ended_before_its_places_are_emptied(world: Wor
     assert world.jobs() == [f"pullsecret-{kept}-gen1"]
 
 
+def test_a_job_that_a_sweep_has_suspended_holds_up_no_cluster_that_is_back(world: World) -> None:
+    """The API had lost it for a while, or its tenant's header was another's: nobody resumes that Job."""
+    lost, kept = world.cluster(), world.cluster()
+    before = world.read(lost)
+    world.handle(lost, kept)
+    job = f"pullsecret-{lost}-gen1"
+    pod = world.playing.run(job)["metadata"]["name"]
+    forget(world, kept)
+    handled = {one.cluster_id: one for one in world.handle(all=True)}
+    assert handled[lost].kind == "conflict"
+    world.hyperfleet.store.seed([{name: before[name] for name in ("id", "name", "spec")}])
+    world.depend(lost)
+    assert world.request("DELETE", f"/api/v1/namespaces/{world.home}/pods/{pod}")[0] == 200
+    assert world.one(lost).entry()["reason"] == "EarlierJobEnding"
+    world.playing.end_deleted()
+    assert world.one(lost).job_created
+    found = world.playing.job(job)
+    assert found is not None
+    assert found["spec"]["suspend"] is False
+
+
 def test_where_no_job_is_left_it_is_said(world: World) -> None:
     lost, kept = world.cluster(), world.cluster()
     world.handle(lost, kept)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
-from tests.integration.adapter.world import PROJECT, World
+from tests.integration.adapter.world import PROJECT, TWO, World
 
 
 def test_all_clusters_page_by_page(world: World) -> None:
@@ -306,6 +306,32 @@ def test_a_job_that_a_sweep_has_suspended_holds_up_no_cluster_that_is_back(world
     found = world.playing.job(job)
     assert found is not None
     assert found["spec"]["suspend"] is False
+
+
+def test_what_was_made_before_a_last_job_is_the_sweeps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gone for good while another Job was made: only the Jobs say where the secrets are."""
+    cluster, kept = world.cluster(), world.cluster()
+    world.handle(cluster, kept)
+    world.do_the_job(cluster, f"pullsecret-{cluster}-gen1")
+    world.one(cluster)
+    world.edit(cluster, TWO)
+    report = world.hyperfleet.store.report
+
+    def goes(cluster_id: str, new: Any) -> Any:
+        world.hyperfleet.store._clusters.pop(cluster, None)
+        return report(cluster_id, new)
+
+    monkeypatch.setattr(world.hyperfleet.store, "report", goes)
+    handled = world.one(cluster)
+    assert (handled.outcome, handled.job_created) == ("gone", True)
+    found = world.playing.job(f"pullsecret-{cluster}-gen2")
+    assert found is not None
+    assert found["spec"]["suspend"] is True, "it would make them again"
+    swept = {one.cluster_id: one for one in world.handle(all=True)}
+    assert swept[cluster].outcome == "gone"
+    assert (world.versions(cluster), placed(world, cluster)) == (0, 404)
+    assert world.jobs() == [f"pullsecret-{kept}-gen1"]
+    assert world.data_secrets() == [f"cluster-{kept}-pullsecret-data"]
 
 
 def test_where_no_job_is_left_it_is_said(world: World) -> None:

@@ -36,6 +36,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
     Places,
     is_told,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.memory import named
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.removal import (
     Removing,
     TakenBack,
@@ -207,9 +208,17 @@ class Engine:
             handled.job = found.result
         self._teller.report(case, conditions.seen(subject, decision.order, found))
         if handled.outcome == GONE and found.made and not self.check_mode:
-            # It was deleted for good while its Job was made; what is left is the sweep's.
-            with suppress(PullSecretError):
-                self._work.remove(handled.cluster_id, self._settings.deadline())
+            self._withdraw(case)
+
+    def _withdraw(self, case: Case) -> None:
+        """It was deleted for good while its Job was made."""
+        cluster_id, own = case.handled.cluster_id, case.known.own
+        with suppress(PullSecretError):
+            if own is not None and any(named(own.data)):
+                # There may be secrets, and only the Jobs still say where: they are the sweep's.
+                self._work.halt(cluster_id, self._settings.deadline())
+            else:
+                self._work.remove(cluster_id, self._settings.deadline())
 
     def _begin_removal(self, case: Case, decision: Remove) -> None:
         """The Jobs first: a pod that still runs would make the secrets again."""

@@ -126,3 +126,38 @@ def test_a_look_that_cannot_be_had_is_no_failure(world: World, status: int, requ
         seen = world.apply(cluster_id=name)
         assert (seen.state, seen.reason, seen.actions) == ("succeeded", "PullSecretStored", ())
     assert world.requests().count("get secrets") == requests
+
+
+def lose_the_job(world: World) -> None:
+    """By its TTL, or by hand."""
+    path = f"/apis/batch/v1/namespaces/{world.namespace}/jobs/{NAME}"
+    assert world.api.request("DELETE", path)[0] == 200
+
+
+def test_a_job_that_failed_says_nothing_of_what_is_gone_and_the_look_does(world: World) -> None:
+    """Of an outage it says that, while what an earlier Job had made was deleted."""
+    done(world, "c-1")
+    lose_the_job(world)
+    delete(world)
+    outage = {"result": "failure", "kind": "quota", "message": "RESOURCE_EXHAUSTED"}
+    assert world.apply().kind is None, "nobody has looked"
+    for dummy in range(2):
+        world.playing.finish(NAME, said(outage), exit_code=1)
+    for dummy in range(2):
+        seen = world.apply()
+        assert (seen.state, seen.reason, seen.kind) == ("failed", "Quota", "verification")
+        assert (seen.result or {})["kind"] == "quota"
+    world.ahead = LATER
+    again = world.apply()
+    assert (again.state, again.reason, again.kind) == ("created", "JobCreated", "verification")
+
+
+def test_a_job_that_failed_takes_nothing_back_of_what_is_there(world: World) -> None:
+    done(world, "c-1")
+    lose_the_job(world)
+    world.apply()
+    for dummy in range(2):
+        world.playing.finish(NAME, said({"result": "failure", "kind": "quota"}), exit_code=1)
+    assert [world.apply().kind for dummy in range(2)] == ["quota", "quota"]
+    world.ahead = LATER
+    assert world.apply().kind == "quota"

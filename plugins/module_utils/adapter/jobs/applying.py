@@ -100,8 +100,11 @@ class Applying:
             pods = self._views.pods(order.cluster_id, job, deadline)
             seen = observing.observe(job, pods, self._namespace, order, now)
             if job.recorded is None:
-                return masked(seen, work.document)
-            return self._drifted(work, job, seen) if seen.state == model.SUCCEEDED else seen
+                seen = masked(seen, work.document)
+            # What a Job has made just now is there.
+            done = seen.state == model.SUCCEEDED and job.recorded is not None
+            looked = done or seen.state == model.FAILED
+            return self._drifted(work, job, seen) if looked else seen
 
         plan = planning.make_plan(
             jobs,
@@ -126,10 +129,13 @@ class Applying:
         return dataclasses.replace(observed, made=work.made, actions=actions, content=work.content)
 
     def _drifted(self, work: Work, job: Job, seen: Observed) -> Observed:
-        """What its Job made, as it is today."""
+        """What its Job, or one before it, made, as it is today."""
         drift = self._placed.drift(work.order, work.document, work.deadline)
         if drift is None:
             return seen
+        if seen.state == model.FAILED:
+            # Why it failed stays what it was: an outage, say. But what an earlier one has made is not there.
+            return dataclasses.replace(seen, kind="verification")
         reason, message = drift
         return dataclasses.replace(
             seen,
@@ -145,10 +151,14 @@ class Applying:
         if plan.step == planning.MAKE or current is None:
             made = self._making.make(work, spec.get(), plan.attempt)
             was = plan.observed
-            if was is not None and was.reason in (MISSING, CHANGED):
-                message = f"{was.message}: {made.message} again"
-                return dataclasses.replace(made, reason=was.reason, message=message, kind=was.kind)
-            return made
+            if was is None:
+                return made
+            made = dataclasses.replace(made, kind=was.kind)
+            if was.reason not in (MISSING, CHANGED):
+                return made
+            return dataclasses.replace(
+                made, reason=was.reason, message=f"{was.message}: {made.message} again"
+            )
         if plan.step == planning.KEEP and plan.observed is not None:
             if work.unsure == current.name:
                 # Our own create, whose answer was lost.

@@ -27,7 +27,6 @@ __all__ = [
     "DATA",
     "DATA_UID",
     "GENERATION",
-    "HALTED",
     "JOB",
     "RESULT",
     "TEMPLATE",
@@ -54,8 +53,6 @@ DATA_UID = "hyperfleet.io/data-uid"
 """Of the Secret that was made for the Job."""
 RESULT = "hyperfleet.io/result"
 """What was seen at the Job's end, as JSON; whoever writes it has seen it first."""
-HALTED = "hyperfleet.io/halted"
-"""By a sweep that found its cluster gone; it goes on never again."""
 
 # Values of the label ``resource-type``.
 JOB = "pull-secret-job"

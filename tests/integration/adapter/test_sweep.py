@@ -287,24 +287,6 @@ def test_a_job_that_is_at_work_is_ended_before_its_places_are_emptied(world: Wor
     assert world.jobs() == [f"pullsecret-{kept}-gen1"]
 
 
-def test_a_cluster_that_the_api_lost_for_a_moment_gets_another_job(world: World) -> None:
-    """Its Job was halted, and nobody would have it go on."""
-    lost, kept = world.cluster(), world.cluster()
-    world.handle(lost, kept)
-    job = f"pullsecret-{lost}-gen1"
-    pod = world.playing.run(job)["metadata"]["name"]
-    held = dict(world.hyperfleet.store._clusters)
-    forget(world, kept)
-    world.handle(all=True)
-    world.hyperfleet.store._clusters.update(held)
-    assert world.request("DELETE", f"/api/v1/namespaces/{world.home}/pods/{pod}")[0] == 200
-    for _look in range(3):
-        world.handle(lost)
-    found = world.playing.job(job)
-    assert found is not None
-    assert not found["spec"].get("suspend")
-
-
 def test_where_no_job_is_left_it_is_said(world: World) -> None:
     lost, kept = world.cluster(), world.cluster()
     world.handle(lost, kept)

@@ -59,10 +59,7 @@ class Leaver:
                 environments[name] = found
             read = seen.read_job(job)
             if read.ended is None and not read.suspended and not read.deleting:
-                patch = {
-                    "metadata": {"resourceVersion": read.version, "annotations": {names.HALTED: "true"}},
-                    "spec": {"suspend": True},
-                }
+                patch = {"metadata": {"resourceVersion": read.version}, "spec": {"suspend": True}}
                 try:
                     self._client.patch(self._namespace, "jobs", name, patch, deadline)
                 except Overtaken:

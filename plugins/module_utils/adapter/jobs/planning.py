@@ -11,8 +11,7 @@ The rules, in their order:
    one that has read later, and counts as the oldest of all.
 2. A Job that is being deleted and has not ended still has a pod: it is waited for.
 3. The newest Job counts, and only it, when it was made for the same content, whatever its generation: an
-   edit of a label makes no new Job, and going back to an earlier pull secret does.  One that a sweep has
-   halted does not count.
+   edit of a label makes no new Job, and going back to an earlier pull secret does.
 4. A Job that counts is left alone while it goes on, unless it is stuck and would be made otherwise today.
    One that failed is made anew: at once if it would be made otherwise today, else after a pause that grows,
    and never where another try cannot help.
@@ -99,9 +98,6 @@ def make_plan(
     newest = alive[0] if alive else None
     # What is being deleted may be newer than what is left.
     counts = newest is not None and newest.content == content and ordered[0] is newest
-    if newest is not None and newest.halted and newest.ended is None:
-        # A sweep took the cluster for gone, and it is there.
-        counts = False
     if newest is None or not counts:
         if ending is not None:
             return Plan(ENDING, ending)

@@ -35,7 +35,6 @@ class Job:
     :param reason: of its end, in Kubernetes' words; :param ended_at: and :param created: seconds since 1970.
     :param started: RFC 3339.
     :param deleting: it is there only until its pods are gone.
-    :param suspended: by whomever; :param halted: by a sweep, for ever.
     :param recorded: what was noted of its end, not checked.
     """
 
@@ -55,7 +54,6 @@ class Job:
     started: Optional[str] = None
     deleting: bool = False
     suspended: bool = False
-    halted: bool = False
     recorded: Any = None
 
     @property
@@ -88,7 +86,6 @@ def read_job(found: Object) -> Job:
         started=status.get("startTime") or None,
         deleting=bool(metadata.get("deletionTimestamp")),
         suspended=bool((found.get("spec") or {}).get("suspend")),
-        halted=names.HALTED in annotations,
         recorded=_json(annotations.get(names.RESULT)),
     )
 

@@ -62,25 +62,29 @@ class ActionModule(BatchAction):
             return refusal
         here = self._is_here(task_vars or {})
         asker = Asker(arguments.get("run_directory"))
+        logs: list[RunLog] = []
 
         def handle() -> dict[str, Any]:
             with _locked(arguments.get("run_directory")) as directory:
                 return (
-                    self._work_here(arguments, directory, asker)
+                    self._work_here(arguments, directory, asker, logs)
                     if here
-                    else self._work_elsewhere(arguments, directory, asker, task_vars)
+                    else self._work_elsewhere(arguments, directory, asker, logs, task_vars)
                 )
 
         result = cleaned(safely(handle), forms_in(arguments))
-        if not asker.is_there():
+        if not asker.is_there() or any(log.is_lost() for log in logs):
             # Nobody takes the result, and one that is larger than a pipe would be waited with for ever.
             asker.end()
             os._exit(1)
         return result
 
-    def _work_here(self, arguments: dict[str, Any], directory: Optional[str], asker: Asker) -> dict[str, Any]:
+    def _work_here(
+        self, arguments: dict[str, Any], directory: Optional[str], asker: Asker, logs: list[RunLog]
+    ) -> dict[str, Any]:
         stop = threading.Event()
         log = RunLog(asker, stop)
+        logs.append(log)
         started = now()
         with ended_with_ansible(stop):
             params = fitting(hyperfleet_adapter.spec(), arguments)
@@ -95,13 +99,19 @@ class ActionModule(BatchAction):
             return ran.result(params.get("results"))
 
     def _work_elsewhere(
-        self, arguments: dict[str, Any], directory: Optional[str], asker: Asker, task_vars: Any
+        self,
+        arguments: dict[str, Any],
+        directory: Optional[str],
+        asker: Asker,
+        logs: list[RunLog],
+        task_vars: Any,
     ) -> dict[str, Any]:
         started = now()
         result = self._execute(
             {name: value for name, value in arguments.items() if name != "run_directory"}, task_vars
         )
         log = RunLog(asker)
+        logs.append(log)
         for entry in result.pop("log", ()):
             log.add(entry, _Plain())
         log.close()

@@ -9,8 +9,11 @@ That ansible-playbook is killed now and then, or whoever started it is. ansible-
 
 from __future__ import annotations
 
+import errno
 import os
+import select
 import signal
+import stat
 import threading
 import time
 from collections.abc import Mapping
@@ -47,7 +50,28 @@ class Asker:
 
     def is_there(self) -> bool:
         """Whether somebody takes what is printed and returned."""
-        return os.getppid() == self._ansible and (self._by is None or _parent(self._ansible) == self._by)
+        if os.getppid() != self._ansible:
+            return False
+        by = _parent(self._ansible) if self._by is not None else None
+        # The system may not say it just now: all files that may be open are.
+        return by is None or by == self._by
+
+    def is_heard(self) -> bool:
+        """Whether ansible-playbook can print: a pipe whose reader (``head``) has gone takes nothing."""
+        path = f"/proc/{self._ansible}/fd/1"
+        try:
+            if not stat.S_ISFIFO(os.stat(path).st_mode):
+                return True
+            handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            # Of one with a name that nobody reads.
+            return error.errno != errno.ENXIO
+        try:
+            poll = select.poll()
+            poll.register(handle, 0)
+            return not poll.poll(0)
+        finally:
+            os.close(handle)
 
     def end(self) -> None:
         """End an ansible-playbook that nobody reads from any more, if it is there.
@@ -88,6 +112,7 @@ class RunLog:
         self._some = threading.Condition()
         self._lines: list[str] = []
         self._ended = False
+        self._unsure = False
         self._thread = threading.Thread(target=self._print, daemon=True)
         self._thread.start()
 
@@ -100,6 +125,13 @@ class RunLog:
             self._lines.append(line)
             if len(self._lines) >= _TOGETHER:
                 self._some.notify()
+
+    def is_lost(self) -> bool:
+        """Whether the last entries may have been what ended ansible-playbook's thread (``Asker.end``).
+
+        A reader that goes while these are still on their way to ansible-playbook is not seen here.
+        """
+        return self._unsure and not self._asker.is_heard()
 
     def close(self) -> None:
         """Print what is left; where nobody may listen any more, for a moment only."""
@@ -120,5 +152,8 @@ class RunLog:
             with self._some:
                 self._some.wait_for(lambda: self._ended or len(self._lines) >= _TOGETHER, _SOON)
                 lines, self._lines, ended = self._lines, [], self._ended
-            if lines:
+            if self._unsure and not ended and self._asker.is_heard():
+                self._unsure = False
+            if lines and self._asker.is_heard():
+                self._unsure = True
                 display.display("\n".join(lines))

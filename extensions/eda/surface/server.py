@@ -7,16 +7,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Optional
 
 from aiohttp import web
 from prometheus_client.exposition import choose_encoder
 
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.doors import KEPT, quiet
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 
 __all__ = ["Server"]
 
+_LOGGER = logging.getLogger("hyperfleet.pull_secret.surface")
 # Seconds for answers that are on their way when it ends.
 _LEAVE = 1.0
 _NO_STORE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -46,7 +49,13 @@ class Server:
         application.router.add_get("/readyz", self._readyz)
         application.router.add_get("/metrics", self._metrics)
         # Nobody reads a line for each probe; and the process does not end later for who reads slowly.
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=_LEAVE)
+        self._runner = web.AppRunner(
+            application,
+            access_log=None,
+            logger=quiet(_LOGGER),
+            shutdown_timeout=_LEAVE,
+            keepalive_timeout=KEPT,
+        )
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, self._host, self._port).start()

@@ -123,6 +123,27 @@ def test_a_worker_that_is_killed_leaves_no_result_and_no_lock(
     assert len(world.data_secrets()) == _MANY
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_a_playbook_that_is_read_by_head_ends(world: World, ansible: Ansible, late: bool) -> None:
+    """Of a line that cannot be written ansible-playbook's thread for what workers say ends."""
+    clusters = [world.cluster() for _number in range(_MANY)]
+    world.kubernetes.faults.add(method="POST", path="*/jobs", delay=0.3, times=None)
+    given = {"adapter_config": str(world.config()), "cluster_ids": clusters, "adapter_concurrency": 4}
+    running = ansible.start_playbook("hyperfleet.pull_secret.adapter", given)
+    stdout = running.process.stdout
+    assert stdout is not None
+    line = stdout.readline()
+    while late and not line.startswith('{"timestamp"'):
+        line = stdout.readline()
+    stdout.close()
+    try:
+        running.process.wait(60)
+    finally:
+        running.process.kill()
+        running.process.wait()
+    assert len(world.jobs()) == _MANY
+
+
 def test_a_run_whose_log_nobody_reads_any_more_ends(world: World, ansible: Ansible, tmp_path: Path) -> None:
     """More than a pipe holds: who waits with it would have the lock for ever, and the source would wait."""
     clusters = [world.cluster() for _number in range(2 * _MANY)]

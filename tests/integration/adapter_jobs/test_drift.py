@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import placed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 from tests.integration.adapter_jobs.world import SUCCESS, World, said
 from tests.integration.k8s.world import KEY, held
@@ -161,3 +163,44 @@ def test_a_job_that_failed_takes_nothing_back_of_what_is_there(world: World) -> 
     assert [world.apply().kind for dummy in range(2)] == ["quota", "quota"]
     world.ahead = LATER
     assert world.apply().kind == "quota"
+
+
+def plant(world: World, name: str, size: int, cluster_id: str = "c-1") -> None:
+    """A Secret with our labels, of whoever may make Secrets."""
+    body = {
+        "metadata": {"name": name, "labels": {"managed-by": "hyperfleet", "cluster-id": cluster_id}},
+        "data": {KEY: base64.b64encode(b"x" * size).decode()},
+    }
+    code, dummy = world.api.request(
+        "POST", f"/api/v1/namespaces/{world.namespace}/secrets", body, "application/json"
+    )
+    assert code == 201
+
+
+def test_what_others_label_as_ours_costs_no_memory(world: World) -> None:
+    ids = ["c-1", "c-2", "c-3"]
+    done(world, *ids)
+    for number in range(5):
+        plant(world, f"a-{number}", 100_000)
+    large = base64.b64encode(b'{"auths":{}}' + b" " * 300_000).decode()
+    world.api.merge(world.namespace, "secrets", PLACED, {"data": {KEY: large}})
+    world.ahead = LATER
+    world.jobs.prepare(ids, Deadline(20))
+    assert len(str(world.jobs._placed._listed)) < 10_000
+    assert [world.apply(cluster_id=name).state for name in ids] == ["created", "succeeded", "succeeded"]
+
+
+@pytest.mark.parametrize(("limit", "small"), [("_PAGE", 2000), ("_MOST", 2), ("_VALUES", 10)])
+def test_what_others_label_as_ours_hides_no_change(
+    world: World, monkeypatch: pytest.MonkeyPatch, limit: str, small: int
+) -> None:
+    """What does not fit a LIST is asked for by itself."""
+    monkeypatch.setattr(placed, limit, small)
+    ids = ["c-1", "c-2", "c-3"]
+    done(world, *ids)
+    for number in range(3):
+        plant(world, f"a-{number}", 1000)
+    delete(world)
+    world.ahead = LATER
+    world.jobs.prepare(ids, Deadline(20))
+    assert [world.apply(cluster_id=name).state for name in ids] == ["created", "succeeded", "succeeded"]

@@ -14,6 +14,7 @@ import json
 import logging
 import shutil
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ import aiohttp
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving import runs
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers import webhook as broker
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.doors import Door
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from tests.integration.receiving.engine import Engine, reported, write_result
 from tests.integration.receiving.source import cloud_event, running, until
@@ -215,6 +218,51 @@ def test_a_body_that_is_on_its_way_has_its_place(tmp_path: Path) -> None:
             assert await answer(reader) == 202
             writer.close()
             await engine.until(lambda engine: {"cls-1", "cls-2"} <= set(engine.clusters))
+
+    asyncio.run(scenario())
+
+
+def test_what_is_no_request_is_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A token with a character that no header can have is a token all the same."""
+    (tmp_path / "token").write_text("the-token")
+    broken = "Authorization: Bearer the-token\x01\r\n"
+    squeezed = "Authorization: Bearer the-token\r\nContent-Encoding: gzip\r\n"
+
+    async def scenario() -> None:
+        async with webhook(tmp_path, broker={"tokenFile": str(tmp_path / "token")}) as (_engine, post):
+            for head in (broken, squeezed):
+                reader, writer = await send(post, head, 9)
+                writer.write(b"the-token")
+                assert await answer(reader) == 400
+                await reader.read()
+                writer.close()
+
+    asyncio.run(scenario())
+    assert "BadHttpMessage" in caplog.text
+    assert "the-token" not in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+def test_who_connects_and_says_nothing_keeps_no_other_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broker, "Door", partial(Door, most=3, head=1.0))
+
+    async def scenario() -> None:
+        async with webhook(tmp_path) as (engine, post):
+            host, port = post.url.split("/")[2].split(":")
+            idle = [await asyncio.open_connection(host, int(port)) for _number in range(6)]
+            for _reader, writer in idle:
+                writer.write(b"POST /events HTTP/1.1\r\n")
+            with pytest.raises(aiohttp.ClientConnectionError):
+                await post(cloud_event("cls-1"))
+            async with asyncio.timeout(20):
+                for reader, writer in idle:
+                    with contextlib.suppress(ConnectionError):
+                        await reader.read()
+                    writer.close()
+            assert await post(cloud_event("cls-1")) == 202
+            await engine.until(lambda engine: engine.clusters == ["cls-1"])
 
     asyncio.run(scenario())
 

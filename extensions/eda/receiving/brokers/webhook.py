@@ -32,6 +32,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
     text,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.doors import KEPT, Door, quiet
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
@@ -123,19 +124,17 @@ class Webhook(Broker):
             refusal = self._refusal(request, telling)
             return refusal if refusal is not None else await self._posted(request, take, telling, reading)
 
-        application = web.Application(client_max_size=LARGEST)
+        door = Door(web)
+        application = web.Application(client_max_size=LARGEST, middlewares=[door.middleware])
         application.router.add_post(self.path, posted, expect_handler=expected)
-        runner = web.AppRunner(application, access_log=None)
+        runner = web.AppRunner(application, access_log=None, logger=quiet(LOGGER), keepalive_timeout=KEPT)
         await runner.setup()
         try:
-            site = web.TCPSite(runner, self.host or None, self.port)
-            await site.start()
-            self.addresses[:] = [
-                f"http://{host}:{port}{self.path}" for host, port, *_more in runner.addresses
-            ]
-            connected()
-            LOGGER.info("webhook: listening at %s", ", ".join(self.addresses))
-            await asyncio.Event().wait()
+            async with door.open(runner, self.host or None, self.port) as addresses:
+                self.addresses[:] = [f"http://{host}:{port}{self.path}" for host, port, *_more in addresses]
+                connected()
+                LOGGER.info("webhook: listening at %s", ", ".join(self.addresses))
+                await asyncio.Event().wait()
         finally:
             await runner.cleanup()
 
@@ -163,6 +162,9 @@ class Webhook(Broker):
             return self._too_large(telling)
         except TimeoutError:
             return _answer(self._library, 408, "too slow")
+        except (self._library.RequestPayloadError, ConnectionError):
+            # No body as its head says, or whoever sent it is gone.
+            return _answer(self._library, 400, "no whole body")
         finally:
             if not taken:
                 self._held.discard(token)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
@@ -24,6 +25,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     DependencyMissing,
     PermissionDenied,
     PullSecretError,
+    TimedOut,
+    Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import MANAGED_BY, owner_problem
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
@@ -45,6 +48,12 @@ CHANGED = "ManagementSecretChanged"
 # From how many on a LIST is cheaper than a GET each, and how many are named in one.
 _LIST_FROM = 3
 _NAMED = 100
+# Whoever may write Secrets somewhere may write some with these labels, as many and as large as it likes. What
+# does not fit is asked for by itself: bytes of a page, Secrets of one LIST, bytes of a value and of all.
+_PAGE = 16 << 20
+_MOST = 4 * _NAMED
+_VALUE = 256 << 10
+_VALUES = 32 << 20
 
 Drift = tuple[str, str]
 
@@ -66,16 +75,31 @@ class Placed:
         if len(cluster_ids) < _LIST_FROM:
             return
         wanted = sorted(cluster_ids)
+        room = _VALUES
         try:
             for start in range(0, len(wanted), _NAMED):
                 named = ",".join(wanted[start : start + _NAMED])
                 selector = f"managed-by={MANAGED_BY},cluster-id in ({named})"
-                for secret in self._client.list_all("secrets", selector, deadline, page=_NAMED):
-                    self._listed[secret["metadata"]["namespace"], secret["metadata"]["name"]] = secret
-        except PermissionDenied:
-            return
-        except PullSecretError:
+                found = self._client.list_all("secrets", selector, deadline, page=_NAMED, largest=_PAGE)
+                for secret in itertools.islice(found, _MOST):
+                    size = len((secret.get("data") or {}).get(KEY) or "")
+                    if _may_be_ours(secret["metadata"]) and size <= min(_VALUE, room):
+                        room -= size
+                        self._keep(secret)
+        except (TimedOut, Unavailable):
             self._unanswered = True
+        except PullSecretError:
+            return
+
+    def _keep(self, secret: Mapping[str, Any]) -> None:
+        """What ``drift_of`` asks for."""
+        metadata = secret["metadata"]
+        data = {KEY: (secret.get("data") or {}).get(KEY)}
+        self._listed[metadata["namespace"], metadata["name"]] = {
+            "metadata": {name: metadata.get(name) for name in ("labels", "deletionTimestamp")},
+            "type": secret.get("type"),
+            "data": data,
+        }
 
     def drift(self, order: Order, document: bytes, deadline: Deadline) -> Optional[Drift]:
         """A condition's reason, and a sentence; None where all is well, or nobody can say."""
@@ -110,6 +134,11 @@ def drift_of(found: Optional[Mapping[str, Any]], order: Order, document: bytes) 
     if found.get("type") != TYPE or not _holds(found, document):
         return CHANGED, f"{where} holds something else than was stored"
     return None
+
+
+def _may_be_ours(metadata: Mapping[str, Any]) -> bool:
+    """Whether it is called as its cluster's is: others with these labels are nobody's."""
+    return bool(metadata["name"] == f"{(metadata.get('labels') or {}).get('cluster-id')}-pull-secret")
 
 
 def _holds(found: Mapping[str, Any], document: bytes) -> bool:

@@ -1,0 +1,100 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a small server of aiohttp's needs against whoever reaches its port: no request has shown a token yet.
+
+aiohttp itself bounds neither how many connect nor how long a first head may take, keeps an idle connection
+for an hour, and logs what it cannot read, which may be a token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Optional
+
+__all__ = ["KEPT", "Door", "quiet"]
+
+# Connections at once. A process often may have 1024 files.
+MOST = 256
+# Seconds in which a first request's head has to be there, and in which the next one may come.
+HEAD = 30.0
+KEPT = 75.0
+
+
+class _Quiet(logging.Filter):
+    """Of an exception only its type: its text quotes the request."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Every record is kept."""
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            record.msg, record.args = f"{record.getMessage()}: {type(error).__name__}", ()
+            record.exc_info = record.exc_text = None
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
+        return True
+
+
+def quiet(parent: logging.Logger) -> logging.Logger:
+    """A logger for aiohttp's ``AppRunner``."""
+    logger = parent.getChild("http")
+    if not any(isinstance(one, _Quiet) for one in logger.filters):
+        logger.addFilter(_Quiet())
+    return logger
+
+
+class _Refused(asyncio.Protocol):
+    """A connection too many."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Closed at once."""
+        transport.close()
+
+
+class Door:
+    """Who may be connected, to one runner.
+
+    :param most: connections at once; one more is closed. :param head: seconds for a first request's head.
+    """
+
+    def __init__(self, library: Any, *, most: int = MOST, head: float = HEAD) -> None:
+        self._most = most
+        self._head = head
+        # Those that have said nothing whole yet.
+        self._silent: set[Any] = set()
+
+        async def heard(request: Any, handler: Any) -> Any:
+            self._silent.discard(request.protocol)
+            return await handler(request)
+
+        self.middleware = library.middleware(heard)
+
+    @asynccontextmanager
+    async def open(self, runner: Any, host: Optional[str], port: int) -> AsyncIterator[list[tuple[Any, ...]]]:
+        """Listen for a runner that was set up; gives the addresses.
+
+        :raises OSError: the port cannot be had.
+        """
+        loop = asyncio.get_running_loop()
+
+        def accepted() -> asyncio.BaseProtocol:
+            if len(runner.server.connections) >= self._most:
+                return _Refused()
+            protocol: asyncio.BaseProtocol = runner.server()
+            self._silent.add(protocol)
+            loop.call_later(self._head, self._end_silent, protocol)
+            return protocol
+
+        server = await loop.create_server(accepted, host, port)
+        try:
+            yield [one.getsockname() for one in server.sockets]
+        finally:
+            server.close()
+
+    def _end_silent(self, protocol: Any) -> None:
+        if protocol in self._silent:
+            self._silent.discard(protocol)
+            protocol.force_close()

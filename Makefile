@@ -26,7 +26,7 @@ PYTEST_ARGS ?=
 FAST := not real and not exhaustive
 EXHAUSTIVE := exhaustive and not real
 REAL := real and not alone
-CHAOS := real and alone
+REAL_ALONE := real and alone
 PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # `make lab-up LAB=real` puts the real control plane in the place of the Kubernetes stand-in.
@@ -105,13 +105,13 @@ contract: venv ## the stand-ins held to their contracts
 integration: venv ## the workflows against the stand-ins
 	$(PART) integration $(PYTEST) -n $(WORKERS) -m "$(FAST)" tests/integration
 
-.PHONY: test-real real chaos beside-real go nodes-build matrix sanity-matrix sanity-python3.9
+.PHONY: test-real real real-alone beside-real go nodes-build matrix sanity-matrix sanity-python3.9
 test-real: venv go ## all other tests: the real control plane, the oracle, both ends of the ansible-core range, the exhaustive ones
 	@$(MAKE) -j2 NICE="nice -n 19" real beside-real
 
 # One after the other, so that the real parts have one neighbour; a sub-make, since -j2 is for those two.
 beside-real:
-	@failed=0; for part in chaos sanity-matrix exhaustive matrix; do $(MAKE) $$part || failed=1; done; exit $$failed
+	@failed=0; for part in real-alone sanity-matrix exhaustive matrix; do $(MAKE) $$part || failed=1; done; exit $$failed
 
 go: venv
 	@$(MODULE) tests.tools.go > /dev/null
@@ -124,9 +124,9 @@ real: venv go nodes-build ## the tests of real parts (needs root for some; Go is
 	$(PART) "real parts" env PATH="$$($(MODULE) tests.tools.go):$$PATH" $(PYTEST) -n $(REAL_WORKERS) -m "$(REAL)" tests
 
 # It waits more than it works, and for nothing that the other real parts use.
-chaos: override NICE :=
-chaos: venv ## the long chaos of real parts (needs root and Java)
-	$(PART) "chaos" $(PYTEST) -n $(REAL_WORKERS) -m "$(CHAOS)" tests
+real-alone: override NICE :=
+real-alone: venv ## those that need neither control plane nor nodes: brokers, rulebooks, Prometheus, the long chaos (needs root and Java)
+	$(PART) "real parts, alone" $(PYTEST) -n $(REAL_WORKERS) -m "$(REAL_ALONE)" tests
 
 .PHONY: molecule
 molecule: venv ## the molecule scenario of the role node on three real nodes (needs root)

@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "alone: a real part that shares neither control plane nor nodes with the others. Runs beside them in "
-        "`make chaos`.",
+        "`make real-alone`.",
     )
 
 

@@ -18,7 +18,11 @@ from tests.integration.receiving.engine import Engine
 from tests.integration.receiving.source import cloud_event, running, until
 from tests.lab.pubsub import PubSub
 
-pytestmark = [pytest.mark.real("java", "pubsub-emulator"), pytest.mark.usefixtures("no_password")]
+pytestmark = [
+    pytest.mark.real("java", "pubsub-emulator"),
+    pytest.mark.alone,
+    pytest.mark.usefixtures("no_password"),
+]
 
 
 class Topic(PubSub):

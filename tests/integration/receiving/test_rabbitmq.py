@@ -23,7 +23,7 @@ from tests.integration.receiving.relay import Relay
 from tests.integration.receiving.source import SOURCE, cloud_event, running, until
 from tests.lab.rabbitmq import PASSWORD, RabbitMQ
 
-pytestmark = [pytest.mark.real("root", "apt-get"), pytest.mark.usefixtures("no_password")]
+pytestmark = [pytest.mark.real("root", "apt-get"), pytest.mark.alone, pytest.mark.usefixtures("no_password")]
 
 
 class Sentinel:

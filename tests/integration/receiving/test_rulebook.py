@@ -21,7 +21,7 @@ from tests.integration.eda.rulebook import Rulebook, ended_with, prepare
 from tests.integration.receiving.source import cloud_event
 from tests.lab.supervisor import free_ports
 
-pytestmark = pytest.mark.real("java")
+pytestmark = [pytest.mark.real("java"), pytest.mark.alone]
 
 # Stands for the playbook adapter: it holds the lock for as long as there is a file `hold`, writes down what
 # it was asked for, and ends with a result.

@@ -18,7 +18,7 @@ from tests.integration.surface import monitoring
 from tests.lab.prometheus import Prometheus, prometheus, promtool
 from tests.unit.surface.results import failure, result, row, success
 
-pytestmark = pytest.mark.real("root")
+pytestmark = [pytest.mark.real("root"), pytest.mark.alone]
 
 # What becomes of rules here; those that wait for their time are pending.
 EXPECTED = {

@@ -20,7 +20,7 @@ import pytest
 from conftest import COLLECTIONS_PATH
 from tests.tools import env
 
-pytestmark = pytest.mark.real("java")
+pytestmark = [pytest.mark.real("java"), pytest.mark.alone]
 
 # Stands for cluster_events: it opens the surface as that does, and says a few things.
 SOURCE = """
@@ -37,7 +37,7 @@ async def main(queue, args):
         surface.broker(True)
         surface.event("com.example.reconcile")
         logger = logging.getLogger("hyperfleet.pull_secret.cluster_events")
-        logger.info("ours", extra={{"cluster_id": "cls-1", "trace_id": "0" * 31 + "1"}})
+        logger.info("ours")
         logger.debug("not at this level")
         logging.getLogger("ansible_rulebook.engine").error("theirs")
         await queue.put({{"go": True}})
@@ -127,7 +127,7 @@ def test_probes_are_answered_and_both_logs_are_whole(tmp_path: Path, form: str) 
     assert "- ansible_rulebook.engine - ERROR - theirs" in text
     if form == "json":
         (line,) = ours
-        assert (line["message"], line["cluster_id"], line["level"]) == ("ours", "cls-1", "info")
+        assert (line["message"], line["component"], line["level"]) == ("ours", "pullsecret-adapter", "info")
         assert "- ours" not in text
     else:
         assert not ours

@@ -19,6 +19,8 @@ LINT := .venvs/lint/bin
 
 # pytest-xdist processes of the fast tests; the real parts share one control plane and run in one process.
 WORKERS ?= auto
+# One more than processors for the fast ones, which wait about as long as they work.
+FAST_WORKERS ?= $(shell n=$$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) && expr $$n + 1)
 REAL_WORKERS ?= 0
 PYTEST_ARGS ?=
 # Every test is in one of these: the marker `exhaustive` is for what tries the same in every other way, `alone` for
@@ -91,7 +93,7 @@ test: venv lint-env ## lint, the fast tests, and the built tarball installed and
 
 fast: override NICE :=
 fast: venv ## the tests that need neither root nor Go, but for those that try the same in every other way
-	$(PART) "tests" $(PYTEST) -n $(WORKERS) -m "$(FAST)" tests
+	$(PART) "tests" $(PYTEST) -n $(FAST_WORKERS) -m "$(FAST)" tests
 
 exhaustive: venv ## those: every step, every boundary, many examples
 	$(PART) "exhaustive tests" $(PYTEST) -n $(WORKERS) -m "$(EXHAUSTIVE)" tests

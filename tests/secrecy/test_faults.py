@@ -43,6 +43,7 @@ def _tasks(world: World, labs: Labs, name: str, source: str, **more: Any) -> lis
     ]
 
 
+@pytest.mark.exhaustive
 def test_bugs_do_not_quote_what_they_met(watcher: Watcher, labs: Labs) -> None:
     world = World(watcher, labs)
     tasks, sources = [], {}

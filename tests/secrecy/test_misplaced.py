@@ -27,7 +27,7 @@ _BASE = {
 }
 
 
-@pytest.mark.parametrize("module", some(_BASE, "k8s_pull_secret", "kubelet_auth_sync"))
+@pytest.mark.parametrize("module", some(_BASE, "k8s_pull_secret"))
 def test_a_misplaced_docker_config_shows_nowhere(watcher: Watcher, labs: Labs, module: str) -> None:
     good = watcher.inputs / "good.json"
     good.write_text(json.dumps(_GOOD))

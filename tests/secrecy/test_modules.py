@@ -167,7 +167,7 @@ def test_valid_documents_show_nowhere(
 
 
 @pytest.mark.parametrize(
-    ("module", "module_process"), some(_ALL, ("k8s_pull_secret", False), ("dockerconfig_merge", True))
+    ("module", "module_process"), some(_ALL, ("k8s_pull_secret", False))
 )
 def test_invalid_documents_show_nowhere(
     watcher: Watcher, labs: Labs, module: str, module_process: bool

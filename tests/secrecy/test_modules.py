@@ -166,9 +166,7 @@ def test_valid_documents_show_nowhere(
     assert leaks == [], _shown(leaks)
 
 
-@pytest.mark.parametrize(
-    ("module", "module_process"), some(_ALL, ("k8s_pull_secret", False))
-)
+@pytest.mark.parametrize(("module", "module_process"), some(_ALL, ("k8s_pull_secret", False)))
 def test_invalid_documents_show_nowhere(
     watcher: Watcher, labs: Labs, module: str, module_process: bool
 ) -> None:

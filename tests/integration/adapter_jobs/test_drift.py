@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from collections.abc import Callable
 
 import pytest
@@ -133,7 +134,11 @@ def test_a_look_that_cannot_be_had_is_no_failure(world: World, status: int, requ
 def lose_the_job(world: World) -> None:
     """By its TTL, or by hand."""
     path = f"/apis/batch/v1/namespaces/{world.namespace}/jobs/{NAME}"
-    assert world.api.request("DELETE", path)[0] == 200
+    assert world.api.request("DELETE", f"{path}?propagationPolicy=Background")[0] == 200
+    limit = time.monotonic() + 30
+    while world.playing.job(NAME) is not None:
+        assert time.monotonic() < limit
+        time.sleep(0.1)
 
 
 def test_a_job_that_failed_says_nothing_of_what_is_gone_and_the_look_does(world: World) -> None:
@@ -142,27 +147,27 @@ def test_a_job_that_failed_says_nothing_of_what_is_gone_and_the_look_does(world:
     lose_the_job(world)
     delete(world)
     outage = {"result": "failure", "kind": "quota", "message": "RESOURCE_EXHAUSTED"}
-    assert world.apply().kind is None, "nobody has looked"
+    jobs = world.adapter(backoff_limit=0)
+    assert world.apply(by=jobs).kind is None, "nobody has looked"
+    world.playing.finish(NAME, said(outage), exit_code=1)
     for dummy in range(2):
-        world.playing.finish(NAME, said(outage), exit_code=1)
-    for dummy in range(2):
-        seen = world.apply()
+        seen = world.apply(by=jobs)
         assert (seen.state, seen.reason, seen.kind) == ("failed", "Quota", "verification")
         assert (seen.result or {})["kind"] == "quota"
     world.ahead = LATER
-    again = world.apply()
+    again = world.apply(by=jobs)
     assert (again.state, again.reason, again.kind) == ("created", "JobCreated", "verification")
 
 
 def test_a_job_that_failed_takes_nothing_back_of_what_is_there(world: World) -> None:
     done(world, "c-1")
     lose_the_job(world)
-    world.apply()
-    for dummy in range(2):
-        world.playing.finish(NAME, said({"result": "failure", "kind": "quota"}), exit_code=1)
-    assert [world.apply().kind for dummy in range(2)] == ["quota", "quota"]
+    jobs = world.adapter(backoff_limit=0)
+    world.apply(by=jobs)
+    world.playing.finish(NAME, said({"result": "failure", "kind": "quota"}), exit_code=1)
+    assert [world.apply(by=jobs).kind for dummy in range(2)] == ["quota", "quota"]
     world.ahead = LATER
-    assert world.apply().kind == "quota"
+    assert world.apply(by=jobs).kind == "quota"
 
 
 def plant(world: World, name: str, size: int, cluster_id: str = "c-1") -> None:

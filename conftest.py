@@ -10,6 +10,7 @@ each pytest-xdist worker makes a directory of its own. A test that is skipped wh
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import os
 import shutil
 import sys
@@ -82,6 +83,9 @@ def _lacking(need: str) -> str | None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("real"):
+        # Some take minutes, and to print the stacks of threads that go on has ended an interpreter.
+        faulthandler.cancel_dump_traceback_later()
     for marker in item.iter_markers("real"):
         missing = [lack for need in marker.args if (lack := _lacking(need))]
         if missing:

@@ -66,6 +66,10 @@ def pytest_configure(config: pytest.Config) -> None:
         "alone: a real part that shares neither control plane nor nodes with the others. Runs beside them in "
         "`make real-alone`.",
     )
+    config.addinivalue_line(
+        "markers",
+        "hardening(*items): shows an item of the hardening list in tests/hardening.py; `pytest -k hardening` runs them.",
+    )
 
 
 def _lacking(need: str) -> str | None:

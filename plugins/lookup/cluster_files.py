@@ -51,7 +51,6 @@ _list:
   elements: dict
 """
 
-import json
 import os
 from typing import Any, NamedTuple, Optional
 
@@ -64,7 +63,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     is_name,
     misplaced,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
+    NotYAML,
+    load_json,
+    load_yaml,
+)
 
 _ENDINGS = (".json", ".yaml", ".yml")
 # A problem that names two paths has to be short enough to be shown.
@@ -145,13 +148,13 @@ def _read(file: _File) -> _Content:
     try:
         file.path.encode("utf-8")
         data, _mode = read_regular(file.path)
-        document = json.loads(data) if is_json else load_yaml(data)
+        document = load_json(data) if is_json else load_yaml(data)
     except UnicodeEncodeError:
         return _Content({}, f"{file.shown}: its name is not UTF-8")
     except OSError as error:
         return _Content({}, f"{file.shown} cannot be read: {error.strerror}")
-    except (ValueError, RecursionError):
-        return _Content({}, f"{file.shown} is not {'JSON' if is_json else 'YAML'}")
+    except NotYAML as error:
+        return _Content({}, f"{file.shown} {error}")
     if not isinstance(document, dict):
         return _Content({}, f"{file.shown} does not hold a cluster")
     if not isinstance(document.get("id"), str) or not document["id"]:

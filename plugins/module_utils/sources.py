@@ -50,7 +50,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     quoted,
     shown,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_json_or_yaml
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
+    NotYAML,
+    load_json_or_yaml,
+)
 
 __all__ = ["SOURCES", "Document", "DocumentReader", "source_spec"]
 
@@ -290,5 +293,5 @@ def _structure(data: bytes, where: str) -> Any | None:
         return load_json_or_yaml(data)
     except ImportError:
         raise InvalidDocument(f"{where}: not JSON, and PyYAML is not installed to read it as YAML") from None
-    except ValueError:
-        raise InvalidDocument(f"{where}: neither JSON nor YAML") from None
+    except NotYAML as error:
+        raise InvalidDocument(f"{where} {error}") from None

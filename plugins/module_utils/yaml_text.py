@@ -2,51 +2,91 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""YAML that others wrote, read without their being able to end the process."""
+"""YAML and JSON that others wrote: what it costs to read them is bounded before it is spent.
+
+A text of 463 bytes can describe millions of values: an alias repeats all that its anchor's node contains, and a
+merge key (``<<``) copies it. So values are counted with all aliases written out, while PyYAML composes the
+nodes and before it makes anything of them. Code that walks through the result later has the same bounds.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
-import re
+from collections.abc import Iterable
 from typing import Any, Optional, Union
 
-__all__ = ["NotYAML", "load_json_or_yaml", "load_yaml", "repeated_key"]
+__all__ = ["NotYAML", "load_json", "load_json_or_yaml", "load_yaml", "repeated_key"]
 
-# More brackets, indentation or dashes in a row than a nesting of a few hundred levels needs.
-_BRACKETS = 1000
-_DEEP = re.compile(rb"(?:[-?:][ \t]+){200}|^[ \t]{1000}", re.MULTILINE)
+# A cluster or a kubeconfig has some twenty values, and a kubeconfig of a thousand contexts as many thousand.
+_VALUES = 100_000
+_LARGEST = 16 << 20
+# Kubernetes' deepest kinds, the definitions of others, have some forty levels.
+_DEPTH = 100
+# PyYAML takes the base-60 number 1:1:1:… apart in quadratic time, and deletes each merge key from a list.
+_LONGEST_NUMBER = 100
+_MERGES = 100
+# libyaml compares each tag directive with all before it.
+_DIRECTIVES = 10
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_MERGE = "tag:yaml.org,2002:merge"
+_NOT_YAML = "is not YAML"
+_TOO_DEEP = f"is nested more than {_DEPTH} levels deep"
 
 
 class NotYAML(ValueError):
-    """:ivar line: where it ends to be YAML, from 1; None where that is not known."""
+    """The text is not YAML, or is out of bounds. Its own text begins with a verb and quotes nothing.
 
-    def __init__(self, line: Optional[int] = None) -> None:
-        super().__init__("not YAML")
+    :ivar line: where it is, from 1; None where that is not known.
+    """
+
+    def __init__(self, problem: str = _NOT_YAML, line: Optional[int] = None) -> None:
+        super().__init__(f"{problem} (line {line})" if line else problem)
+        self.problem = problem
         self.line = line
 
 
-def load_json_or_yaml(text: Union[bytes, str]) -> Any:
-    """Likewise; JSON, which is YAML too, is read faster as what it is."""
+def load_json(text: Union[bytes, str]) -> Any:
+    """What a JSON text says.
+
+    :raises NotYAML: it is not JSON, or nested too deeply.
+    """
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return load_yaml(text)
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        # The decoder's own error holds the text.
+        line = getattr(error, "lineno", None)
+        problem = _TOO_DEEP if isinstance(error, RecursionError) else "is not JSON"
+    else:
+        if not _is_deep(found, text):
+            return found
+        problem, line = _TOO_DEEP, None
+    raise NotYAML(problem, line)
 
 
-def load_yaml(text: Union[bytes, str]) -> Any:
+def load_json_or_yaml(text: Union[bytes, str], *, most: int = _VALUES, largest: int = _LARGEST) -> Any:
+    """As ``load_yaml``; JSON, which is YAML too, is read faster as what it is."""
+    _check_size(text, largest)
+    try:
+        return load_json(text)
+    except NotYAML:
+        pass
+    try:
+        return load_yaml(text, most=most, largest=largest)
+    except NotYAML as error:
+        problem = "is neither JSON nor YAML" if error.problem == _NOT_YAML else error.problem
+        raise NotYAML(problem, error.line) from None
+
+
+def load_yaml(text: Union[bytes, str], *, most: int = _VALUES, largest: int = _LARGEST) -> Any:
     """What the text says.
 
-    :raises NotYAML: it is no YAML, or nested too deeply; the error says where, and nothing of it.
+    :param most: how many values it may have with its aliases written out; a key is one as well.
+    :param largest: how many bytes (characters of a str) it may have.
+    :raises NotYAML: it is not YAML, or out of bounds; the error says where, and nothing of it.
     :raises ImportError: there is no PyYAML.
     """
-    import yaml
-
-    try:
-        return yaml.load(text, Loader=_loader(text))  # noqa: S506 - both are safe
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        # yaml's own error quotes the line.
-        mark = getattr(error, "problem_mark", None)
-    raise NotYAML(mark.line + 1 if mark is not None else None)
+    return _loaded(text, most, largest, "get_single_data")
 
 
 def repeated_key(text: Union[bytes, str]) -> Optional[tuple[tuple[Union[str, int], ...], int]]:
@@ -56,7 +96,8 @@ def repeated_key(text: Union[bytes, str]) -> Optional[tuple[tuple[Union[str, int
     """
     import yaml
 
-    pending: list[tuple[tuple[Union[str, int], ...], Any]] = [((), yaml.compose(text, Loader=_loader(text)))]
+    root = _loaded(text, _VALUES, _LARGEST, "get_single_node")
+    pending: list[tuple[tuple[Union[str, int], ...], Any]] = [((), root)]
     # An anchor's node is met as often as it is named.
     seen: set[int] = set()
     while pending:
@@ -78,14 +119,126 @@ def repeated_key(text: Union[bytes, str]) -> Optional[tuple[tuple[Union[str, int
     return None
 
 
-def _loader(text: Union[bytes, str]) -> Any:
+def _loaded(text: Union[bytes, str], most: int, largest: int, what: str) -> Any:
     import yaml
 
-    # libyaml is fast, and ends the process where a text is nested some ten thousand levels deep.
-    return yaml.SafeLoader if _may_be_deep(text) else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    _check_size(text, largest)
+    if _directives(text) > _DIRECTIVES:
+        raise NotYAML(f"has more than {_DIRECTIVES} tag directives")
+    problem, line = _NOT_YAML, None
+    try:
+        loader = _loader()(text, most)
+        try:
+            return getattr(loader, what)()
+        finally:
+            loader.dispose()
+    except NotYAML as error:
+        problem, line = error.problem, error.line
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # yaml's own error quotes the line.
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark is not None else None
+    raise NotYAML(problem, line)
 
 
-def _may_be_deep(text: Union[bytes, str]) -> bool:
+@functools.cache
+def _loader() -> Any:
+    """The loader's class. Its parser is libyaml's where there is one, which is fast; its composer is PyYAML's."""
+    import yaml
+
+    fast = getattr(yaml, "CSafeLoader", None)
+    bases = (_Bounds, yaml.composer.Composer, fast) if fast else (_Bounds, yaml.SafeLoader)
+    return type("_Loader", bases, {"base": fast or yaml.SafeLoader, "alias": yaml.AliasEvent})
+
+
+class _Bounds:
+    """What a loader of PyYAML does differently."""
+
+    base: Any
+    alias: Any
+
+    def __init__(self, text: Union[bytes, str], most: int) -> None:
+        self.base.__init__(self, text)
+        self.anchors: dict[str, Any] = {}
+        self._most = most
+        # How many values there are so far, at what level the composer is, and how deep it has been since the
+        # node began that it is in.
+        self._values = self._level = self._deepest = 0
+        # Values and levels of each anchor's node, once it is whole.
+        self._whole: dict[str, tuple[int, int]] = {}
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """Each node of the document begins and ends here; so does each alias."""
+        event = self.peek_event()  # type: ignore[attr-defined]
+        anchor, is_alias = event.anchor, isinstance(event, self.alias)
+        if is_alias and anchor in self.anchors and anchor not in self._whole:
+            raise NotYAML("has an alias of what contains it", _line(event))
+        values, levels = self._whole.get(anchor, (1, 1)) if is_alias else (1, 1)
+        before, deepest = self._values, self._deepest
+        self._level += 1
+        self._values += values
+        self._deepest = self._level + levels - 1
+        if self._deepest > _DEPTH:
+            raise NotYAML(_TOO_DEEP, _line(event))
+        if self._values > self._most:
+            raise NotYAML(f"has more than {self._most} values with its aliases written out", _line(event))
+        node = super().compose_node(parent, index)  # type: ignore[misc]
+        if anchor is not None and not is_alias:
+            self._whole[anchor] = self._values - before, self._deepest - self._level + 1
+        self._deepest = max(self._deepest, deepest)
+        self._level -= 1
+        return node
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        """PyYAML answers ``!!int ''`` with an IndexError, and others with the value in their text."""
+        if node.tag in _NUMBERS and len(node.value) > _LONGEST_NUMBER:
+            raise NotYAML(f"has a number of more than {_LONGEST_NUMBER} characters", _line(node))
+        try:
+            return super().construct_object(node, deep)  # type: ignore[misc]
+        except (NotYAML, RecursionError):
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            pass
+        raise NotYAML("has a value that its tag does not fit", _line(node))
+
+    def flatten_mapping(self, node: Any) -> None:
+        """Put what is merged into the mapping."""
+        if sum(key.tag == _MERGE for key, dummy in node.value) > _MERGES:
+            raise NotYAML(f"has a mapping with more than {_MERGES} merge keys", _line(node))
+        super().flatten_mapping(node)  # type: ignore[misc]
+
+
+def _line(thing: Any) -> int:
+    """Where an event or a node begins."""
+    line: int = thing.start_mark.line
+    return line + 1
+
+
+def _check_size(text: Union[bytes, str], largest: int) -> None:
+    if len(text) > largest:
+        raise NotYAML(f"is larger than {largest >> 20} MiB")
+
+
+def _directives(text: Union[bytes, str]) -> int:
+    """How many tag directives there may be in the text."""
     # UTF-16 is YAML, too.
-    probe = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text.replace(b"\0", b"")
-    return probe.count(b"[") + probe.count(b"{") > _BRACKETS or bool(_DEEP.search(probe))
+    return text.count("%TAG") if isinstance(text, str) else text.replace(b"\0", b"").count(b"%TAG")
+
+
+def _is_deep(document: Any, text: Union[bytes, str]) -> bool:
+    """Whether what a JSON text says is nested too deeply."""
+    opening = str if isinstance(text, str) else str.encode
+    if sum(text.count(opening(bracket)) for bracket in "[{") <= _DEPTH:  # type: ignore[arg-type,operator]
+        return False
+    level = [document]
+    for _number in range(_DEPTH):
+        level = [item for one in level for item in _inside(one)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()

@@ -19,6 +19,7 @@ from ansible.errors import AnsibleError
 
 from ansible_collections.hyperfleet.pull_secret.plugins.lookup import cluster_files
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import check
+from tests.yaml_bombs import MERGES
 
 SECRET = '{"auths": {"quay.io": {"auth": "dXNlcjpleGFtcGxlLXBhc3N3b3Jk"}}}'
 DOCUMENT: dict[str, Any] = {
@@ -129,7 +130,9 @@ def test_a_broken_file_is_a_problem_of_its_own(
     written(tmp_path / "fine.json")
     told = said.format(kind=Path(name).suffix[1:].upper())
     found = read(tmp_path)
-    assert found[0] == {"cluster_id": name, "problem": f"{shown(tmp_path / name)} {told}"}
+    assert set(found[0]) == {"cluster_id", "problem"}
+    # What is neither has a line.
+    assert found[0]["problem"].partition(" (line ")[0] == f"{shown(tmp_path / name)} {told}"
     assert found[1]["cluster_id"] == "cls-1"
     assert [checked.problem for checked in check(found)] == [found[0]["problem"], None]
 
@@ -238,6 +241,28 @@ def test_a_directory_that_may_not_be_listed_is_an_error(tmp_path: Path) -> None:
     with mock.patch.object(os, "listdir", side_effect=refused), pytest.raises(AnsibleError) as caught:
         read(tmp_path)
     assert str(caught.value) == f"{shown(tmp_path)} cannot be listed: Permission denied"
+
+
+@pytest.mark.hardening(12)
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.yaml", MERGES, "has more than 100000 values with its aliases written out (line 9)"),
+        (
+            "a.yaml",
+            f"id: cls-1\nspec: !!timestamp '{SECRET}'\n",
+            "has a value that its tag does not fit (line 2)",
+        ),
+        ("a.json", "[" * 500 + "]" * 500, "is nested more than 100 levels deep"),
+    ],
+)
+def test_a_file_out_of_bounds_is_a_problem_of_its_own(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    path = written(tmp_path / name, text)
+    written(tmp_path / "b.json", {**DOCUMENT, "id": "cls-2"})
+    found = read(tmp_path)
+    assert [cluster.get("problem") for cluster in found] == [f"{shown(path)} {said}", None]
 
 
 def test_yaml_runs_nothing(tmp_path: Path) -> None:

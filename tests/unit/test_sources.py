@@ -33,6 +33,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources imp
     DocumentReader,
     source_spec,
 )
+from tests.yaml_bombs import MERGES
 
 AUTH = "dXNlcjpleGFtcGxlLXBhc3N3b3Jk"  # user:example-password
 CONFIG = {"auths": {"quay.io": {"auth": AUTH}}}
@@ -115,7 +116,11 @@ def test_a_field_of_a_document(tmp_path: Path, text: str) -> None:
         ("spec:\n  data: {auths: {quay.io: {auth: 2026-01-01}}}", InvalidDocument, "JSON cannot express"),
         (f"spec: [{AUTH}\n  - : }}", InvalidDocument, "neither JSON nor YAML"),
         ("spec: !!python/name:os.system", InvalidDocument, "neither JSON nor YAML"),
-        ("[" * 5000, InvalidDocument, "neither JSON nor YAML"),
+        ("[" * 5000, InvalidDocument, "is nested more than 100 levels deep"),
+        pytest.param(
+            MERGES, InvalidDocument, "values with its aliases written out", marks=pytest.mark.hardening(12)
+        ),
+        ("spec: !!timestamp " + AUTH, InvalidDocument, "has a value that its tag does not fit (line 1)"),
     ],
 )
 def test_a_field_that_cannot_be_read(

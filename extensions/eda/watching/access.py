@@ -143,8 +143,9 @@ class Accesses:
             document = base64.b64decode(text)
         except (binascii.Error, ValueError):
             raise ConfigurationError(f"{where}: its key {shown(key)} is not base64") from None
-        # Nothing of it leads to files or programs of this machine.
-        found = parse(document, where, where)
+        # Nothing of it leads to files or programs of this machine. A thread reads it, since a tenant may have
+        # made it as large as it may be.
+        found = await asyncio.to_thread(parse, document, where, where)
         url = _address(found.server, f"{where}: the kubeconfig's server")
         tls = None if url.startswith("http:") else await asyncio.to_thread(found.trust)
         return Access(url, tls, server_name=found.server_name, proxy=found.proxy, token=found.token)

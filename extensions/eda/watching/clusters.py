@@ -27,11 +27,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     misplaced,
     shown_path,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_json_or_yaml
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
+    NotYAML,
+    load_json_or_yaml,
+)
 
 __all__ = ["Listed", "check_clusters", "parse_clusters", "parse_document"]
 
 _ADDITIONAL = "additional-pull-secret"
+# Values in a file: enough for thirty thousand clusters.
+_MOST = 1_000_000
 # What the playbook takes beside the list, for all clusters of it.
 _COMMON = (
     "state",
@@ -84,9 +89,9 @@ def parse_document(text: bytes, path: str, default: Connection) -> Listed:
     """
     where = shown_path(path)
     try:
-        document = load_json_or_yaml(text)
-    except ValueError:
-        raise ConfigurationError(f"{where} is neither JSON nor YAML") from None
+        document = load_json_or_yaml(text, most=_MOST)
+    except NotYAML as error:
+        raise ConfigurationError(f"{where} {error}") from None
     common: dict[str, Any] = {}
     if isinstance(document, Mapping):
         common = {name: document[name] for name in _COMMON if _is_given(document.get(name))}

@@ -20,7 +20,10 @@ from typing import Any, Optional
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown, shown_path
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_json_or_yaml
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
+    NotYAML,
+    load_json_or_yaml,
+)
 
 __all__ = ["Entry", "Kubeconfigs"]
 
@@ -99,11 +102,11 @@ def _parse(text: bytes, path: str) -> dict[str, Any]:
     """``{current-context, clusters: {name: …}, users: …, contexts: …}``."""
     try:
         document = load_json_or_yaml(text)
-    except ValueError:
-        document = None
+    except NotYAML as error:
+        raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: it {error}") from None
     if not isinstance(document, Mapping):
         raise ConfigurationError(
-            f"no usable kubeconfig: {shown_path(path)}: it is no mapping in YAML or JSON"
+            f"no usable kubeconfig: {shown_path(path)}: it is not a mapping in YAML or JSON"
         )
     parsed: dict[str, Any] = {"current-context": document.get("current-context")}
     base = os.path.dirname(os.path.abspath(path))

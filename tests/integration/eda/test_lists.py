@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
 from tests.exhaustive import some
 from tests.integration.eda.api_server import CANARY, ApiServer
 from tests.integration.eda.source import entry, running, token_file
+from tests.yaml_bombs import LAUGHS, MERGES
 
 NAME = ("kube-system", "additional-pull-secret")
 MIB = 1024 * 1024
@@ -37,29 +38,21 @@ def content(data: bytes) -> Callable[[Path], Any]:
     return lambda path: path.write_bytes(data)
 
 
-def aliases() -> bytes:
-    """Nine lists of nine times the one before: 9**9 entries, in some hundred bytes."""
-    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
-    for number in range(1, 10):
-        lines.append(f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 9)}]")
-    lines.append("clusters: *a9")
-    return "\n".join(lines).encode()
-
-
 SECRET = CANARY.encode()
 HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "deep JSON": (content(b"[" * 100_000), "is neither JSON nor YAML"),
-    "deep JSON, closed": (content(b"[" * 100_000 + b"]" * 100_000), "is neither JSON nor YAML"),
-    "deep YAML": (content(b"- " * 100_000 + b"x"), "is neither JSON nor YAML"),
+    "deep JSON": (content(b"[" * 100_000), "is nested more than 100 levels deep"),
+    "deep JSON, closed": (content(b"[" * 100_000 + b"]" * 100_000), "is nested more than 100 levels deep"),
+    "deep YAML": (content(b"- " * 100_000 + b"x"), "is nested more than 100 levels deep"),
     "deep mapping": (
         content("\n".join(" " * depth + "a:" for depth in range(2000)).encode()),
-        "is neither JSON nor YAML",
+        "is nested more than 100 levels deep",
     ),
-    "aliases": (content(aliases()), "entry 1 of clusters is not a mapping"),
-    "itself": (content(b"clusters: &a [*a]"), "entry 1 of clusters is not a mapping"),
+    "aliases": (content(LAUGHS.encode()), "values with its aliases written out"),
+    "merges": (content(MERGES.encode()), "values with its aliases written out"),
+    "itself": (content(b"clusters: &a [*a]"), "has an alias of what contains it (line 1)"),
     "itself in an entry": (
         content(b"clusters: [&a {cluster_id: c, control_plane_namespace: n, policy: *a}]"),
-        "cluster c: it is nested too deeply",
+        "has an alias of what contains it (line 1)",
     ),
     "NUL": (content(b"clusters: [" + SECRET + b"\0]"), "is neither JSON nor YAML"),
     "only NUL": (content(b"\0" * 1000), "is neither JSON nor YAML"),
@@ -83,7 +76,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 
 @pytest.mark.parametrize(
-    "name", some(HOSTILE, "deep YAML", "itself in an entry", "a pipe", "clusters is a mapping")
+    "name", some(HOSTILE, "deep YAML", "merges", "itself in an entry", "a pipe", "clusters is a mapping")
 )
 def test_a_hostile_file_ends_nothing_and_is_not_quoted(
     name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture

@@ -18,6 +18,7 @@ from tests.integration.k8s.running import run_task
 from tests.integration.k8s.test_secret import ONE
 from tests.integration.k8s.world import Api
 from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.yaml_bombs import MERGES
 
 
 def refused(**kubernetes: Any) -> str:
@@ -55,7 +56,9 @@ def test_a_kubeconfig_that_is_a_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("token: {example-password", "ParserError"),
+        ("token: {example-password", "it is not YAML (line"),
+        ("kind: Config\ntoken: !!bool example-password", "it has a value that its tag does not fit (line 2)"),
+        pytest.param(MERGES, "it has more than 100000 values", marks=pytest.mark.hardening(12)),
         ("- example-password", "TypeError"),
         ("", "it is empty"),
         ("kind: Config", "it, or an entry of it, has no current-context"),

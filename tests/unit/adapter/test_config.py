@@ -21,6 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.con
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from tests.unit.adapter.documents import SEED_EXAMPLE, document, job
+from tests.yaml_bombs import LAUGHS, MERGES
 
 _SECRET = "hunter2-in-the-clear"
 
@@ -435,12 +436,6 @@ def test_overrides_are_held_to_the_same_rules(overrides: dict[str, Any], said: s
     assert "spec." not in str(caught.value)
 
 
-def _aliases() -> str:
-    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
-    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
-    return "\n".join(lines)
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -449,9 +444,11 @@ def _aliases() -> str:
         ("", "the document is not a mapping"),
         (_SECRET, "the document is not a mapping"),
         ("a: {b: " * 500, "is not YAML"),
-        (_aliases(), "the document is too large or nested too deeply for an AdapterConfig"),
-        ("a: &a [*a]", "the document is too large or nested too deeply for an AdapterConfig"),
-        ("[" * 200 + "]" * 200, "the document is too large or nested too deeply for an AdapterConfig"),
+        (LAUGHS, "values with its aliases written out"),
+        (MERGES, "values with its aliases written out"),
+        ("a: &a [*a]", "has an alias of what contains it (line 1)"),
+        ("[" * 200 + "]" * 200, "is nested more than 100 levels deep (line 1)"),
+        (f"a: !!bool {_SECRET}", "has a value that its tag does not fit (line 1)"),
         ("a: " + "x" * 70_000, "a is longer than 65536 characters"),
         ("#" * 1_100_000, "is larger than 1 MiB"),
         ("\x00", "is not YAML"),

@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     PullSecretError,
 )
+from tests.yaml_bombs import MERGES
 
 SECRET = "example-password"
 
@@ -95,8 +96,11 @@ def test_a_file_is_parsed_once_until_it_changes(tmp_path: Path, monkeypatch: pyt
     ("content", "complaint"),
     [
         (None, "No such file"),
-        ("[", "no mapping in YAML or JSON"),
-        (f"{SECRET}: [", "no mapping in YAML or JSON"),
+        ("[", "it is neither JSON nor YAML"),
+        ("[]", "it is not a mapping in YAML or JSON"),
+        (MERGES, "values with its aliases written out"),
+        (f"!!bool {SECRET}", "it has a value that its tag does not fit"),
+        (f"{SECRET}: [", "it is neither JSON nor YAML"),
         ("{}", "no current-context"),
         ("current-context: three", "no entry three in its contexts"),
     ],

@@ -13,6 +13,7 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import parse
+from tests.yaml_bombs import LAUGHS, MERGES
 
 TOKEN = "example-token"
 
@@ -64,6 +65,25 @@ def test_no_token_is_sent_to_where_clouds_keep_credentials_of_machines(address: 
 )
 def test_other_addresses_are_taken_as_they_are(address: str) -> None:
     assert parse(kubeconfig({"server": address}), "c", "secret a/b").server == address
+
+
+@pytest.mark.hardening(12)
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (MERGES, r"has more than 10000 values with its aliases written out \(line \d+\)"),
+        (LAUGHS, r"has more than 10000 values with its aliases written out \(line \d+\)"),
+        ("[" * 400 + "]" * 400, r"is nested more than 100 levels deep \(line 1\)"),
+        (f"token: !!timestamp {TOKEN}", r"has a value that its tag does not fit \(line 1\)"),
+        (f"users:\n  token: [{TOKEN}", r"is not YAML \(line \d\)"),
+        ("#" * ((1 << 20) + 1), "is larger than 1 MiB"),
+        ("", "is not a mapping"),
+    ],
+)
+def test_what_is_not_a_kubeconfig_costs_little_and_is_not_quoted(text: str, said: str) -> None:
+    with pytest.raises(ConfigurationError, match=rf"^secret a/b: the kubeconfig {said}$") as caught:
+        parse(text.encode(), "c", "secret a/b")
+    assert TOKEN not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -162,8 +162,7 @@ def load(path: str) -> AdapterConfig:
     except ImportError as error:
         raise missing_package(error, "PyYAML") from None
     except NotYAML as error:
-        line = f" (line {error.line})" if error.line else ""
-        raise ConfigurationError(f"{where} is not YAML{line}") from None
+        raise ConfigurationError(f"{where} {error}") from None
     if twice is not None:
         raise ConfigurationError(f"{where}: {path_of(twice[0])} is there twice (line {twice[1]})")
     try:

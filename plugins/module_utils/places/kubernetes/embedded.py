@@ -25,7 +25,10 @@ from urllib.parse import urlsplit
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import IMPORTING
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
+    NotYAML,
+    load_yaml,
+)
 
 __all__ = ["Embedded", "build", "entries", "in_memory", "no_password", "parse"]
 
@@ -34,6 +37,10 @@ _REFUSED = {
     "cluster": ("certificate-authority",),
     "user": ("client-certificate", "client-key", "tokenFile", "exec", "auth-provider"),
 }
+# Bytes, as many as a Secret may have, and values, of which a kubeconfig has some twenty: a tenant's takes a
+# thread a tenth of a second at most.
+_LARGEST = 1 << 20
+_MOST = 10_000
 _LINES = ("server", "token", "tls-server-name", "proxy-url")
 _INSTEAD = {
     "certificate-authority": "certificate-authority-data",
@@ -167,11 +174,11 @@ def _loaded(document: bytes, where: str) -> Mapping[str, Any]:
     with IMPORTING:
         importlib.import_module("yaml")
     try:
-        config = load_yaml(document)
-    except ValueError:
-        config = None
+        config = load_yaml(document, most=_MOST, largest=_LARGEST)
+    except NotYAML as error:
+        _fail(where, str(error))
     if not isinstance(config, Mapping):
-        _fail(where, "is not one")
+        _fail(where, "is not a mapping")
     return config
 
 

@@ -21,6 +21,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     is_name,
     shown_path,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
+    NotYAML,
+    load_yaml,
+)
 
 __all__ = ["load", "problem"]
 
@@ -142,9 +146,9 @@ def _files(kubeconfig: str) -> list[str]:
 
 
 def _check(path: str) -> None:
-    """The client would wait without end for a pipe's writer."""
+    """The client would wait without end for a pipe's writer, and for the end of a bomb of merges."""
     try:
-        read_regular(path)
+        load_yaml(read_regular(path)[0])
     except FileNotFoundError:
         # Of several, those that are not there do not count.
         return
@@ -152,3 +156,5 @@ def _check(path: str) -> None:
         raise ConfigurationError(
             f"the kubeconfig {shown_path(path)} cannot be read: {error.strerror}"
         ) from None
+    except NotYAML as error:
+        raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: it {error}") from None

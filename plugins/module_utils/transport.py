@@ -18,14 +18,14 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.waiting import begin
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
 
-__all__ = ["Answer", "Late", "Transport"]
+__all__ = ["Answer", "Forbidden", "Late", "Transport"]
 
 # Seconds; none at all would mean not to wait for a socket.
 _SHORTEST = 0.001
@@ -33,6 +33,10 @@ _SHORTEST = 0.001
 
 class Late(Exception):
     """Some of the answer came, and not the whole in time."""
+
+
+class Forbidden(Exception):
+    """The connection leads to an address that is forbidden; nothing was sent."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,12 @@ class Transport:
 
     :param base: ``https://host:port``, and the path that all its addresses begin with, if any.
     :param manager: urllib3's pools, with their certificates and proxies; from now on they are ours.
+    :param forbidden: tells of an IP address, a server's or a proxy's, whether no connection may lead there.
     """
 
-    def __init__(self, base: str, manager: Any) -> None:
+    def __init__(
+        self, base: str, manager: Any, *, forbidden: Optional[Callable[[str], bool]] = None
+    ) -> None:
         from urllib3 import Timeout
         from urllib3.util import parse_url
 
@@ -65,7 +72,7 @@ class Transport:
         self._direct = manager.proxy is None
         self._pool: Any = None
         manager.pool_classes_by_scheme = {
-            scheme: _in_time(kind) for scheme, kind in manager.pool_classes_by_scheme.items()
+            scheme: _in_time(kind, forbidden) for scheme, kind in manager.pool_classes_by_scheme.items()
         }
 
     def request(
@@ -83,6 +90,7 @@ class Transport:
         :param path: and query.
         :param largest: bytes of an answer's body that are read at most, one more to tell.
         :raises Late: a part of the answer was there when the time was over.
+        :raises Forbidden: the connection leads where none may.
         :raises urllib3.exceptions.HTTPError: no answer.
         """
         options: dict[str, Any] = {
@@ -112,11 +120,12 @@ class Transport:
 
 
 @functools.cache
-def _in_time(pool: type) -> type:
-    """The same kind of pool, whose connections keep to the time."""
+def _in_time(pool: type, forbidden: Optional[Callable[[str], bool]]) -> type:
+    """The same kind of pool, whose connections keep to the time and lead to no forbidden address."""
     connection: type = pool.ConnectionCls  # type: ignore[attr-defined]
+    members = {"forbidden": staticmethod(forbidden)} if forbidden is not None else {}
     return type(
-        pool.__name__, (pool,), {"ConnectionCls": type(connection.__name__, (_InTime, connection), {})}
+        pool.__name__, (pool,), {"ConnectionCls": type(connection.__name__, (_InTime, connection), members)}
     )
 
 
@@ -129,6 +138,7 @@ class _InTime:
 
     timeout: float
     sock: Any
+    forbidden: Optional[Callable[[str], bool]] = None
     _held: Optional[list[Any]] = None
 
     def request(self, *arguments: Any, **options: Any) -> None:
@@ -161,6 +171,18 @@ class _InTime:
         # What is sent now has only what is left.
         self.timeout = max(seconds - (time.monotonic() - start), _SHORTEST)
         self.sock.settimeout(self.timeout)
+
+    def _new_conn(self) -> socket.socket:
+        """Make the TCP connection. The kernel says where it leads, whatever was made of a name or a URL."""
+        made: socket.socket = super()._new_conn()  # type: ignore[misc]
+        try:
+            # What a SOCKS proxy says of the other side is not asked for.
+            if self.forbidden is not None and self.forbidden(socket.socket.getpeername(made)[0]):
+                raise Forbidden
+        except BaseException:
+            made.close()
+            raise
+        return made
 
     def response_class(self, sock: Any, *arguments: Any, **options: Any) -> HTTPResponse:
         """What http.client reads an answer with, the server's or a proxy's."""

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.exec_plugin import credentials
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.kubeconfig import (
@@ -33,6 +34,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
+    Embedded,
     in_memory,
     no_password,
     parse,
@@ -49,7 +51,10 @@ _PLUGIN_LIMIT = 60.0
 
 @dataclass(frozen=True)
 class Access:
-    """One way to one API server; ``tls`` is None for plain HTTP."""
+    """One way to one API server; ``tls`` is None for plain HTTP.
+
+    ``embedded`` is the kubeconfig in a Secret that says so. It may not lead everywhere.
+    """
 
     url: str
     tls: Optional[ssl.SSLContext] = field(default=None, repr=False)
@@ -57,6 +62,7 @@ class Access:
     proxy: Optional[str] = field(default=None, repr=False)
     token: Optional[str] = field(default=None, repr=False)
     token_file: Optional[str] = None
+    embedded: Optional[Embedded] = None
 
     def headers(self) -> dict[str, str]:
         """The user's; a token's file is read each time, since a pod's account gets a new one every hour."""
@@ -147,8 +153,12 @@ class Accesses:
         # made it as large as it may be.
         found = await asyncio.to_thread(parse, document, where, where)
         url = _address(found.server, f"{where}: the kubeconfig's server")
+        if found.proxy or getproxies():
+            await asyncio.to_thread(found.check_beyond_proxy)
         tls = None if url.startswith("http:") else await asyncio.to_thread(found.trust)
-        return Access(url, tls, server_name=found.server_name, proxy=found.proxy, token=found.token)
+        return Access(
+            url, tls, server_name=found.server_name, proxy=found.proxy, token=found.token, embedded=found
+        )
 
     async def _of_kubeconfig(self, connection: Connection) -> Access:
         entry = await asyncio.to_thread(self._kubeconfigs.entry, connection.kubeconfig, connection.context)

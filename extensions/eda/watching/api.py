@@ -30,6 +30,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PermissionDenied,
     Unavailable,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.addresses import (
+    FORBIDDEN,
+    is_forbidden,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import astray
 
 __all__ = ["Api", "Failed", "Found", "Gone", "Named", "Nonsense", "Refused"]
 
@@ -99,7 +104,8 @@ class Api:
 
     def __init__(self, silence: float) -> None:
         self._silence = silence
-        self._session: Optional[aiohttp.ClientSession] = None
+        # What a kubeconfig in a Secret leads to has connections of its own.
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}
         # Who did not answer the last time waits for others like it, and holds up nobody else.
         self._silent: set[str] = set()
         self._slots = {silent: asyncio.Semaphore(_AT_ONCE) for silent in (False, True)}
@@ -164,8 +170,8 @@ class Api:
             response.close()
 
     async def close(self) -> None:
-        if self._session:
-            await self._session.close()
+        for session in self._sessions.values():
+            await session.close()
 
     @asynccontextmanager
     async def _slot(self, access: Access) -> AsyncIterator[None]:
@@ -198,28 +204,52 @@ class Api:
         timeout: aiohttp.ClientTimeout,
         accept: str = _TABLE,
     ) -> aiohttp.ClientResponse:
-        if self._session is None:
+        embedded = access.embedded
+        try:
+            return await self._session(embedded is not None).get(
+                access.url + path,
+                params={**parameters, "includeObject": "None"} if accept == _TABLE else parameters,
+                headers={"Accept": accept, "Accept-Encoding": "identity", **access.headers()},
+                ssl=access.tls or True,
+                server_hostname=access.server_name,
+                proxy=access.proxy,
+                timeout=timeout,
+                # A token is for the server that was named.
+                allow_redirects=False,
+            )
+        except aiohttp.ClientConnectorError as error:
+            if embedded is None or not isinstance(error.os_error, _Forbidden):
+                raise
+        raise astray(embedded.where)
+
+    def _session(self, careful: bool) -> aiohttp.ClientSession:
+        """:param careful: connect to no forbidden address."""
+        if careful not in self._sessions:
             _save_memory()
             # No limit: a watch holds its connection. The environment's proxies count, as with kubectl.
-            connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=30)
-            self._session = aiohttp.ClientSession(
+            connector = aiohttp.TCPConnector(
+                limit=0, ttl_dns_cache=30, socket_factory=_allowed if careful else None
+            )
+            self._sessions[careful] = aiohttp.ClientSession(
                 connector=connector,
                 trust_env=True,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 # What is small when it is sent may be large when it is unpacked.
                 auto_decompress=False,
             )
-        return await self._session.get(
-            access.url + path,
-            params={**parameters, "includeObject": "None"} if accept == _TABLE else parameters,
-            headers={"Accept": accept, "Accept-Encoding": "identity", **access.headers()},
-            ssl=access.tls or True,
-            server_hostname=access.server_name,
-            proxy=access.proxy,
-            timeout=timeout,
-            # A token is for the server that was named.
-            allow_redirects=False,
-        )
+        return self._sessions[careful]
+
+
+class _Forbidden(OSError):
+    """Each address that a name has is tried, and this is one of them."""
+
+
+def _allowed(found: aiohttp.AddrInfoType) -> socket.socket:
+    """A socket for the address that is connected to next, the server's or a proxy's."""
+    family, kind, protocol, _name, address = found
+    if is_forbidden(str(address[0])):
+        raise _Forbidden(FORBIDDEN)
+    return socket.socket(family, kind, protocol)
 
 
 def _save_memory() -> None:

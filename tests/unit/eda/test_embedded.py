@@ -44,8 +44,21 @@ def kubeconfig(cluster: dict[str, Any], **user: Any) -> bytes:
         "http://0",
         "http://[::]",
         "http://224.0.0.1",
+        "http://169.254.169.254.",
+        "http://0251.0376.0251.0376",
+        "http://metadata.google.internal/computeMetadata/v1",
+        "http://METADATA.google.internal.:80",
+        "http://[fd00:ec2::254]",
+        "http://[fd20:ce::254]",
+        "http://[64:ff9b::a9fe:a9fe]",
+        "http://[64:ff9b:1:a9fe:a9:fe00::]",
+        "http://[2002:a9fe:a9fe::1]",
+        "http://[::169.254.169.254]",
+        "http://100.100.100.200",
+        "http://168.63.129.16",
     ],
 )
+@pytest.mark.hardening(16)
 @pytest.mark.parametrize("field", ["server", "proxy-url"])
 def test_no_token_is_sent_to_where_clouds_keep_credentials_of_machines(address: str, field: str) -> None:
     with pytest.raises(ConfigurationError, match=f"secret a/b: the kubeconfig has a {field}") as caught:
@@ -60,11 +73,37 @@ def test_no_token_is_sent_to_where_clouds_keep_credentials_of_machines(address: 
         "https://127.0.0.1:6443",
         "https://10.0.0.1",
         "https://[2001:db8::1]:6443",
+        "https://[::1]:6443",
+        "https://[fd00::1]:6443",
+        "https://[64:ff9b::10.0.0.1]:6443",
+        "https://[64:ff9b:1::10.0.0.1]:6443",
         "https://169.254.example.com",
+        "https://api.example.com/clusters/one?x=1",
+        "https://user:p%40w@api.example.com.:6443/",
     ],
 )
 def test_other_addresses_are_taken_as_they_are(address: str) -> None:
     assert parse(kubeconfig({"server": address}), "c", "secret a/b").server == address
+
+
+@pytest.mark.hardening(16)
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://169.254.169.254\\@good.example",
+        "http://a@169.254.169.254@good.example",
+        "http://%31%36%39.254.169.254",
+        "http://good.example#@169.254.169.254 ",
+        "http://169\u3002254\u3002169\u3002254",
+        "http:169.254.169.254",
+        "//169.254.169.254",
+        "169.254.169.254",
+    ],
+)
+@pytest.mark.parametrize("field", ["server", "proxy-url"])
+def test_what_parsers_may_not_agree_on_is_refused(address: str, field: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"secret a/b: the kubeconfig has a {field} that is not an addr"):
+        parse(kubeconfig({"server": "https://api.example.com", field: address}), "c", "secret a/b")
 
 
 @pytest.mark.hardening(12)

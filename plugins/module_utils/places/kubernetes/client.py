@@ -35,6 +35,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import ClientPool
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.addresses import (
+    is_forbidden,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.connection import (
     Connection,
     check_address,
@@ -42,13 +45,20 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     connect,
     describe,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import parse
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
+    astray,
+    parse,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
     Overtaken,
     translate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Late, Transport
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import (
+    Forbidden,
+    Late,
+    Transport,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.waiting import within
 
 __all__ = ["KubernetesClient", "KubernetesClients"]
@@ -99,7 +109,10 @@ class KubernetesClient:
             ) from None
         if connection.embedded is not None and url.scheme == "https":
             pool.connection_pool_kw["ssl_context"] = connection.embedded.trust()
-        self._transport = Transport(self._host, pool)
+        if connection.embedded is not None and pool.proxy is not None:
+            connection.embedded.check_beyond_proxy()
+        # A kubeconfig that was read from a Secret is somebody else's.
+        self._transport = Transport(self._host, pool, forbidden=is_forbidden if connection.embedded else None)
 
     def close(self) -> None:
         """Close the connections that are not in use; the next call opens another."""
@@ -273,6 +286,8 @@ class KubernetesClient:
                     largest=largest,
                 )
                 call.status = answer.status
+            except Forbidden:
+                raise astray(where) from None
             except Late:
                 raise Unavailable(
                     f"{where}: no whole answer from the API server {self._address} in time"

@@ -13,24 +13,28 @@ from __future__ import annotations
 import base64
 import binascii
 import importlib
-import ipaddress
 import os
-import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
-from urllib.parse import urlsplit
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import IMPORTING
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.addresses import (
+    FORBIDDEN,
+    host_of,
+    is_forbidden,
+    leads_astray,
+    resolved,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
     NotYAML,
     load_yaml,
 )
 
-__all__ = ["Embedded", "build", "entries", "in_memory", "no_password", "parse"]
+__all__ = ["Embedded", "astray", "build", "entries", "in_memory", "no_password", "parse"]
 
 # Lead to files of the machine that runs the task, or to programs that would run on it.
 _REFUSED = {
@@ -82,6 +86,16 @@ class Embedded:
             configuration.tls_server_name = self.server_name
         if self.proxy:
             configuration.proxy = self.proxy
+
+    def check_beyond_proxy(self) -> None:
+        """Look up the server's name here: a proxy connects to it, and the socket's address is the proxy's.
+
+        Takes as long as a name server likes.
+
+        :raises ConfigurationError: it leads to a forbidden address.
+        """
+        if any(map(is_forbidden, resolved(host_of(self.server) or ""))):
+            raise astray(self.where)
 
     def trust(self) -> ssl.SSLContext:
         """Whom TLS trusts, and as whom it speaks.
@@ -156,14 +170,22 @@ def build(cluster: Mapping[str, Any], user: Mapping[str, Any], name: str, where:
     if not found.server:
         _fail(where, "has no server")
     for field, address in (("server", found.server), ("proxy-url", found.proxy)):
-        if address and _is_nobodys(address):
-            _fail(
-                where,
-                f"has a {field} that is a link-local address, where clouds keep credentials of machines",
-            )
+        host = host_of(address) if address else ""
+        if host is None:
+            _fail(where, f"has a {field} that is not an address such as https://HOST:6443")
+        if leads_astray(host):
+            _fail(where, f"has a {field} that is {FORBIDDEN}")
     if not (found.token or (found.certificate and found.key)):
         _fail(where, "has neither a token nor a client certificate with its key")
     return found
+
+
+def astray(where: str) -> ConfigurationError:
+    """What to say where the server of such a kubeconfig, or its proxy, turns out to have a forbidden address."""
+    return ConfigurationError(
+        f"{where}: the cluster's kubeconfig leads to {FORBIDDEN}",
+        "its owner has to name another server or proxy-url",
+    )
 
 
 def _fail(where: str, problem: str) -> NoReturn:
@@ -207,21 +229,6 @@ def _bytes(entry: Mapping[str, Any], name: str, where: str) -> bytes | None:
         return base64.b64decode("".join(text.split()), validate=True) if text else None
     except (binascii.Error, ValueError):
         _fail(where, f"has a {name} that is not base64")
-
-
-def _is_nobodys(address: str) -> bool:
-    """Whether it leads to an address that no API server has; a name is not resolved."""
-    try:
-        host = (urlsplit(address if "//" in address else f"//{address}").hostname or "").partition("%")[0]
-        try:
-            ip = ipaddress.ip_address(host)
-        except ValueError:
-            # As the system reads them: 2852039166 and 0xa9fea9fe are addresses, too.
-            ip = ipaddress.ip_address(socket.inet_aton(host))
-    except (OSError, ValueError):
-        return False
-    ip = getattr(ip, "ipv4_mapped", None) or ip
-    return ip.is_link_local or ip.is_multicast or ip.is_unspecified
 
 
 def no_password() -> str:

@@ -59,9 +59,7 @@ class Transport:
     :param forbidden: tells of an IP address, a server's or a proxy's, whether no connection may lead there.
     """
 
-    def __init__(
-        self, base: str, manager: Any, *, forbidden: Optional[Callable[[str], bool]] = None
-    ) -> None:
+    def __init__(self, base: str, manager: Any, *, forbidden: Optional[Callable[[str], bool]] = None) -> None:
         from urllib3 import Timeout
         from urllib3.util import parse_url
 

@@ -4,8 +4,8 @@
 
 """YAML and JSON that others wrote: what it costs to read them is bounded before it is spent.
 
-A text of 463 bytes can describe millions of values: an alias repeats all that its anchor's node contains, and a
-merge key (``<<``) copies it. So values are counted with all aliases written out, while PyYAML composes the
+A text of 463 bytes can describe millions of values: an alias repeats all that its anchor's node contains, and
+a merge key (``<<``) copies it. So values are counted with all aliases written out, while PyYAML composes the
 nodes and before it makes anything of them. Code that walks through the result later has the same bounds.
 """
 
@@ -143,7 +143,7 @@ def _loaded(text: Union[bytes, str], most: int, largest: int, what: str) -> Any:
 
 @functools.cache
 def _loader() -> Any:
-    """The loader's class. Its parser is libyaml's where there is one, which is fast; its composer is PyYAML's."""
+    """The loader's class: libyaml's parser where there is one, which is fast, and PyYAML's own composer."""
     import yaml
 
     fast = getattr(yaml, "CSafeLoader", None)

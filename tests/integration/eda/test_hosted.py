@@ -21,6 +21,8 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import w
 from tests.integration.eda.api_server import CANARY, TOKEN, ApiServer
 from tests.integration.eda.source import Source, running
 from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.lab.metadata_server import ADDRESS, metadata_server
+from tests.yaml_bombs import MERGES
 
 ADDITIONAL = ("kube-system", "additional-pull-secret")
 
@@ -62,11 +64,13 @@ class Fleet:
         path = f"/apis/hypershift.openshift.io/v1beta1/namespaces/{namespace}/hostedcontrolplanes"
         self.management.objects[path] = {"items": [content]}
 
-    def kubeconfig_secret(self, namespace: str, url: str, token: str, **user: Any) -> None:
+    def kubeconfig_secret(
+        self, namespace: str, url: str, token: str, proxy: str | None = None, **user: Any
+    ) -> None:
         content = {
             "current-context": "admin",
             "contexts": [{"name": "admin", "context": {"cluster": "cluster", "user": "admin"}}],
-            "clusters": [{"name": "cluster", "cluster": {"server": url}}],
+            "clusters": [{"name": "cluster", "cluster": {"server": url, "proxy-url": proxy}}],
             "users": [{"name": "admin", "user": {"token": token, **user}}],
         }
         data = {"kubeconfig": base64.b64encode(json.dumps(content).encode()).decode()}
@@ -220,6 +224,48 @@ def test_a_kubeconfig_in_a_secret_leads_to_nothing_of_this_machine(
     caplog.set_level(logging.DEBUG)
     asyncio.run(scenario())
     assert TOKEN not in caplog.text
+
+
+@pytest.mark.hardening(16)
+@pytest.mark.parametrize("proxy", [None, "http://127.0.0.1:9", "http://api.example:{port}"])
+def test_a_kubeconfig_in_a_secret_leads_to_no_metadata_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str | None
+) -> None:
+    async def scenario() -> None:
+        async with one_cluster(tmp_path) as (fleet, _management, hosted):
+            fleet.add("cls-2", hosted)
+            with metadata_server(monkeypatch, api_example=[ADDRESS]) as metadata:
+                through = proxy.format(port=metadata.port) if proxy else None
+                server = (
+                    "http://127.0.0.1:9" if proxy and "{" in proxy else f"http://api.example:{metadata.port}"
+                )
+                fleet.kubeconfig_secret("clusters-cls-1", server, TOKEN, through)
+                async with running(fleet.write(), **fleet.options) as source:
+                    await source.until(lambda it: bool(it.problems) and "cls-2" in it.clusters)
+                    assert {problem[0] for problem in source.problems} == {"cls-1"}
+                    said = str(source.problems[0][2])
+                    assert said.startswith(
+                        "secret clusters-cls-1/admin-kubeconfig: the cluster's kubeconfig leads"
+                    )
+                assert b"".join(metadata.received) == b""
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.hardening(12)
+def test_a_kubeconfig_that_is_a_bomb_holds_up_nobody(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with one_cluster(tmp_path) as (fleet, management, hosted):
+            fleet.add("cls-2", hosted)
+            path = "/api/v1/namespaces/clusters-cls-1/secrets/admin-kubeconfig"
+            data = {"kubeconfig": base64.b64encode(MERGES.encode()).decode()}
+            management.objects[path] = {"data": data}
+            async with running(fleet.write(), **fleet.options) as source:
+                await source.until(lambda it: bool(it.problems) and "cls-2" in it.clusters)
+                assert {problem[0] for problem in source.problems} == {"cls-1"}
+                assert "the kubeconfig has more than 10000 values" in str(source.problems[0][2])
+
+    asyncio.run(scenario())
 
 
 def test_clusters_come_and_go_with_their_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

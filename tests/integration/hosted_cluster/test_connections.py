@@ -25,6 +25,7 @@ from tests.integration.k8s.running import run_task
 from tests.integration.k8s.world import docker_config, encoded
 from tests.lab.kubernetes.hypershift import BASE
 from tests.lab.kubernetes.kubeconfig import write_kubeconfig
+from tests.lab.metadata_server import ADDRESS, metadata_server
 
 _WRITING = os.O_WRONLY | os.O_RDWR
 _watching: list[list[str]] = []
@@ -196,6 +197,36 @@ def test_a_kubeconfig_of_a_secret_may_not_do_more_than_log_in(
 def test_what_is_no_kubeconfig(wanted: World, text: str) -> None:
     wanted.put_kubeconfig(text)
     assert wanted.run()["kind"] == "configuration"
+
+
+ASTRAY: dict[str, tuple[list[str], dict[str, str]]] = {
+    "a name": ([ADDRESS], {"server": "http://api.example:{port}"}),
+    "a name, TLS": ([ADDRESS], {"server": "https://api.example:{port}"}),
+    "a name that leads elsewhere the second time": (
+        ["127.0.0.1", ADDRESS],
+        {"server": "http://api.example:{port}"},
+    ),
+    "a proxy": ([ADDRESS], {"server": "http://127.0.0.1:9", "proxy-url": "http://api.example:{port}"}),
+    "a proxy, TLS": ([ADDRESS], {"server": "https://127.0.0.1:9", "proxy-url": "http://api.example:{port}"}),
+    "beyond a proxy": ([ADDRESS], {"server": "http://api.example:{port}", "proxy-url": "http://127.0.0.1:9"}),
+}
+
+
+@pytest.mark.hardening(16)
+@pytest.mark.parametrize("what", ASTRAY)
+def test_nothing_is_sent_to_where_clouds_keep_credentials_of_machines(
+    wanted: World, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, cluster = ASTRAY[what]
+    with metadata_server(monkeypatch, api_example=found) as metadata:
+        entry = {name: text.format(port=metadata.port) for name, text in cluster.items()}
+        wanted.kubeconfig["clusters"][0]["cluster"] = {**entry, "insecure-skip-tls-verify": True}
+        wanted.put_kubeconfig(wanted.kubeconfig)
+        # Nobody listens at the first of two addresses.
+        result = wanted.run(retry={"tries": 2, "delay": 0.01})
+    assert result["kind"] == "configuration", result
+    assert "kubeconfig leads to a link-local address" in result["msg"]
+    assert b"".join(metadata.received) == b""
 
 
 def test_tls_is_checked_against_the_kubeconfigs_own_authority(

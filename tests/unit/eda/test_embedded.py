@@ -102,7 +102,9 @@ def test_other_addresses_are_taken_as_they_are(address: str) -> None:
 )
 @pytest.mark.parametrize("field", ["server", "proxy-url"])
 def test_what_parsers_may_not_agree_on_is_refused(address: str, field: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"secret a/b: the kubeconfig has a {field} that is not an addr"):
+    with pytest.raises(
+        ConfigurationError, match=f"secret a/b: the kubeconfig has a {field} that is not an addr"
+    ):
         parse(kubeconfig({"server": "https://api.example.com", field: address}), "c", "secret a/b")
 
 

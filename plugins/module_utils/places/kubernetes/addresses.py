@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Addresses that no tenant's kubeconfig may lead to: clouds give a machine's credentials to who asks there.
+"""Addresses that no tenant's kubeconfig may lead to: there clouds hand out a machine's credentials.
 
-Who may write the kubeconfig chooses the address, and this machine would connect to it. What counts is the
-address of the socket (``is_forbidden``): both transports look at it for each connection, so that no parser, no
-name and no second answer of a name server leads past it. ``leads_astray`` looks at the text as well, before
-anything is connected, and is all that can be done where a proxy resolves the name.
+Whoever may write the kubeconfig chooses the address, and this machine connects to it. The address of the
+socket counts (``is_forbidden``): both transports check it for each connection, so that no parser, no name and no
+second answer of a name server leads past it. ``leads_astray`` checks the text as well, before anything is
+connected: where a proxy resolves the name, the socket's address is the proxy's.
 
 Private and loopback addresses are allowed: most API servers have one.
 """
@@ -27,7 +27,7 @@ FORBIDDEN = "a link-local address or a cloud's metadata service, where machines 
 
 _Ip = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 
-# Metadata services beside the link-local ones: Alibaba, Azure (WireServer), Oracle (classic), AWS, Google, Scaleway.
+# Services that are not link-local: Alibaba, Azure (WireServer), Oracle (classic), AWS, Google and Scaleway
 _METADATA = tuple(
     map(
         ipaddress.ip_network,
@@ -44,11 +44,11 @@ _METADATA = tuple(
 _NAMES = frozenset(
     ("instance-data", "instance-data.ec2.internal", "metadata", "metadata.goog", "metadata.google.internal")
 )
-# IPv6 networks whose last 32 bits are an IPv4 address: NAT64 (RFC 6052), compatible (RFC 4291), translated (RFC 2765).
+# Their last 32 bits are an IPv4 address: NAT64 (RFC 6052), compatible (RFC 4291), translated (RFC 2765).
 _LAST_BITS = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
-# NAT64 with a prefix of one's own (RFC 8215), of which only the site knows how long it is.
+# NAT64 with a site's own prefix (RFC 8215), whose length only the site knows.
 _LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")
-# Parsers differ in what they make of a backslash, a second @, a percent sign, a space or a letter beyond ASCII.
+# Parsers disagree about a backslash, a second @, a percent sign, a space or a letter beyond ASCII.
 _ADDRESS = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^@/?#\\\s]*@)?"
     r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)(?:%[A-Za-z0-9._~%-]+)?\]|(?P<host>[A-Za-z0-9._-]+))"

@@ -181,7 +181,7 @@ def build(cluster: Mapping[str, Any], user: Mapping[str, Any], name: str, where:
 
 
 def astray(where: str) -> ConfigurationError:
-    """What to say where the server of such a kubeconfig, or its proxy, turns out to have a forbidden address."""
+    """The error for a kubeconfig whose server, or proxy, turns out to have a forbidden address."""
     return ConfigurationError(
         f"{where}: the cluster's kubeconfig leads to {FORBIDDEN}",
         "its owner has to name another server or proxy-url",

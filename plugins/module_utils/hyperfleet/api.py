@@ -25,6 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     RequestRefused,
     translate,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.pages import MOST_PAGES, endless
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline, Retrier
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Answer, Late, Transport
 
@@ -116,14 +117,18 @@ class Api:
         """What is in a list, page by page.
 
         :param what: a plural, such as ``clusters``.
+        :raises PullSecretError: a page is the one before again, or the pages do not end.
         """
-        page = 1
-        while True:
+        before: list[Any] = []
+        for page in range(1, MOST_PAGES + 1):
             items, total = self.page(path, what, deadline, query, page, traceparent, largest=largest)
+            if items and items == before:
+                raise endless(f"{what} at {self.place}", f"page {page} is page {page - 1} again")
             yield from items
             if not items or page * PAGE >= (total or 0):
                 return
-            page += 1
+            before = items
+        raise endless(f"{what} at {self.place}", f"there are more than {MOST_PAGES} pages")
 
     def page(
         self,

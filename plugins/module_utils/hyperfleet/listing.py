@@ -25,6 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     HyperFleetClient,
     check_cluster_id,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.pages import MOST_PAGES, endless
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["Listing"]
@@ -81,6 +82,9 @@ class Listing:
                 if not items or (total is None and len(items) < PAGE):
                     return
             if one.total is not None and number * PAGE >= one.total:
+                return
+            if number >= MOST_PAGES:
+                self.problems.append(endless(self._client.place, f"there are more than {MOST_PAGES} pages"))
                 return
 
     def _clusters(self, items: list[Any], page: int, one: _Pass) -> Iterator[Cluster]:

@@ -33,6 +33,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
     missing_package,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.pages import all_pages
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import ClientPool
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.addresses import (
@@ -157,28 +158,22 @@ class KubernetesClient:
         :param page: of so many objects; :param largest: and so many bytes at most.
         :param metadata_only: nothing else is needed, and a server that can leaves it out.
         :raises NotFound: the API server does not know the kind.
-        :raises PullSecretError: a page is larger.
+        :raises PullSecretError: a page is larger, or the list does not end.
         """
         path = _path(namespace, kind) if namespace else _base(kind)
         where = f"{self._prefix}namespaces/{namespace}/{kind}" if namespace else f"{self._prefix}{kind}"
-        token = ""
-        while True:
-            query = [("labelSelector", selector), ("limit", str(page))] + (
-                [("continue", token)] if token else []
+        query = [("labelSelector", selector), ("limit", str(page))]
+        accept = _METADATA if metadata_only else _JSON
+
+        def one(token: str) -> tuple[list[dict[str, Any]], Any]:
+            asked = [*query, ("continue", token)] if token else query
+            answer, headers = self._ask(
+                "GET", path, where, deadline, query=asked, accept=accept, largest=largest
             )
-            answer = self._json(
-                "GET",
-                path,
-                where,
-                deadline,
-                query=query,
-                accept=_METADATA if metadata_only else _JSON,
-                largest=largest,
-            )
-            yield from answer.get("items") or ()
-            token = (answer.get("metadata") or {}).get("continue") or ""
-            if not token:
-                return
+            following = None if _is_whole(headers) else (answer.get("metadata") or {}).get("continue")
+            return answer.get("items") or [], following
+
+        return all_pages(one, f"GET {where}")
 
     def create(
         self, namespace: str, kind: str, body: Mapping[str, Any], deadline: Deadline, *, dry_run: bool = False
@@ -238,7 +233,10 @@ class KubernetesClient:
             return False
         return True
 
-    def _json(
+    def _json(self, method: str, path: str, place: str, deadline: Deadline, **options: Any) -> dict[str, Any]:
+        return self._ask(method, path, place, deadline, **options)[0]
+
+    def _ask(
         self,
         method: str,
         path: str,
@@ -250,14 +248,15 @@ class KubernetesClient:
         content: str = _JSON,
         accept: str = _JSON,
         largest: int | None = _LARGEST,
-    ) -> dict[str, Any]:
+    ) -> tuple[dict[str, Any], Mapping[str, str]]:
+        """The object that is answered, and the headers."""
         target = path + ("?" + urlencode(query) if query else "")
         sent = json.dumps(body).encode() if body is not None else None
         where = f"{method} {place}"
         operation = kubernetes_operation(method, path)
         unanswered = False
 
-        def attempt(timeout: float) -> dict[str, Any]:
+        def attempt(timeout: float) -> tuple[dict[str, Any], Mapping[str, str]]:
             nonlocal unanswered
             try:
                 with self._settings.calls.timed(Calls.KUBERNETES, operation, deadline.calls) as call:
@@ -270,7 +269,7 @@ class KubernetesClient:
                 error.unsure = unanswered
                 raise
 
-        def once(timeout: float, call: Call) -> dict[str, Any]:
+        def once(timeout: float, call: Call) -> tuple[dict[str, Any], Mapping[str, str]]:
             try:
                 headers = {
                     "Accept": accept,
@@ -304,7 +303,7 @@ class KubernetesClient:
                 document = json.loads(answer.data)
             except (ValueError, RecursionError):
                 raise Unavailable(f"{where}: the answer is not JSON") from None
-            return document if isinstance(document, dict) else {}
+            return document if isinstance(document, dict) else {}, answer.headers
 
         return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
 
@@ -344,6 +343,14 @@ class KubernetesClient:
                 "look at kubernetes.api_key, the kubeconfig's token, or what its exec plugin gives",
             )
         return {"Authorization": token} if token else {}
+
+
+def _is_whole(headers: Mapping[str, str]) -> bool:
+    """Whether a list comes from the cache of the Ansible Operator's proxy.
+
+    It holds every object, ignores ``limit``, and has a ``continue`` that leads to the same list again.
+    """
+    return (headers.get("X-Cache") or "").strip().upper() == "HIT"
 
 
 def _path(namespace: str, kind: str, name: str = "") -> str:

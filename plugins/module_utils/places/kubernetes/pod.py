@@ -37,6 +37,8 @@ __all__ = ["ACCOUNT", "PodClient", "api_server"]
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 """Where every pod has its account."""
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}\Z|[0-9A-Fa-f:.]{2,45}\Z")
+# The client asks for these, as they are spelled here.
+_HEADERS = ("Retry-After", "X-Cache")
 _PORT = re.compile(r"[0-9]{1,5}\Z")
 
 
@@ -98,8 +100,8 @@ class _Transport:
     ) -> Answer:
         """Ask once; what is too large is refused by the transport itself."""
         answer = self._plain.request(method, target, headers=headers, seconds=seconds, body=body)
-        wait = answer.headers.get("retry-after")
-        return Answer(answer.status, {"Retry-After": wait} if wait else {}, answer.data)
+        headers = {name: answer.headers[name.lower()] for name in _HEADERS if name.lower() in answer.headers}
+        return Answer(answer.status, headers, answer.data)
 
 
 def api_server(environ: Mapping[str, str]) -> tuple[str, int]:

@@ -24,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
     missing_package,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.pages import all_pages
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import (
     IMPORTING,
@@ -195,19 +196,18 @@ class SecretManagerClient:
             "ListSecrets": (self._api.list_secrets, self._types.ListSecretsRequest),
             "ListSecretVersions": (self._api.list_secret_versions, self._types.ListSecretVersionsRequest),
         }[method]
-        token = ""
-        while True:
+
+        def one(token: str) -> tuple[Any, Any]:
             request = kind(parent=parent, page_size=page_size, page_token=token, filter=filter_)
             page = self._call(
                 method,
                 parent,
                 deadline,
-                lambda t, r=request: next(verb(request=r, retry=None, timeout=t).pages),  # type: ignore[misc]
+                lambda t: next(verb(request=request, retry=None, timeout=t).pages),
             )
-            yield from getattr(page, items)
-            token = page.next_page_token
-            if not token:
-                return
+            return getattr(page, items), page.next_page_token
+
+        return all_pages(one, f"{method} on {parent}")
 
     def create_secret(
         self, project: str, secret_id: str, secret: Mapping[str, Any], deadline: Deadline

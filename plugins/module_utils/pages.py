@@ -25,8 +25,8 @@ _LONGEST_TOKEN = 8192
 def all_pages(page: Callable[[str], tuple[Iterable[T], Any]], where: str) -> Iterator[T]:
     """What is on all pages of a list that names each page's successor.
 
-    :param page: takes a page's token, "" for the first, and gives what is on it and the token of the next page,
-        which is empty on the last one.
+    :param page: takes a page's token, "" for the first, and gives what is on it and the token of the next
+        page, which is empty on the last one.
     :param where: the list, for messages.
     :raises PullSecretError: after what was on the pages, where a token comes again or the pages do not end.
     """

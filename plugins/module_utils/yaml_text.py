@@ -123,7 +123,7 @@ def _loaded(text: Union[bytes, str], most: int, largest: int, what: str) -> Any:
     import yaml
 
     _check_size(text, largest)
-    if _directives(text) > _DIRECTIVES:
+    if _count(text, "%TAG") > _DIRECTIVES:
         raise NotYAML(f"has more than {_DIRECTIVES} tag directives")
     problem, line = _NOT_YAML, None
     try:
@@ -219,16 +219,15 @@ def _check_size(text: Union[bytes, str], largest: int) -> None:
         raise NotYAML(f"is larger than {largest >> 20} MiB")
 
 
-def _directives(text: Union[bytes, str]) -> int:
-    """How many tag directives there may be in the text."""
+def _count(text: Union[bytes, str], word: str) -> int:
+    """How often an ASCII word is in the text."""
     # UTF-16 is YAML, too.
-    return text.count("%TAG") if isinstance(text, str) else text.replace(b"\0", b"").count(b"%TAG")
+    return text.count(word) if isinstance(text, str) else text.replace(b"\0", b"").count(word.encode())
 
 
 def _is_deep(document: Any, text: Union[bytes, str]) -> bool:
     """Whether what a JSON text says is nested too deeply."""
-    opening = str if isinstance(text, str) else str.encode
-    if sum(text.count(opening(bracket)) for bracket in "[{") <= _DEPTH:  # type: ignore[arg-type,operator]
+    if _count(text, "[") + _count(text, "{") <= _DEPTH:
         return False
     level = [document]
     for _number in range(_DEPTH):

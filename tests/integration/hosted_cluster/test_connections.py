@@ -26,6 +26,7 @@ from tests.integration.k8s.world import docker_config, encoded
 from tests.lab.kubernetes.hypershift import BASE
 from tests.lab.kubernetes.kubeconfig import write_kubeconfig
 from tests.lab.metadata_server import ADDRESS, metadata_server
+from tests.yaml_bombs import MERGES
 
 _WRITING = os.O_WRONLY | os.O_RDWR
 _watching: list[list[str]] = []
@@ -193,7 +194,18 @@ def test_a_kubeconfig_of_a_secret_may_not_do_more_than_log_in(
     assert "example-password" not in json.dumps(result)
 
 
-@pytest.mark.parametrize("text", ["", "[", "null", "{}", "a: &a [*a]", '{"contexts":[{"name":"hosted"}]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[",
+        "null",
+        "{}",
+        "a: &a [*a]",
+        '{"contexts":[{"name":"hosted"}]}',
+        pytest.param(MERGES, marks=pytest.mark.hardening(12)),
+    ],
+)
 def test_what_is_no_kubeconfig(wanted: World, text: str) -> None:
     wanted.put_kubeconfig(text)
     assert wanted.run()["kind"] == "configuration"

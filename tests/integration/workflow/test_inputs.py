@@ -117,7 +117,7 @@ def test_broken_files_fail_alone_and_do_not_stop_the_fleet(world: World) -> None
     assert told == {
         path.name: both,
         "twin.yaml": both,
-        "cut.json": "../fleet/cut.json is not JSON",
+        "cut.json": "../fleet/cut.json is not JSON (line 1)",
         "dangling.json": "../fleet/dangling.json cannot be read: No such file or directory",
         "directory.json": "../fleet/directory.json cannot be read: Is a directory",
         "text.json": "../fleet/text.json is not JSON",
@@ -143,7 +143,7 @@ def test_in_a_role_of_ones_own_a_wrong_cluster_fails_alone_too(world: World) -> 
     assert finished.code != 0
     failed = {name: row["reason"] for name, row in rows(finished).items() if row["failed"]}
     assert failed == {
-        "cut.json": "../fleet/cut.json is not JSON",
+        "cut.json": "../fleet/cut.json is not JSON (line 1)",
         "cluster 3": "it is a string, not a mapping",
     }
     assert world.placed_config(identity) == ONE

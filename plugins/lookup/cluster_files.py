@@ -16,6 +16,7 @@ description:
   - A file that cannot be read, or holds no cluster with an C(id) of its own, or one that is being deleted,
     is a cluster with the key C(problem), which says so. The role reports it as this one cluster's failure
     and provisions the others.
+  - A file may have 100,000 values, with the aliases of YAML written out, and 100 levels.
   - The management namespace of a cluster that has been placed is C(status.adapters.placement.data.namespace).
 options:
   _terms:

@@ -92,7 +92,8 @@ options:
         that the HostedControlPlane's C(status.kubeConfig) names.
       - It is used in memory and written to no file. It may hold addresses, certificates and tokens. Paths,
         exec plugins and auth providers are refused, since they would be followed on the machine that runs
-        the task.
+        the task. Link-local addresses and metadata services of clouds are refused as well, since they hand
+        out credentials of that machine. A kubeconfig may have 1 MiB and 10,000 values.
     type: dict
     suboptions:
       namespace:

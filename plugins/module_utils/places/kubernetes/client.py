@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -52,6 +51,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
     Overtaken,
+    distrust,
     translate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
@@ -110,7 +110,7 @@ class KubernetesClient:
             ) from None
         if connection.embedded is not None and url.scheme == "https":
             pool.connection_pool_kw["ssl_context"] = connection.embedded.trust()
-        if connection.embedded is not None and pool.proxy is not None:
+        if connection.embedded is not None and self._configuration.proxy:
             connection.embedded.check_beyond_proxy()
         # A kubeconfig that was read from a Secret is somebody else's.
         self._transport = Transport(self._host, pool, forbidden=is_forbidden if connection.embedded else None)
@@ -308,13 +308,13 @@ class KubernetesClient:
         return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
 
     def _no_answer(self, error: Exception, where: str) -> PullSecretError:
-        distrust = _distrust(error)
-        if distrust is None:
+        reason = distrust(error)
+        if reason is None:
             return Unavailable(
                 f"{where}: no answer from the API server {self._address} ({type(error).__name__})"
             )
         return ConfigurationError(
-            f"{where}: the certificate of the API server {self._address} is not trusted ({distrust})",
+            f"{where}: the certificate of the API server {self._address} is not trusted ({reason})",
             "check kubernetes.ca_cert, or the kubeconfig's certificate-authority and server",
         )
 
@@ -368,23 +368,6 @@ def _base(kind: str, within: str = "") -> str:
 def _address(url: Any) -> str:
     """``host:port`` of the API server, without whatever else the URL holds."""
     return f"{url.host}:{url.port or {'https': 443}.get(url.scheme, 80)}"
-
-
-def _distrust(error: BaseException) -> str | None:
-    """Why a certificate was not trusted, in OpenSSL's words, which asking again does not change.
-
-    None for all else: urllib3 makes an SSLError of a connection that was cut as well.
-    """
-    causes, seen = [error], set()
-    while causes:
-        cause = causes.pop()
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return str(cause.verify_message)
-        if id(cause) not in seen:
-            seen.add(id(cause))
-            linked = (*cause.args, cause.__cause__, cause.__context__)
-            causes += [other for other in linked if isinstance(other, BaseException)]
-    return None
 
 
 def _imports() -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
@@ -27,7 +28,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import parse_retry_after
 
-__all__ = ["AlreadyExists", "NamespaceEnding", "Overtaken", "translate"]
+__all__ = ["AlreadyExists", "NamespaceEnding", "Overtaken", "distrust", "translate"]
 
 # RBAC, ResourceQuota, admission webhooks and policies, up to where they may quote.
 _SENTENCES = re.compile(
@@ -165,3 +166,20 @@ def _causes(answer: dict[str, Any]) -> str:
         )
         or "the object is not valid"
     )
+
+
+def distrust(error: BaseException) -> str | None:
+    """Why a certificate was not trusted, in OpenSSL's words, which asking again does not change.
+
+    None for all else: urllib3 makes an SSLError of a connection that was cut as well.
+    """
+    causes, seen = [error], set()
+    while causes:
+        cause = causes.pop()
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return str(cause.verify_message)
+        if id(cause) not in seen:
+            seen.add(id(cause))
+            linked = (*cause.args, cause.__cause__, cause.__context__)
+            causes += [other for other in linked if isinstance(other, BaseException)]
+    return None

@@ -68,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        "hardening(*items): shows an item of the hardening list in tests/hardening.py; `pytest -k hardening` runs them.",
+        "hardening(*items): shows items of tests/hardening.py. `pytest -k hardening` runs these tests.",
     )
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a hostile user once broke, by number. A test names its items with ``@pytest.mark.hardening(N)``.
 
-``pytest -k hardening`` runs these tests. ``tests/unit/tools/test_hardening.py`` checks that each item has one.
+``pytest -k hardening`` runs these tests. tests/unit/tools/test_hardening.py checks that each item has one.
 """
 
 from __future__ import annotations

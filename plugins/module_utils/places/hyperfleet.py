@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Union
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
     InvalidDocument,
     NotFound,
     PullSecretError,
@@ -93,6 +94,14 @@ class HyperFleetSource(Source):
         self._lock = threading.Lock()
         # What was read ahead: the document, or why it could not be had.
         self._ahead: dict[str, Union[bytes, PullSecretError]] = {}
+
+    @classmethod
+    def check(cls, reference: Any) -> None:
+        """The cluster's id is a part of the address that is asked."""
+        try:
+            check_cluster_id(str(reference.get("cluster_id") or ""))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"source.{error.message}") from None
 
     def prepare(self, references: Sequence[Any]) -> None:
         """Read many clusters in few requests; what this cannot find or do, ``read`` does or reports."""

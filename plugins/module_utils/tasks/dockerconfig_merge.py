@@ -33,6 +33,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options imp
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import check_references
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
 __all__ = ["FileTarget", "build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
@@ -67,6 +68,8 @@ def build_target(wanted: Mapping[str, Any]) -> FileTarget:
             raise ConfigurationError("state: absent needs dest")
     elif not (wanted.get("source") or wanted.get("layers")):
         raise ConfigurationError("one of source and layers has to say what is merged")
+    else:
+        check_references(wanted)
     return FileTarget(wanted.get("dest") or None, _mode(wanted.get("mode")))
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, Union
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.memory import (
-    PROJECT,
     Place,
     named,
     place_of,
@@ -40,6 +39,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     kubernetes_secret_name,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import pull_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.rules import (
+    PROJECT,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
 __all__ = ["Apply", "Decision", "Refuse", "Remove", "Wait", "decide", "may_hold", "removal_by_jobs"]

@@ -16,8 +16,19 @@ from collections.abc import Mapping, Sequence
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
-__all__ = ["MARKS_SIZE", "check_annotations", "check_key", "check_labels", "check_locations"]
+__all__ = [
+    "MARKS_SIZE",
+    "PROJECT",
+    "SECRET_ID",
+    "check_annotations",
+    "check_key",
+    "check_labels",
+    "check_locations",
+]
 
+PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
+"""The id of a project, with a domain before it or without, or its number."""
+SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
 # Bytes of annotations that are left for both marks of our own, a claim and a version that is restored.
 MARKS_SIZE = 100
 _MAX_LABELS = 64

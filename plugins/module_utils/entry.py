@@ -82,7 +82,7 @@ class _Module(AnsibleModule):
         raise SystemExit(1)  # for the reader and the type checker: the line above ends the process
 
     def _named(self, message: str) -> str:
-        """Ansible's error about the arguments, or the next one where it names no option, as those of no_log."""
+        """Ansible's error about the arguments, or the next where it names no option, as of no_log."""
         found = getattr(self, "validation_result", None)
         errors = found.errors if found is not None else []
         if not errors or not isinstance(errors[0], NoLogError):

@@ -354,6 +354,10 @@ targets:
       type: str
       returned: when the secret is there
       sample: "4"
+    replication_differs:
+      description: Whether the secret was there and is replicated otherwise than O(replication) asks.
+      type: bool
+      returned: when it is
     operations:
       description: The calls that changed something, retries and failures, as entries of a structured log.
       type: list

@@ -33,7 +33,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     check_annotations,
     check_key,
     check_labels,
-    check_locations,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.target import (
     SecretManagerTarget,
@@ -41,6 +40,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.writer import (
     SecretManagerWriter,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.replication import check_locations
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Places, Run, Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import check_references

@@ -86,6 +86,7 @@ def test_a_secret_that_is_kept_elsewhere_is_told_of_and_left(world: World, polic
         assert world.why(cluster).endswith(said)
         assert "replication" not in world.why(beside)
     record = world.manager.store.find(PROJECT, f"hyperfleet-{cluster}-pull-secret")
+    assert record is not None
     assert [one.location for one in record.message.replication.user_managed.replicas] == ["us-east1"]
     assert (world.versions(cluster), world.placed(cluster)) == (1, ONE)
 

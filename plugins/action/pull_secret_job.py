@@ -10,8 +10,13 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.work import GCP, Job
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import run_options
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import plain
 
+_OPTIONS = ("gcp", "kubernetes", "retry")
 display = Display()
 
 
@@ -23,9 +28,12 @@ class ActionModule(ActionBase):
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         """See M(hyperfleet.pull_secret.pull_secret_job)."""
         result: dict[str, Any] = super().run(tmp, task_vars)
-        _validated, options = self.validate_argument_spec(
-            argument_spec=dict(gcp=dict(type="dict"), kubernetes=dict(type="dict"), retry=dict(type="dict"))
-        )
+        try:
+            # By the modules' own specs: their first phase would find out after the job has begun.
+            options = plain(self._task.args)
+            fitting({name: run_options()[name] for name in _OPTIONS}, options)
+        except ConfigurationError as error:
+            return {**result, "failed": True, "msg": str(error)}
         job = Job(
             lambda phase, arguments: self._ask(phase, arguments, task_vars),
             display.display,

@@ -18,6 +18,8 @@ description:
     and provisions the others.
   - A file may have 100,000 values, with the aliases of YAML written out, and 100 levels.
   - The management namespace of a cluster that has been placed is C(status.adapters.placement.data.namespace).
+  - C(spec.gcp.replicationPolicy) says where a new secret is kept, C(automatic) or
+    C(user-managed:LOCATION,LOCATION), as for the adapter. What it refuses is a problem here, too.
 options:
   _terms:
     description:
@@ -59,6 +61,11 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.spec import (
+    pull_secret_of,
+    read_spec,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     MISPLACED,
     is_name,
@@ -94,7 +101,12 @@ class LookupModule(LookupBase):
             if problem is None:
                 identity = content.document["id"]
                 problem = _twice(by_id[identity], identity)
-            cluster = _cluster(file.path, content.document, namespace) if problem is None else {}
+            cluster: dict[str, Any] = {}
+            if problem is None:
+                try:
+                    cluster = _cluster(file.path, content.document, namespace)
+                except PullSecretError as error:
+                    problem = f"{file.shown}: {error.message}"
             astray = misplaced(cluster)
             if astray:
                 problem = f"{file.shown}: {', '.join(astray)}: {MISPLACED}"
@@ -180,21 +192,22 @@ def _twice(files: list[_File], identity: str) -> Optional[str]:
 
 
 def _cluster(path: str, document: dict[str, Any], namespace: str) -> dict[str, Any]:
-    spec = _mapping(document.get("spec"))
-    gcp = _mapping(spec.get("gcp"))
-    identity = document["id"]
+    """:raises PullSecretError: the cluster's description is wrong."""
+    identity, spec, held = document["id"], read_spec(document), pull_secret_of(document)
     # Seed 003, "Namespace Selection Logic".
     placed = document
     for name in ("status", "adapters", "placement", "data"):
         placed = _mapping(placed.get(name))
-    field = "spec.pull_secret.data" if "pull_secret" in spec else "spec.pullSecret.data"
     cluster = {
         "cluster_id": identity,
-        "cluster_name": str(document.get("name") or identity),
-        "gcp_project_id": gcp.get("projectId") or gcp.get("project_id"),
+        "cluster_name": spec.name,
+        "gcp_project_id": spec.project,
         "management_namespace": placed.get("namespace") or namespace.replace("{id}", identity),
-        "source": {"file": path, "field": field},
+        "source": {"file": path, "field": held[0] if held is not None else "spec.pullSecret.data"},
     }
+    if spec.replication is not None:
+        cluster["replication_policy"] = spec.replication.replication
+        cluster["replication_locations"] = list(spec.replication.locations) or None
     return {key: value for key, value in cluster.items() if value is not None}
 
 

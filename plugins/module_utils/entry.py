@@ -18,13 +18,14 @@ from typing import Any, Callable, NoReturn, Protocol, TextIO
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.module_utils.errors import UnsupportedError
+from ansible.module_utils.errors import NoLogError, UnsupportedError
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure, stop_on_signals
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     PullSecretError,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import check_arguments
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
     exclusive,
     with_targets,
@@ -46,6 +47,7 @@ __all__ = [
 # What Ansible's validation ends with: at a number that should be a mapping, at numbers as keys of a mapping,
 # and at an infinite number that should be a whole one.
 _BREAKS = (TypeError, ValueError, OverflowError)
+_UNNAMED = "an option is not of the type that it takes"
 _TargetOptions = Callable[[], dict[str, Any]]
 
 
@@ -67,7 +69,7 @@ class _Module(AnsibleModule):
             super().__init__(argument_spec=argument_spec, **kwargs)
         except _BREAKS:
             self._validated = True
-            self.fail_json(msg=_broken(argument_spec, self.params))
+            self.fail_json(msg=_argument_error(_UNNAMED, self.params, argument_spec))
 
     def _log_invocation(self) -> None:
         """Not to syslog: the controller overrides a module's no_log, and masking misses escaped values."""
@@ -75,9 +77,17 @@ class _Module(AnsibleModule):
     def fail_json(self, msg: Any, **kwargs: Any) -> NoReturn:
         """As AnsibleModule does, but an error about the arguments says where, and does not quote them."""
         if not self._validated:
-            msg = _argument_error(str(msg), self.params, self.argument_spec)
+            msg = _argument_error(self._named(str(msg)), self.params, self.argument_spec)
         super().fail_json(msg=msg, **kwargs)
         raise SystemExit(1)  # for the reader and the type checker: the line above ends the process
+
+    def _named(self, message: str) -> str:
+        """Ansible's error about the arguments, or the next where it names no option, as of no_log."""
+        found = getattr(self, "validation_result", None)
+        errors = found.errors if found is not None else []
+        if not errors or not isinstance(errors[0], NoLogError):
+            return message
+        return next((error.msg for error in errors if not isinstance(error, NoLogError)), message)
 
     def _return_formatted(self, kwargs: dict[str, Any]) -> None:
         kwargs["invocation"] = {}
@@ -169,10 +179,13 @@ def validated(target_options: _TargetOptions, arguments: Mapping[str, Any]) -> d
 
 def fitting(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Likewise, a module whose whole argument spec is given."""
+    problem = _misfit(arguments, spec)
+    if problem is not None:
+        raise ConfigurationError(problem + wrong_targets(arguments, spec))
     try:
         checked = ArgumentSpecValidator(spec, mutually_exclusive=exclusive(spec)).validate(arguments)
     except _BREAKS:
-        raise ConfigurationError(_broken(spec, arguments)) from None
+        raise ConfigurationError(_UNNAMED) from None
     if checked.error_messages:
         kind = "Unsupported parameters: " if isinstance(checked.errors[0], UnsupportedError) else ""
         raise ConfigurationError(_argument_error(kind + checked.errors.msg, arguments, spec))
@@ -180,24 +193,12 @@ def fitting(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any
     return params
 
 
-def _broken(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
-    return f"{_breaking(spec, arguments) or 'an option'} is not of the type that the option takes"
-
-
-def _breaking(spec: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
-    """The option, as ``targets[2].source``, at which Ansible's validation ends with an exception."""
-    for name, value in arguments.items():
-        if name not in spec:
-            continue
-        try:
-            ArgumentSpecValidator({name: spec[name]}).validate({name: value})
-        except _BREAKS:
-            options = spec[name].get("options") or {}
-            for index, part in enumerate(value if isinstance(value, list) else [value]):
-                below = _breaking(options, part) if isinstance(part, Mapping) else None
-                if below:
-                    return f"{name}[{index}].{below}" if isinstance(value, list) else f"{name}.{below}"
-            return str(name)
+def _misfit(arguments: Any, spec: Mapping[str, Any]) -> str | None:
+    """What is wrong with the arguments, with the option's name, which Ansible's own words often lack."""
+    try:
+        check_arguments(arguments if isinstance(arguments, Mapping) else {}, spec)
+    except ConfigurationError as error:
+        return str(error)
     return None
 
 
@@ -214,7 +215,7 @@ def safely(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _argument_error(message: str, arguments: Any, spec: Mapping[str, Any]) -> str:
-    return unquoted(message, arguments) + wrong_targets(arguments, spec)
+    return (_misfit(arguments, spec) or unquoted(message, arguments)) + wrong_targets(arguments, spec)
 
 
 def connection_secrets(arguments: Mapping[str, Any]) -> set[str]:

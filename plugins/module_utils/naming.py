@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
 
 __all__ = [
     "CREATED_AT",
@@ -119,16 +119,23 @@ def check_not_kept(annotations: Iterable[str], kept: Iterable[str]) -> None:
             raise ConfigurationError(f"annotation '{key}' is kept by this collection")
 
 
-def texts(kind: str, given: Mapping[Any, Any] | None) -> dict[str, str]:
-    """A user's labels or annotations as both services take them: YAML's numbers and booleans as text.
+def texts(option: str, given: Mapping[Any, Any] | None) -> dict[str, str]:
+    """A user's labels, annotations or headers as text: of YAML's numbers and booleans as YAML writes them.
 
-    :param kind: ``label`` or ``annotation``.
-    :raises ConfigurationError: one is null, which would become a word of its own.
+    :param option: what the mapping is called, such as ``annotations``.
+    :raises ConfigurationError: a key or value is nothing that has one text.
     """
-    made = {}
+    made: dict[str, str] = {}
     for key, value in (given or {}).items():
+        if isinstance(key, bool) or not isinstance(key, (str, int, float)):
+            raise ConfigurationError(f"{option} has a key that is neither a string nor a number")
+        path = f"{option}.{shown(str(key))}"
         if value is None:
-            raise ConfigurationError(f"{kind} {quoted(str(key))} has no value")
+            raise ConfigurationError(f"{path} has no value")
+        if not isinstance(value, (str, int, float)):
+            raise ConfigurationError(f"{path} is not a string, a number or a boolean")
+        if str(key) in made:
+            raise ConfigurationError(f"{path} is there twice")
         made[str(key)] = str(value).lower() if isinstance(value, bool) else str(value)
     return made
 

@@ -152,15 +152,16 @@ def wrong_targets(arguments: Any, spec: Mapping[str, Any]) -> str:
     if not isinstance(targets, list) or len(targets) < 2:
         return ""
     # Not at the top of the file: the job's program has no Ansible, and does not need it.
-    from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import fitted
 
     options = spec["targets"]["options"]
-    one = ArgumentSpecValidator(options, mutually_exclusive=exclusive(options))
-    wrong = [
-        f"{position}{_called(target)}"
-        for position, target in enumerate(targets, start=1)
-        if not isinstance(target, Mapping) or one.validate(target).error_messages
-    ]
+    one = {"type": "dict", "options": options, "mutually_exclusive": exclusive(options)}
+    wrong = []
+    for position, target in enumerate(targets, start=1):
+        try:
+            fitted("target", target, one)
+        except ConfigurationError:
+            wrong.append(f"{position}{_called(target)}")
     shown = ", ".join(wrong[:_SHOWN]) + (f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else "")
     return f"; in target{'s' if len(wrong) > 1 else ''} {shown}" if wrong else ""
 

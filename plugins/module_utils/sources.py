@@ -55,7 +55,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text i
     load_json_or_yaml,
 )
 
-__all__ = ["SOURCES", "Document", "DocumentReader", "source_spec"]
+__all__ = ["SOURCES", "Document", "DocumentReader", "check_references", "source_spec"]
 
 SOURCES: tuple[type[Source], ...] = (
     InlineSource,
@@ -137,6 +137,7 @@ class DocumentReader:
         layers = target.get("layers")
         if not layers:
             return self._read_source(target, deadline, seen)
+        check_references(target)
         policy = registries(target.get("policy"))
         _check_layers(layers, policy)
         readings: list[tuple[str, _Reading]] = []
@@ -211,6 +212,23 @@ class DocumentReader:
         return _Reading(config, name, _texts(config.warnings))
 
 
+def check_references(target: Mapping[str, Any]) -> None:
+    """Whether each reference of a target can name a document: an optional one that cannot is wrong, too.
+
+    :param target: ``source``, or ``layers``.
+    :raises ConfigurationError: names the option, as ``layers[1].source.kubernetes.namespace``.
+    """
+    if not target.get("layers"):
+        if target.get("source"):
+            _checked(target["source"])
+        return
+    for index, layer in enumerate(target["layers"]):
+        try:
+            _checked(layer["source"])
+        except ConfigurationError as error:
+            raise ConfigurationError(f"layers[{index}].{error.message}") from None
+
+
 def _check_layers(layers: Sequence[Mapping[str, Any]], policy: Mapping[str, Any]) -> None:
     """What is wrong with the task, and not with a document.
 
@@ -247,7 +265,7 @@ def _reference(source: Mapping[str, Any]) -> tuple[str, Any]:
     for kind in SOURCES:
         if source.get(kind.NAME) is not None:
             return kind.NAME, source[kind.NAME]
-    raise ConfigurationError(f"a source needs one of {', '.join(kind.NAME for kind in SOURCES)}")
+    raise ConfigurationError(f"source needs one of {', '.join(kind.NAME for kind in SOURCES)}")
 
 
 def _checked(source: Mapping[str, Any]) -> tuple[str, Any]:
@@ -259,6 +277,7 @@ def _checked(source: Mapping[str, Any]) -> tuple[str, Any]:
     for option, text in named.items():
         if isinstance(text, str) and text and not is_name(text):
             raise ConfigurationError(f"source.{option} is not a name")
+    next(kind for kind in SOURCES if place == kind.NAME).check(reference)
     return place, reference
 
 

@@ -26,12 +26,28 @@ options:
       - What results call the target. The default is V(target).
     type: str
   state: &state
-    description: Whether the file is there. The default is V(present).
+    description: Whether the file at O(dest) is there. The default is V(present).
     type: str
     choices: [present, absent]
   dest: &dest
-    description: Path of the file to write. Without it nothing is written.
+    description:
+      - Path of the file to write. Without it nothing is written.
+      - A file that is there is replaced, or with O(state=absent) deleted, only if it is a docker config.
+        That is a JSON object with C(auths), right or wrong, or the beginning of one that was cut off.
+      - Any other file, an empty one too, is an error, unless O(force) is V(true).
     type: path
+  follow: &follow
+    description:
+      - Whether O(dest) may be a symbolic link. It then stands for the file that it leads to, which is
+        written or deleted. The link stays.
+      - The default is V(false), with which a link in the place of the file is an error.
+    type: bool
+  force: &force
+    description:
+      - Whether a file is replaced or deleted that is not a docker config, such as an empty one that
+        M(ansible.builtin.tempfile) made. What is no regular file never is.
+      - The default is V(false).
+    type: bool
   mode: &mode
     description:
       - Mode of the file, an octal number in quotes. Nobody else may be let in.
@@ -152,6 +168,8 @@ options:
       id: *id
       state: *state
       dest: *dest
+      follow: *follow
+      force: *force
       mode: *mode
       source: *source
       layers: *layers
@@ -182,6 +200,11 @@ EXAMPLES = r"""
         optional: true
     policy:
       quay.io: original
+
+- name: Delete the file; anything but a docker config would be left alone
+  hyperfleet.pull_secret.dockerconfig_merge:
+    dest: /run/pull-secrets/merged.json
+    state: absent
 """
 
 RETURN = r"""

@@ -59,6 +59,8 @@ options:
       - Labels beside those that the collection sets. Labels that others have set are kept.
       - One that the collection sets, such as C(managed-by) or C(cluster-id), is refused with any other value.
       - A target's labels are added to the task's.
+      - A value is a string, a number or a boolean, which is written as V(true) or V(false). Null, a list or a
+        mapping is an error.
     type: dict
   annotations: &annotations
     description:
@@ -352,6 +354,10 @@ targets:
       type: str
       returned: when the secret is there
       sample: "4"
+    replication_differs:
+      description: Whether the secret was there and is replicated otherwise than O(replication) asks.
+      type: bool
+      returned: when it is
     operations:
       description: The calls that changed something, retries and failures, as entries of a structured log.
       type: list

@@ -56,6 +56,8 @@ options:
       - Labels beside those that the collection sets. Labels that others have set are kept.
       - One that the collection sets, such as C(managed-by) or C(cluster-id), is refused with any other value.
       - A target's labels are added to the task's.
+      - A value is a string, a number or a boolean, which is written as V(true) or V(false). Null, a list or a
+        mapping is an error.
     type: dict
   annotations: &annotations
     description:

@@ -85,6 +85,10 @@ class BatchAction(ActionBase):
             }
         if here:
             return cleaned(safely(lambda: self._run_here(with_digest_key(arguments))), forms)
+        # Here, since Ansible's validation in the module's process makes texts of mappings.
+        wrong = safely(lambda: self._fits(arguments))
+        if wrong:
+            return cleaned(wrong, forms)
         arguments = with_digest_key(arguments)
         targets = arguments.get("targets")
         if self._connection.transport == "local" or not isinstance(targets, list) or len(targets) <= _CHUNK:
@@ -183,6 +187,14 @@ class BatchAction(ActionBase):
             failed += len(failures(part["targets"]))
             _show(self.MODULE.rsplit(".", 1)[-1], len(results), len(targets), failed)
         return whole(results, diffs)
+
+    def _fits(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Nothing.
+
+        :raises ConfigurationError: the arguments are wrong.
+        """
+        validated(self.TASK.target_options, arguments)
+        return {}
 
     def _checked(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Nothing.

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import fitted
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     MISPLACED,
     is_name,
@@ -23,7 +24,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     shown,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import PROBLEM, is_given
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.fitting import fitted
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import (
     Checked,
     ClusterError,

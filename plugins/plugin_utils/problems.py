@@ -18,6 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     reworded,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import fitted
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     MISPLACED,
     is_name,
@@ -34,14 +35,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
     is_given,
     picked,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.fitting import fitted
 
 __all__ = ["Checked", "ClusterError", "check", "listed"]
 
 _REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")
 _SHOWN = 5
 # What workflow 2 reads is not known before workflow 1 has ended.
-_STORED = {"gcp": {"project": "p", "secret": "s"}}
+_STORED = {"gcp": {"project": "any-project", "secret": "any-secret"}}
 
 
 class ClusterError(ValueError):

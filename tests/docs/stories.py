@@ -64,6 +64,11 @@ def _merged(world: World, done: Finished) -> None:
     assert done.result["targets"][0]["registries"]["quay.io"] == "original"
 
 
+def _deleted(world: World, done: Finished) -> None:
+    assert done.result["targets"][0]["actions"] == ["deleted"]
+    assert not list(world.path("/run/pull-secrets").iterdir())
+
+
 # gcp_pull_secret
 
 
@@ -158,6 +163,7 @@ STORIES: dict[str, dict[str, Step]] = {
     "modules/dockerconfig_merge": {
         "Check a docker config": Step(_files_to_merge, _checked),
         "Merge two docker configs, the team's wins but for quay.io": Step(_nothing, _merged),
+        "Delete the file; anything but a docker config would be left alone": Step(_nothing, _deleted),
     },
     "modules/gcp_pull_secret": {
         "Store the pull secret of one cluster": Step(_cluster_in_the_api, _stored),

@@ -74,6 +74,48 @@ def test_snake_case_is_read_too(tmp_path: Path) -> None:
     assert cluster["source"]["field"] == "spec.pull_secret.data"
 
 
+@pytest.mark.hardening(2)
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ("automatic", {"replication_policy": "automatic"}),
+        (
+            "user-managed:europe-west1, us-east1",
+            {"replication_policy": "user_managed", "replication_locations": ["europe-west1", "us-east1"]},
+        ),
+        (None, {}),
+        ("", {}),
+    ],
+)
+@pytest.mark.parametrize("name", ["replicationPolicy", "replication_policy"])
+def test_the_replication_policy_is_read(tmp_path: Path, name: str, policy: Any, expected: Any) -> None:
+    gcp = {"projectId": "customer-prod-12345", name: policy}
+    (found,) = read(written(tmp_path / "a.json", {**DOCUMENT, "spec": {**DOCUMENT["spec"], "gcp": gcp}}))
+    assert {key: value for key, value in found.items() if key.startswith("replication")} == expected
+    assert [checked.problem for checked in check([found])] == [None]
+
+
+@pytest.mark.hardening(2)
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"gcp": {"replicationPolicy": {"userManaged": {}}}}, "spec.gcp.replicationPolicy.userManaged: "),
+        ({"gcp": {"replicationPolicy": ["a"]}}, "spec.gcp.replicationPolicy is not a string"),
+        ({"gcp": {"replicationPolicy": False}}, "spec.gcp.replicationPolicy is not a string"),
+        ({"gcp": {"replicationPolicy": "regional"}}, "spec.gcp.replicationPolicy is neither automatic nor"),
+        ({"gcp": ["projectId"]}, "spec.gcp is not a mapping"),
+        ({"pull_secret": {"data": "{}"}}, "spec.pullSecret.data and spec.pull_secret.data differ"),
+    ],
+)
+def test_what_the_adapter_refuses_is_a_problem_here(
+    tmp_path: Path, changes: dict[str, Any], said: str
+) -> None:
+    path = written(tmp_path / "a.json", {**DOCUMENT, "spec": {**DOCUMENT["spec"], **changes}})
+    (found,) = read(path)
+    assert set(found) == {"cluster_id", "problem"}
+    assert found["problem"].startswith(f"{shown(path)}: {said}")
+
+
 def test_no_pull_secret_leaves_its_file(tmp_path: Path) -> None:
     assert "dXNlcjpleGFtcGxl" not in json.dumps(read(written(tmp_path / "a.json")))
 
@@ -194,9 +236,9 @@ def test_an_id_that_may_be_a_secret_is_not_told(tmp_path: Path) -> None:
     ("misplaced", "said"),
     [
         ({"name": SECRET}, "cluster_name: a docker config or a credential"),
-        ({"name": json.loads(SECRET)}, "cluster_name: a docker config or a credential"),
+        ({"name": json.loads(SECRET)}, "the cluster's name is not a string"),
         ({"spec": {"gcp": {"projectId": SECRET}}}, "gcp_project_id: a docker config or a credential"),
-        ({"spec": {"gcp": {"projectId": json.loads(SECRET)}}}, "gcp_project_id: a docker config"),
+        ({"spec": {"gcp": {"projectId": json.loads(SECRET)}}}, "spec.gcp.projectId is neither a string"),
         ({"id": SECRET}, "its id is none"),
     ],
 )

@@ -6,16 +6,22 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import pkgutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import tasks
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting, validated
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import key_of_digests
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
 from ansible_collections.hyperfleet.pull_secret.plugins.modules import dockerconfig_merge as module
@@ -38,6 +44,17 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 HERE = [({name: {7411: 2}}, name) for name in ("source", "retry", "gcp", "kubernetes", "hyperfleet")]
 
 
+def in_a_process(name: str, arguments: dict[str, Any]) -> subprocess.CompletedProcess[bytes]:
+    """A module, run as its own program."""
+    return subprocess.run(
+        [sys.executable, "-m", name],
+        input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}).encode(),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize(("arguments", "option"), [*WRONG, *HERE, ({"layers": {7411: 2}}, "layers")])
 def test_what_breaks_validation_is_named_and_not_quoted(arguments: dict[str, Any], option: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
@@ -50,18 +67,123 @@ def test_what_breaks_validation_is_named_and_not_quoted(arguments: dict[str, Any
     ("arguments", "option"), [WRONG[1], WRONG[6], WRONG[10]], ids=["mapping", "number", "target"]
 )
 def test_in_a_process_of_its_own_too(arguments: dict[str, Any], option: str) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-m", module.__name__],
-        input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}).encode(),
-        env=environment,
-        stdout=subprocess.PIPE,
-        check=False,
-    )
+    done = in_a_process(module.__name__, arguments)
     told = json.loads(done.stdout)
     assert told["failed"] is True
-    assert told["msg"].startswith(f"{option} is not of the type")
+    assert told["msg"].startswith(f"{option} is not a")
     assert b"7411" not in done.stdout
+
+
+def specs() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every module that has a task, and its whole argument spec."""
+    for found in pkgutil.iter_modules(tasks.__path__):
+        task = importlib.import_module(f"{tasks.__name__}.{found.name}")
+        if hasattr(task, "spec"):
+            yield found.name, task.spec()
+        elif hasattr(task, "target_options"):
+            options = task.target_options()
+            yield found.name, options if "api_timeout" in options else with_targets(options)
+
+
+def mappings(spec: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The path of each option that takes a mapping; ``[]`` is an element of a list."""
+    for name, its in spec.items():
+        here = (*path, name, "[]") if its.get("elements") == "dict" else (*path, name)
+        if "dict" in (its["type"], its.get("elements")):
+            yield here
+            yield from mappings(its.get("options") or {}, here)
+
+
+def given(path: tuple[str, ...], value: Any) -> Any:
+    """The arguments that have a value there, and nothing beside it but targets of a list."""
+    for part in reversed(path):
+        value = [value] if part == "[]" else {part: value}
+    return value
+
+
+def called(path: tuple[str, ...]) -> str:
+    return ".".join(path).replace(".[]", "[0]")
+
+
+SPECS = dict(specs())
+STRINGS = [(name, path) for name, spec in SPECS.items() for path in mappings(spec)]
+
+
+def test_every_module_is_here() -> None:
+    here = {path.stem for path in Path(str(module.__file__)).parent.glob("*.py")} - {"__init__"}
+    assert here - set(SPECS) == {"hosted_cluster_report", "pull_secret_job", "pull_secret_report"}
+
+
+@pytest.mark.hardening(15)
+@pytest.mark.parametrize(("name", "path"), STRINGS, ids=[f"{name}-{called(path)}" for name, path in STRINGS])
+def test_a_string_in_the_place_of_a_mapping_is_refused_with_the_options_name(
+    name: str, path: tuple[str, ...]
+) -> None:
+    spec = SPECS[name]
+    # What is required before it is wrong first.
+    spec = {option: {**its, "required": False} for option, its in spec.items()}
+    with pytest.raises(ConfigurationError) as caught:
+        fitting(_without_required(spec), given(path, "7411"))
+    assert str(caught.value).startswith(f"{called(path)} is not a mapping")
+    assert "7411" not in str(caught.value)
+
+
+def _without_required(spec: dict[str, Any]) -> dict[str, Any]:
+    loose = {}
+    for name, its in spec.items():
+        loose[name] = {key: value for key, value in its.items() if key not in ("required", "required_one_of")}
+        if "options" in its:
+            loose[name]["options"] = _without_required(its["options"])
+    return loose
+
+
+@pytest.mark.hardening(15)
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [next(one for one in STRINGS if one[0] == name) for name in SPECS],
+    ids=list(SPECS),
+)
+def test_in_every_modules_own_process_too(name: str, path: tuple[str, ...]) -> None:
+    required = {"config": "/nowhere", "broker": {"type": "webhook"}}
+    arguments = {option: value for option, value in required.items() if option in SPECS[name]}
+    arguments.update(given(path, "7411"))
+    told = json.loads(in_a_process(f"{module.__package__}.{name}", arguments).stdout)
+    assert told["failed"] is True
+    # Of a list Ansible leaves nothing to be looked at, but says which it was.
+    elements = f"Elements value for option '{path[0]}' is of type "
+    assert told["msg"].startswith(elements if path[-1] == "[]" else f"{called(path)} is not a mapping")
+    assert "7411" not in told["msg"]
+
+
+@pytest.mark.hardening(15)
+def test_of_targets_each_that_is_wrong_is_named() -> None:
+    targets = [GOOD, {"id": "b", "source": "x"}, {"id": "c", "layers": [{"name": "a", "source": "x"}]}]
+    with pytest.raises(ConfigurationError) as caught:
+        validated(dockerconfig_merge.target_options, {"targets": targets})
+    assert str(caught.value).startswith("targets[1].source is not a mapping with one of inline, file, env, ")
+    assert str(caught.value).endswith("; in targets 2 (b), 3 (c)")
+
+
+@pytest.mark.hardening(4)
+def test_null_is_refused_by_a_module_without_an_action_plugin() -> None:
+    told = json.loads(in_a_process(f"{module.__package__}.cloud_event", {"broker": None}).stdout)
+    assert told["msg"] == "broker is missing: it is null"
+
+
+@pytest.mark.hardening(4)
+@pytest.mark.parametrize("value", [{"a": "b"}, ["a"], True], ids=["mapping", "list", "boolean"])
+def test_nothing_but_texts_and_numbers_becomes_a_text(value: Any) -> None:
+    """Ansible would make ``{'a': 'b'}`` of a mapping, and ``True`` of what somebody wrote as yes."""
+    for arguments, option in (
+        ({"id": value}, "id"),
+        ({"dest": value}, "dest"),
+        ({"drop": ["a", value]}, "drop[1]"),
+        ({"source": {"kubernetes": {"namespace": value, "name": "n"}}}, "source.kubernetes.namespace"),
+    ):
+        with pytest.raises(ConfigurationError) as caught:
+            validated(dockerconfig_merge.target_options, arguments)
+        assert str(caught.value) == f"{option} is not a string"
+    assert validated(dockerconfig_merge.target_options, {"id": 7, "drop": [7.5]})["drop"] == ["7.5"]
 
 
 def test_a_digest_key_that_cannot_be_encoded_is_not_told() -> None:

@@ -14,11 +14,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import (
+    check_arguments,
+    fitted,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     gcp_pull_secret,
     k8s_pull_secret,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.fitting import fitted
 
 OPTIONS: dict[str, Any] = {**k8s_pull_secret.target_options(), **gcp_pull_secret.target_options()}
 PLACES = "inline, file, env, kubernetes, gcp, hyperfleet"
@@ -73,7 +76,7 @@ def test_what_fits_is_taken_by_ansible_too_and_becomes_the_same(option: str, val
         ("service_accounts", ["a", ["b"]], "service_accounts[1] is not a string"),
         ("retention", 5, "retention is not a mapping with keep, disable, destroy_after"),
         ("retention", {}, "retention.keep is missing"),
-        ("retention", {"keep": None}, "retention.keep is missing"),
+        ("retention", {"keep": None}, "retention.keep is missing: it is null"),
         ("retention", {"keep": "example-password"}, "retention.keep is not a whole number"),
         ("retention", {"keep": float("inf")}, "retention.keep is not a whole number"),
         ("source", "example-password", f"source is not a mapping with one of {PLACES}"),
@@ -92,7 +95,46 @@ def test_what_does_not_fit_is_told_by_its_rule(option: str, value: Any, said: st
     assert str(caught.value) == said
 
 
-def test_a_key_that_may_be_a_secret_is_not_told() -> None:
+@pytest.mark.parametrize("key", ["user:example-password", 7411])
+def test_a_key_that_may_be_a_secret_is_not_told(key: Any) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        fitted("source", {"user:example-password": 1}, OPTIONS["source"])
+        fitted("source", {key: 1}, OPTIONS["source"])
     assert "example-password" not in str(caught.value)
+    assert "7411" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("True", None), (True, None), (False, None), ("yes", "one of"), (1, "one of"), ([True], "a string")],
+)
+def test_a_boolean_is_a_text_only_where_it_is_a_choice(value: Any, said: str | None) -> None:
+    """``status: True`` of a condition is YAML's boolean, and nobody means anything else."""
+    spec = {"type": "str", "choices": ["True", "False", "Unknown"]}
+    if said is None:
+        assert fitted("status", value, spec) == str(value)
+    else:
+        with pytest.raises(ConfigurationError, match=f"status is not {said}"):
+            fitted("status", value, spec)
+
+
+@pytest.mark.hardening(4)
+@pytest.mark.parametrize(
+    ("spec", "arguments", "option"),
+    [
+        ({"a": {"type": "str", "required": True}}, {"a": None}, "a"),
+        ({"a": {"type": "dict", "options": {"b": {"required": True}}}}, {"a": {"b": None}}, "a.b"),
+        (
+            {"a": {"type": "list", "elements": "dict", "options": {"b": {"required": True}}}},
+            {"a": [{"b": "1"}, {"b": None}]},
+            "a[1].b",
+        ),
+    ],
+)
+def test_null_is_no_value_of_a_required_option(
+    spec: dict[str, Any], arguments: dict[str, Any], option: str
+) -> None:
+    """Newer versions of Ansible make an empty text of it: the task would work with what is not there."""
+    with pytest.raises(ConfigurationError) as caught:
+        check_arguments(arguments, spec)
+    assert str(caught.value) == f"{option} is missing: it is null"
+    check_arguments({"a": None}, {"a": {"type": "str"}})

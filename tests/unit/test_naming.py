@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -90,11 +91,30 @@ def test_without_a_cluster_the_manager_decides() -> None:
 def test_yamls_values_become_text() -> None:
     given = {"yes": True, "no": False, "number": 3, "empty": "", "word": "None"}
     made = {"yes": "true", "no": "false", "number": "3", "empty": "", "word": "None"}
-    assert naming.texts("label", given) == made
-    assert naming.texts("label", None) == {}
+    assert naming.texts("labels", given) == made
+    assert naming.texts("labels", None) == {}
 
 
-@pytest.mark.parametrize("kind", ["label", "annotation"])
-def test_a_null_does_not_become_a_word(kind: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"{kind} 'n' has no value"):
-        naming.texts(kind, {"n": None})
+@pytest.mark.hardening(4)
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"n": None}, "annotations.n has no value"),
+        ({"a": {"b": "c"}}, "annotations.a is not a string, a number or a boolean"),
+        ({"a": ["b"]}, "annotations.a is not a string, a number or a boolean"),
+        ({"example.com/a": []}, "annotations.example.com/a is not a string, a number or a boolean"),
+        ({True: "b"}, "annotations has a key that is neither a string nor a number"),
+        ({None: "b"}, "annotations has a key that is neither a string nor a number"),
+        ({1: "a", "1": "b"}, "annotations.1 is there twice"),
+    ],
+)
+def test_what_has_no_text_of_its_own_is_refused_by_its_name(given: Any, said: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        naming.texts("annotations", given)
+    assert str(caught.value) == said
+
+
+def test_a_key_that_may_be_a_secret_is_not_told() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        naming.texts("labels", {'{"auths": {}}': None})
+    assert str(caught.value) == "labels.(not shown) has no value"

@@ -31,7 +31,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources imp
     SOURCES,
     Document,
     DocumentReader,
+    check_references,
     source_spec,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+    dockerconfig_merge,
+    gcp_pull_secret,
+    k8s_pull_secret,
 )
 from tests.yaml_bombs import MERGES
 
@@ -72,6 +78,75 @@ def test_the_places() -> None:
 def test_a_source_is_exactly_one_place(source: dict[str, Any], right: bool) -> None:
     result = ArgumentSpecValidator({"source": source_spec()}).validate({"source": source})
     assert (not result.error_messages) is right
+
+
+KUBERNETES = {"namespace": "n", "name": "s"}
+GCP = {"project": "project-1", "secret": "s"}
+WRONG_REFERENCES: list[tuple[dict[str, Any], str]] = [
+    ({"file": ""}, "file"),
+    ({"env": ""}, "env"),
+    ({"env": "a=b"}, "env"),
+    *(
+        ({"kubernetes": {**KUBERNETES, option: value}}, f"kubernetes.{option}")
+        for option in KUBERNETES
+        for value in (None, "", "..", "a/b", "A")
+    ),
+    ({"kubernetes": {**KUBERNETES, "key": "a/b"}}, "kubernetes.key"),
+    *(
+        ({"gcp": {**GCP, option: value}}, f"gcp.{option}")
+        for option in GCP
+        for value in (None, "", "..", "a/b")
+    ),
+    ({"gcp": {**GCP, "version": "1/.."}}, "gcp.version"),
+    *(({"hyperfleet": {"cluster_id": value}}, "hyperfleet.cluster_id") for value in (None, "", "..", "a/b")),
+]
+
+
+@pytest.mark.hardening(4)
+@pytest.mark.parametrize(("source", "option"), WRONG_REFERENCES)
+def test_a_reference_that_can_name_nothing_is_refused_by_its_option(
+    source: dict[str, Any], option: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        read({"source": source})
+    assert str(caught.value).startswith(f"source.{option} ")
+
+
+@pytest.mark.hardening(4)
+@pytest.mark.parametrize(("source", "option"), WRONG_REFERENCES)
+def test_an_optional_layer_is_not_left_out_for_a_wrong_reference(source: dict[str, Any], option: str) -> None:
+    """What it names is not absent: it names nothing. Known before the first layer is read."""
+    layers = [
+        {"name": "first", "source": {"file": "/nonexistent/first"}},
+        {"name": "second", "source": source, "optional": True},
+    ]
+    with pytest.raises(ConfigurationError) as caught:
+        read({"layers": layers})
+    assert str(caught.value).startswith(f"layers[1].source.{option} ")
+
+
+@pytest.mark.hardening(4)
+@pytest.mark.parametrize("task", [dockerconfig_merge, gcp_pull_secret, k8s_pull_secret])
+def test_a_wrong_reference_is_found_before_anything_is_asked(task: Any) -> None:
+    wanted = {"state": "present", "project": "project-1", "namespace": "n", "cluster_id": "c"}
+    with pytest.raises(ConfigurationError, match=r"^source\.kubernetes\.namespace is empty$"):
+        task.build_target({**wanted, "source": {"kubernetes": {"namespace": "", "name": "n"}}})
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"kubernetes": {**KUBERNETES, "key": None}},
+        {"kubernetes": {**KUBERNETES, "key": "config.json"}},
+        {"gcp": {**GCP, "version": None}},
+        {"gcp": {"project": "example.com:project-1", "secret": "S_1", "version": "12"}},
+        {"gcp": {"project": "123456789", "secret": "s", "version": "an-alias"}},
+        {"hyperfleet": {"cluster_id": "0199a1b2-0000-7000-8000-000000000001"}},
+    ],
+)
+def test_a_reference_that_can_name_something_is_right(source: dict[str, Any]) -> None:
+    check_references({"source": source})
+    check_references({"layers": [{"name": "a", "source": source}]})
 
 
 def test_provenance_is_the_kind_of_place() -> None:

@@ -15,7 +15,17 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     kubernetes_secret_name,
 )
 
-__all__ = ["CREATED", "FAILED", "PENDING", "RUNNING", "STUCK", "SUCCEEDED", "Observed", "Order"]
+__all__ = [
+    "CREATED",
+    "FAILED",
+    "PENDING",
+    "RUNNING",
+    "STUCK",
+    "SUCCEEDED",
+    "Observed",
+    "Order",
+    "other_replication",
+]
 
 # What a cluster's work is in, whether a Job does it or we.
 CREATED = "created"  # just now
@@ -94,3 +104,13 @@ class Observed:
     elsewhere: bool = False
     retry: bool = True
     kind: Optional[str] = None
+
+
+def other_replication(order: Order, result: Mapping[str, Any]) -> str:
+    """The end of a message about a secret that is replicated otherwise than was ordered; else nothing.
+
+    :param result: what the work said of itself.
+    """
+    if result.get("replication_differs") is not True:
+        return ""
+    return f"; its replication is not {order.replication}: it is chosen when a secret is created, and stays"

@@ -46,6 +46,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     Merged,
     merge,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.recognise import (
+    is_docker_config,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import Rule, rules
 
 __all__ = [
@@ -62,6 +65,7 @@ __all__ = [
     "Rule",
     "changes",
     "digest",
+    "is_docker_config",
     "lint",
     "load",
     "lookup_containers_image",

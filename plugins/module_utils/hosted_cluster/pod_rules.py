@@ -41,7 +41,7 @@ def directory(path: str) -> str:
 
 def node_selector(given: Mapping[Any, Any] | None) -> dict[str, str]:
     """:raises ConfigurationError: a key or a value can be no label's."""
-    labels = texts("syncer_node_selector: label", given)
+    labels = texts("syncer_node_selector", given)
     for key, value in labels.items():
         _check_key("syncer_node_selector", key)
         _check_value("syncer_node_selector", value)

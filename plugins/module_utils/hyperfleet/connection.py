@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import texts
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
 
 __all__ = ["Connection", "TokenFile", "connect"]
@@ -75,7 +76,7 @@ def connect(options: Mapping[str, Any]) -> Connection:
 
 
 def _headers(given: Mapping[str, Any]) -> dict[str, str]:
-    headers = {str(name): str(value) for name, value in given.items()}
+    headers = texts("hyperfleet.headers", given)
     for name, value in headers.items():
         if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
             raise ConfigurationError("hyperfleet.headers has a name that no HTTP header can have")

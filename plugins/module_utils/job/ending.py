@@ -71,6 +71,8 @@ def outcome(
         }
     said["changed"] = ended.changed
     said["versions_created"] = ended.versions
+    if ended.replication_differs:
+        said["replication_differs"] = True
     said["duration_seconds"] = round(seconds, 3)
     said["gcp_api_calls"] = list(gcp_calls)
     said["k8s_api_calls"] = list(kubernetes_calls)

@@ -21,6 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     gcp_secret_id,
     kubernetes_secret_name,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.replication import parse_replication
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import MISPLACED, misplaced
 
 __all__ = [
@@ -30,7 +31,6 @@ __all__ = [
     "VARIABLES",
     "JobSettings",
     "read_environment",
-    "replication_of",
 ]
 
 # What the log names: not the place for PULL_SECRET_DATA.
@@ -116,7 +116,8 @@ def read_environment(environment: Mapping[str, str]) -> JobSettings:
         cluster_id = check_cluster_id(environment["CLUSTER_ID"].strip())
     except ConfigurationError as error:
         raise reworded(error, OPTIONS) from None
-    replication, locations = replication_of(environment.get("REPLICATION_POLICY") or "automatic")
+    policy = environment.get("REPLICATION_POLICY") or "automatic"
+    replication, locations = parse_replication(policy, "REPLICATION_POLICY")
     return JobSettings(
         cluster_id=cluster_id,
         cluster_name=environment["CLUSTER_NAME"].strip(),
@@ -155,17 +156,3 @@ def _seconds(text: str) -> float:
 def _trace(text: str) -> Optional[str]:
     found = _TRACE.match(text)
     return found.group(1) if found else None
-
-
-def replication_of(text: str) -> tuple[str, tuple[str, ...]]:
-    """The module's ``replication`` and ``locations``.
-
-    :raises ConfigurationError: it is neither.
-    """
-    policy, _separator, places = text.strip().partition(":")
-    locations = tuple(place.strip() for place in places.split(",") if place.strip())
-    if policy == "automatic" and not locations:
-        return "automatic", ()
-    if policy in ("user-managed", "user_managed") and locations:
-        return "user_managed", locations
-    raise ConfigurationError("REPLICATION_POLICY is automatic, or user-managed:LOCATION,LOCATION")

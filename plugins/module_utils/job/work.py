@@ -43,6 +43,7 @@ class Ended:
     :param phase: the last that was begun; None where the environment is wrong.
     :param version: in Secret Manager, of what the management cluster was given.
     :param versions: how many were made.
+    :param replication_differs: whether the secret was there, and is replicated otherwise than was asked.
     """
 
     settings: Optional[JobSettings]
@@ -52,6 +53,7 @@ class Ended:
     changed: bool = False
     version: Optional[str] = None
     versions: int = 0
+    replication_differs: bool = False
 
 
 class Job:
@@ -165,6 +167,7 @@ class Job:
             bool(stored.get("changed") or last.get("changed")),
             version,
             actions.count("version added"),
+            any(target.get("replication_differs") for target in stored.get("targets") or ()),
         )
 
 

@@ -5,7 +5,7 @@
 """What a place is to those who read it.
 
 One source is one file is one small class: its ``NAME`` is the key under ``source:``,
-its ``SPEC`` the argument spec of that key, and its verbs are ``prepare`` (read ahead
+its ``SPEC`` the argument spec of that key, and its verbs are ``check``, ``prepare`` (read ahead
 for many references in few requests) and ``read``.  Adding a source touches the
 registry in ``sources.py`` and nothing else.
 """
@@ -61,6 +61,13 @@ class Source:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+
+    @classmethod
+    def check(cls, reference: Any) -> None:
+        """Whether the reference can name a document at all; what cannot is never read, and never "not there".
+
+        :raises ConfigurationError: as ``source.NAME.option``, which is wrong.
+        """
 
     def prepare(self, references: Sequence[Any]) -> None:
         """Read ahead for many references; must not raise for a single bad one (``read`` reports it)."""

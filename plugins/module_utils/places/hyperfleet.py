@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Union
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
     InvalidDocument,
     NotFound,
     PullSecretError,
@@ -26,14 +27,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import connect
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import RequestRefused
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.spec import pull_secret_of
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import ClientPool
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["HyperFleetSource", "pull_secret"]
 
-# The spec is the caller's own text: seed 003 writes the first, a snake_case fleet the second.
-_FIELDS = ("pullSecret", "pull_secret")
 # So many searches in a row that failed mean that the API is out of reach, and the next would wait in vain.
 _GIVE_UP = 2
 
@@ -47,25 +47,19 @@ def pull_secret(cluster: Mapping[str, Any]) -> bytes:
     """
     check_alive(cluster)
     name = f"cluster {cluster.get('id')}"
-    spec = cluster.get("spec")
-    held = spec if isinstance(spec, dict) else {}
-    found = {field: held[field]["data"] for field in _FIELDS if _has_data(held.get(field))}
-    if not found:
+    try:
+        found = pull_secret_of(cluster)
+    except InvalidDocument as error:
+        raise InvalidDocument(f"{name}: {error.message}") from None
+    if found is None:
         raise NotFound(f"{name} has no spec.pullSecret.data")
-    values = list(found.values())
-    if any(value != values[0] for value in values):
-        raise InvalidDocument(f"{name}: spec.pullSecret.data and spec.pull_secret.data differ")
-    value = values[0]
+    path, value = found
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass")
     if isinstance(value, dict):
         return json.dumps(value, sort_keys=True).encode("utf-8")
     kind = type(value).__name__
-    raise InvalidDocument(f"{name}: spec.{next(iter(found))}.data is a {kind}, not a string or an object")
-
-
-def _has_data(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("data") not in (None, "", {})
+    raise InvalidDocument(f"{name}: {path} is a {kind}, not a string or an object")
 
 
 class HyperFleetSource(Source):
@@ -93,6 +87,14 @@ class HyperFleetSource(Source):
         self._lock = threading.Lock()
         # What was read ahead: the document, or why it could not be had.
         self._ahead: dict[str, Union[bytes, PullSecretError]] = {}
+
+    @classmethod
+    def check(cls, reference: Any) -> None:
+        """The cluster's id is a part of the address that is asked."""
+        try:
+            check_cluster_id(str(reference.get("cluster_id") or ""))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"source.{error.message}") from None
 
     def prepare(self, references: Sequence[Any]) -> None:
         """Read many clusters in few requests; what this cannot find or do, ``read`` does or reports."""

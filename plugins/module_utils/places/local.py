@@ -56,6 +56,12 @@ class FileSource(Source):
     NAME: ClassVar[str] = "file"
     SPEC: ClassVar[dict[str, Any]] = {"type": "path"}
 
+    @classmethod
+    def check(cls, reference: Any) -> None:
+        """A path of no characters is an unset variable, and no file that may be missing."""
+        if not reference:
+            raise ConfigurationError("source.file is empty")
+
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The file's bytes, whole."""
         try:
@@ -79,11 +85,15 @@ class EnvSource(Source):
     NAME: ClassVar[str] = "env"
     SPEC: ClassVar[dict[str, Any]] = {"type": "str"}
 
+    @classmethod
+    def check(cls, reference: Any) -> None:
+        """Somebody may have written the value where its name belongs."""
+        if not _VARIABLE.match(reference):
+            raise ConfigurationError("source.env is not the name of an environment variable")
+
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The variable's value; an unset and an empty one are both missing."""
-        if not _VARIABLE.match(reference):
-            # Somebody may have written the value where its name belongs.
-            raise ConfigurationError("source.env is not the name of an environment variable")
+        self.check(reference)
         value = os.environ.get(reference, "")
         if not value.strip():
             raise NotFound(f"{self.describe(reference)} is not set, or empty")

@@ -76,6 +76,8 @@ def run(
     del diff, stop  # A publish is one request, or a few.
     if not params["timeout"] > 0:
         raise ConfigurationError("timeout is a number of seconds above 0")
+    if params["broker"] is None:
+        raise ConfigurationError("broker is missing: it is null")
     publisher = PUBLISHERS[params["broker"]["type"]](params["broker"])
     rows: list[dict[str, Any]] = []
     bodies: list[tuple[dict[str, Any], bytes]] = []

@@ -20,11 +20,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
     DockerConfigError,
+    is_docker_config,
     load,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     NotFound,
+    OwnershipConflict,
     PermissionDenied,
     PullSecretError,
 )
@@ -33,6 +35,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options imp
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import check_references
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
 __all__ = ["FileTarget", "build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
@@ -45,16 +48,26 @@ def target_options() -> dict[str, Any]:
         dest={"type": "path"},
         mode={"type": "raw"},
         state={"type": "str", "choices": ["present", "absent"]},
+        follow={"type": "bool"},
+        force={"type": "bool"},
         **document_options(),
     )
 
 
 @dataclass(frozen=True)
 class FileTarget:
-    """:param dest: None where nothing is written; :param mode: None where it is not given."""
+    """The file that a target ends in.
+
+    :param dest: None where nothing is written.
+    :param mode: None where it is not given.
+    :param follow: whether ``dest`` may be a symbolic link, which stands for the file that it leads to.
+    :param force: whether a file may be replaced or deleted that is not a docker config.
+    """
 
     dest: str | None
     mode: int | None
+    follow: bool = False
+    force: bool = False
 
 
 def build_target(wanted: Mapping[str, Any]) -> FileTarget:
@@ -67,7 +80,14 @@ def build_target(wanted: Mapping[str, Any]) -> FileTarget:
             raise ConfigurationError("state: absent needs dest")
     elif not (wanted.get("source") or wanted.get("layers")):
         raise ConfigurationError("one of source and layers has to say what is merged")
-    return FileTarget(wanted.get("dest") or None, _mode(wanted.get("mode")))
+    else:
+        check_references(wanted)
+    return FileTarget(
+        dest=wanted.get("dest") or None,
+        mode=_mode(wanted.get("mode")),
+        follow=bool(wanted.get("follow")),
+        force=bool(wanted.get("force")),
+    )
 
 
 def targets_of(params: Mapping[str, Any]) -> list[Wanted[FileTarget]]:
@@ -93,12 +113,12 @@ def run(
     def work(target: FileTarget, current: Work) -> None:
         outcome = current.outcome
         if current.options["state"] == "absent":
-            _remove(str(target.dest), outcome, check_mode)
+            _remove(target, outcome, check_mode)
             return
         outcome.after = shared.read(current)
         outcome.extra.setdefault("conflicts", [])
         if target.dest:
-            _write(target.dest, outcome.after, target.mode, outcome, check_mode)
+            _write(target, outcome.after, outcome, check_mode)
 
     shared.prepare(targets)
     return shared.over(targets, _place, work)
@@ -135,40 +155,90 @@ def _mode(value: Any) -> int | None:
     return mode
 
 
-def _write(path: str, config: DockerConfig, mode: int | None, outcome: Outcome, dry_run: bool) -> None:
+def _write(target: FileTarget, config: DockerConfig, outcome: Outcome, dry_run: bool) -> None:
     """Replace the file in one step; the old content or the new one is there at any time."""
-    there = _read(path)
+    path = _path(target)
+    there = _read(target, path)
     outcome.before = _parse(there[0]) if there else None
     # An existing file keeps its mode, but for what it would let everybody read.
-    wanted_mode = mode if mode is not None else (there[1] & ~0o007 if there else 0o600)
+    mode = target.mode if target.mode is not None else (there[1] & ~0o007 if there else 0o600)
     if outcome.before is None or not outcome.before.same_meaning(config):
         outcome.did("updated" if there else "created")
-    elif there and there[1] != wanted_mode:
+    elif there and there[1] != mode:
         outcome.did("mode changed")
     if dry_run:
         return
     if not outcome.changed:
-        remove_leftover(os.path.realpath(path))
+        remove_leftover(path)
         return
     try:
         if "mode changed" in outcome.actions:
-            os.chmod(path, wanted_mode)
+            os.chmod(path, mode)
         else:
-            replace_file(os.path.realpath(path), config.canonical(), wanted_mode)
+            replace_file(path, config.canonical(), mode)
     except OSError as error:
-        raise PermissionDenied(f"file:{path} cannot be written: {error.strerror}") from None
+        raise PermissionDenied(f"file:{target.dest} cannot be written: {error.strerror}") from None
     outcome.settle()
 
 
-def _read(path: str) -> Any:
+def _remove(target: FileTarget, outcome: Outcome, dry_run: bool) -> None:
+    """Delete what ``present`` would have written."""
+    path = _path(target)
+    if os.path.lexists(path):
+        if not os.path.isfile(path):
+            raise PullSecretError(f"file:{target.dest} is not a regular file and was left alone")
+        if not target.force:
+            there = _read(target, path)
+            outcome.before = _parse(there[0]) if there else None
+        outcome.did("deleted")
+    if dry_run:
+        return
     try:
-        return read_regular(path)
+        if outcome.changed:
+            os.unlink(path)
+        remove_leftover(path)
+    except OSError as error:
+        raise PermissionDenied(f"file:{target.dest} cannot be deleted: {error.strerror}") from None
+    outcome.settle()
+
+
+def _path(target: FileTarget) -> str:
+    """Where the file is. Links on the way to its directory are followed, one in its place only if asked.
+
+    :raises OwnershipConflict: it is a link: what that leads to is a file that the task does not name.
+    """
+    dest = str(target.dest)
+    if target.follow:
+        return os.path.realpath(dest)
+    directory, name = os.path.split(dest.rstrip("/"))
+    path = os.path.join(os.path.realpath(directory), name)
+    if os.path.islink(path):
+        raise OwnershipConflict(
+            f"file:{dest} is a symbolic link and was left alone",
+            "name the file that it leads to, or set follow: true",
+        )
+    return path
+
+
+def _read(target: FileTarget, path: str) -> tuple[bytes, int] | None:
+    """The file's content and mode; None where it is not there.
+
+    :raises OwnershipConflict: it is something else than a docker config.
+    """
+    try:
+        content, mode = read_regular(path)
     except FileNotFoundError:
-        if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
-            raise NotFound(f"file:{path}: its directory does not exist") from None
+        if not os.path.isdir(os.path.dirname(path)):
+            raise NotFound(f"file:{target.dest}: its directory does not exist") from None
         return None
     except OSError as error:
-        raise PullSecretError(f"file:{path} cannot be read: {error.strerror}") from None
+        raise PullSecretError(f"file:{target.dest} cannot be read: {error.strerror}") from None
+    if not target.force and not is_docker_config(content):
+        raise OwnershipConflict(
+            f"file:{target.dest} is not a docker config (a JSON object with auths) and was left alone",
+            "is dest the right file? force: true replaces or deletes it",
+        )
+    return content, mode
 
 
 def _parse(data: bytes) -> DockerConfig | None:
@@ -176,21 +246,3 @@ def _parse(data: bytes) -> DockerConfig | None:
         return load(data, allow_empty=True)
     except DockerConfigError:
         return None
-
-
-def _remove(path: str, outcome: Outcome, dry_run: bool) -> None:
-    """Delete what ``present`` would have written: through a link the file that it leads to."""
-    target = os.path.realpath(path)
-    if os.path.lexists(target):
-        if not os.path.isfile(target):
-            raise PullSecretError(f"file:{path} is not a regular file and was left alone")
-        outcome.did("deleted")
-    if dry_run:
-        return
-    try:
-        if outcome.changed:
-            os.unlink(target)
-        remove_leftover(target)
-    except OSError as error:
-        raise PermissionDenied(f"file:{path} cannot be deleted: {error.strerror}") from None
-    outcome.settle()

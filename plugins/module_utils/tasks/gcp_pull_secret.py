@@ -28,10 +28,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     Retention,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.rules import (
+    PROJECT,
+    SECRET_ID,
     check_annotations,
     check_key,
     check_labels,
-    check_locations,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.target import (
     SecretManagerTarget,
@@ -39,14 +40,14 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.writer import (
     SecretManagerWriter,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.replication import check_locations
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Places, Run, Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import check_references
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
 __all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
 
-_SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
-_PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
 _VERSION = re.compile(r"[1-9][0-9]*\Z")
 
 
@@ -133,14 +134,14 @@ def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
     project, cluster_id = wanted.get("project"), wanted.get("cluster_id")
     if not project:
         raise ConfigurationError("project is missing")
-    if not _PROJECT.match(project):
+    if not PROJECT.match(project):
         raise ConfigurationError(
             f"project {quoted(project)} is not the id or number of a Google Cloud project"
         )
     secret = wanted.get("secret") or (gcp_secret_id(cluster_id) if cluster_id else None)
     if not secret:
         raise ConfigurationError("neither secret nor cluster_id says which secret is meant")
-    if not _SECRET_ID.match(secret):
+    if not SECRET_ID.match(secret):
         raise ConfigurationError(
             f"secret {quoted(secret)} is not 1-255 letters, digits, dashes and underscores"
         )
@@ -150,9 +151,12 @@ def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
         raise ConfigurationError(
             "one of source, layers and restore_version has to say what the secret is to hold"
         )
+    if wanted["state"] == "present":
+        check_references(wanted)
     if not _VERSION.match(wanted.get("restore_version") or "1"):
         raise ConfigurationError("restore_version is the number of a version, such as 3")
-    labels, annotations = texts("label", wanted.get("labels")), texts("annotation", wanted.get("annotations"))
+    labels = texts("labels", wanted.get("labels"))
+    annotations = texts("annotations", wanted.get("annotations"))
     ours = gcp_labels(cluster_id, wanted.get("cluster_name"))
     check_labels_not_kept(labels, ours)
     check_labels({**labels, **ours})
@@ -174,7 +178,8 @@ def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
 
 
 def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
-    locations, keys = wanted.get("locations") or [], wanted.get("location_kms_keys") or {}
+    locations = wanted.get("locations") or []
+    keys = texts("location_kms_keys", wanted.get("location_kms_keys"))
     if (wanted.get("replication") or "automatic") == "automatic":
         if locations or keys:
             raise ConfigurationError("locations and location_kms_keys belong to replication: user_managed")
@@ -200,7 +205,7 @@ def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
     for location in locations:
         replica: dict[str, Any] = {"location": location}
         if location in keys:
-            key = str(keys[location])
+            key = keys[location]
             check_key(f"location_kms_keys: that of {location}", key, location)
             replica["customer_managed_encryption"] = {"kms_key_name": key}
         replicas.append(replica)

@@ -33,6 +33,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Places, Run, Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import check_references
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
 __all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
@@ -143,7 +144,10 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
             )
     if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
         raise ConfigurationError("one of source and layers has to say what the secret is to hold")
-    labels, annotations = texts("label", wanted.get("labels")), texts("annotation", wanted.get("annotations"))
+    if wanted["state"] == "present":
+        check_references(wanted)
+    labels = texts("labels", wanted.get("labels"))
+    annotations = texts("annotations", wanted.get("annotations"))
     check_labels_not_kept(labels, kubernetes_labels(wanted.get("cluster_id"), wanted.get("cluster_name")))
     check_not_kept(annotations, KUBERNETES_ANNOTATIONS)
     for kind, key in [*(("label", key) for key in labels), *(("annotation", key) for key in annotations)]:

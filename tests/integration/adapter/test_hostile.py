@@ -45,10 +45,21 @@ def test_a_placement_that_is_not_allowed_gets_nothing(world: World, execution: s
     assert world.one(beside).entry()["state"] == ("created" if execution == "job" else "succeeded")
 
 
-@pytest.mark.parametrize("policy", ["user-managed", "user-managed:", "evil:us-east1", "regional"])
-def test_a_replication_that_is_none_is_not_everywhere(world: World, policy: str) -> None:
-    world.spec = {"execution": "inline"}
+@pytest.mark.hardening(2)
+@pytest.mark.parametrize("execution", ["job", "inline"])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        *("user-managed", "user-managed:", "evil:us-east1", "regional", "user-managed:EU"),
+        *({"userManaged": {"replicas": [{"location": "europe-west1"}]}}, ["europe-west1"], False, 0),
+    ],
+    ids=str,
+)
+def test_a_replication_that_is_none_is_not_everywhere(world: World, policy: Any, execution: str) -> None:
+    world.spec = {"execution": execution}
     cluster = world.cluster(gcp={"projectId": PROJECT, "replicationPolicy": policy})
     handled = world.one(cluster)
     assert (handled.entry()["state"], handled.entry()["reason"]) == ("refused", "InvalidClusterSpec")
-    assert world.versions(cluster) == 0
+    assert world.said(cluster) == "FFTF InvalidClusterSpec"
+    assert world.why(cluster).startswith("spec.gcp.replicationPolicy")
+    assert (world.versions(cluster), world.jobs()) == (0, [])

@@ -61,6 +61,36 @@ def test_what_drifts_is_brought_back_and_what_changes_gets_a_version(world: Worl
     assert world.status(cluster)["data"]["secret_version"] == "2"
 
 
+@pytest.mark.hardening(2)
+@pytest.mark.parametrize("policy", ["user-managed:europe-west1", "automatic", None])
+def test_a_secret_that_is_kept_elsewhere_is_told_of_and_left(world: World, policy: str | None) -> None:
+    """Nobody can change it: the pull secret is stored all the same, and who reads the status knows."""
+    gcp = {"projectId": PROJECT, **({"replicationPolicy": policy} if policy else {})}
+    cluster, beside = world.cluster(gcp=gcp), world.cluster(gcp=gcp)
+    there = {"userManaged": {"replicas": [{"location": "us-east1"}]}}
+    world.manager.seed(
+        [
+            {
+                "project": PROJECT,
+                "secret": f"hyperfleet-{cluster}-pull-secret",
+                "labels": {"managed-by": "hyperfleet", "cluster-id": cluster},
+                "replication": there,
+            }
+        ]
+    )
+    for _time in range(2):
+        world.handle(cluster, beside)
+        assert world.said(cluster) == "TTTF PullSecretStored"
+        asked = policy or "automatic"
+        said = f"; its replication is not {asked}: it is chosen when a secret is created, and stays"
+        assert world.why(cluster).endswith(said)
+        assert "replication" not in world.why(beside)
+    record = world.manager.store.find(PROJECT, f"hyperfleet-{cluster}-pull-secret")
+    assert record is not None
+    assert [one.location for one in record.message.replication.user_managed.replicas] == ["us-east1"]
+    assert (world.versions(cluster), world.placed(cluster)) == (1, ONE)
+
+
 def test_one_failure_stays_one(world: World) -> None:
     good, foreign, homeless = world.cluster(), world.cluster(), world.cluster(ready=False)
     world.depend(homeless)

@@ -54,6 +54,20 @@ def test_from_the_first_event_to_the_version(world: World, flavour: str) -> None
     assert set(world.reports(cluster)[3:]) <= {200, 201}
 
 
+@pytest.mark.hardening(2)
+def test_a_secret_that_a_job_found_kept_elsewhere_is_told_of(world: World) -> None:
+    cluster = world.cluster(gcp={"projectId": PROJECT, "replicationPolicy": "user-managed:europe-west1"})
+    world.one(cluster)
+    (job,) = world.jobs()
+    world.place(cluster)
+    said = {"secret": f"projects/{PROJECT}/secrets/hyperfleet-{cluster}-pull-secret"}
+    world.playing.finish(job, world.message("1", replication_differs=True, **said))
+    for _time in range(2):
+        world.one(cluster)
+        assert world.said(cluster) == "TTTF PullSecretStored"
+        assert "; its replication is not user-managed:europe-west1: it is chosen" in world.why(cluster)
+
+
 def test_preconditions_that_are_not_met_are_reported_with_their_reasons(world: World, flavour: str) -> None:
     cluster = world.cluster(ready=False)
     handled = world.one(cluster)

@@ -200,6 +200,11 @@ class World:
         order = ("Applied", "Available", "Health", "Finalized")
         return f"{''.join(found[kind]['status'][0] for kind in order)} {found['Available']['reason']}"
 
+    def why(self, cluster_id: str) -> str:
+        """Why it is available, or not, in words."""
+        found = {one["type"]: one["message"] for one in self.status(cluster_id)["conditions"]}
+        return str(found["Available"])
+
     def jobs(self) -> list[str]:
         items = self.request("GET", f"/apis/batch/v1/namespaces/{self.home}/jobs", None, "")[1]["items"]
         return sorted(item["metadata"]["name"] for item in items)

@@ -46,12 +46,14 @@ class World:
         without: str = "",
         check: bool = False,
         more: dict[str, str] | None = None,
+        variables: dict[str, Any] | None = None,
         **others: str,
     ) -> Finished:
         environment = {**REQUIRED, "ANSIBLE_STDOUT_CALLBACK": "hyperfleet.pull_secret.job_log"}
         environment |= {**(more or {}), **others}
         environment.pop(without, None)
-        return self.ansible.playbook(JOB, {"job_retry": {"delay": 0.01}}, check=check, env=environment)
+        given = {"job_retry": {"delay": 0.01}, **(variables or {})}
+        return self.ansible.playbook(JOB, given, check=check, env=environment)
 
     def secret(self, name: str = "cls-abc123-pull-secret") -> dict[str, Any] | None:
         return self.management.store.find("secrets", "clusters-cls-abc123", name)
@@ -186,6 +188,23 @@ def test_a_wrong_value_ends_the_job_before_any_write(world: World, variable: str
     assert variable in log(finished)[-1]["message"] or variable.lower() in log(finished)[-1]["message"]
     assert world.store.calls.count() == 0
     assert world.secret() is None
+
+
+@pytest.mark.hardening(15)
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"job_retry": "5"}, "retry is not a mapping with tries, delay, max_delay"),
+        ({"job_gcp": {"transport": "pigeon"}}, "gcp.transport is not one of grpc, rest"),
+    ],
+)
+def test_a_wrong_option_is_named_before_the_job_begins(
+    world: World, given: dict[str, Any], said: str
+) -> None:
+    finished = world.job(variables=given)
+    assert finished.code != 0
+    assert [entry["message"] for entry in log(finished)] == [said]
+    assert world.store.calls.count() == 0
 
 
 def test_a_blank_name_is_the_derived_one(world: World) -> None:

@@ -140,6 +140,23 @@ def test_an_invalid_pull_secret_is_not_to_be_tried_again_and_not_shown(program: 
     assert done.told["gcp_api_calls"] == []
 
 
+@pytest.mark.hardening(2)
+@pytest.mark.parametrize("asked", ["automatic", "user-managed:europe-west1", "user-managed:us-east1"])
+def test_a_secret_that_is_kept_elsewhere_is_told_of_and_left(program: Program, asked: str) -> None:
+    project, name = "customer-prod-12345", "hyperfleet-cls-abc123-pull-secret"
+    labels = {"managed-by": "hyperfleet", "cluster-id": "cls-abc123"}
+    there = {"userManaged": {"replicas": [{"location": "us-east1"}]}}
+    program.store.seed([{"project": project, "secret": name, "labels": labels, "replication": there}])
+    done = program.run({**REQUIRED, "REPLICATION_POLICY": asked})
+    assert done.code == 0
+    differs = asked != "user-managed:us-east1"
+    assert done.told.get("replication_differs", False) is differs
+    warnings = [entry["message"] for entry in done.log if entry["level"] == "warn"]
+    assert [text.partition(",")[0] for text in warnings] == (
+        ["the secret's replication is user_managed (us-east1)"] if differs else []
+    )
+
+
 def test_somebody_elses_secret_is_not_to_be_tried_again(program: Program) -> None:
     project, name = "customer-prod-12345", "hyperfleet-cls-abc123-pull-secret"
     program.store.seed([{"project": project, "secret": name, "labels": {}, "versions": [{"data": "theirs"}]}])

@@ -114,10 +114,11 @@ def test_annotations_may_fill_all_that_the_server_takes(api: Api, namespace: str
     assert result["targets"][0]["actions"] == ["created"], result
 
 
-@pytest.mark.parametrize("kind", ["label", "annotation"])
-def test_a_null_is_no_value(api: Api, namespace: str, run: Run, kind: str) -> None:
-    options: dict[str, Any] = {f"{kind}s": {"n": None}}
-    (failure,) = run(**desired(namespace, **options))["failed_targets"]
+@pytest.mark.hardening(4)
+@pytest.mark.parametrize("option", ["labels", "annotations"])
+@pytest.mark.parametrize("value", [None, {"b": "c"}, ["c"]], ids=["null", "mapping", "list"])
+def test_what_is_no_text_is_refused(api: Api, namespace: str, run: Run, option: str, value: Any) -> None:
+    (failure,) = run(**desired(namespace, **{option: {"a": value}}))["failed_targets"]
     assert failure["kind"] == "configuration"
-    assert failure["msg"].startswith(f"{kind} 'n' has no value")
+    assert failure["msg"].startswith(f"{option}.a ")
     assert api.calls.matching() == []

@@ -96,20 +96,124 @@ def test_an_invalid_source_leaves_the_file(run: Run, dest: Path) -> None:
     assert content(dest) == ONE
 
 
-def test_a_link_stays_a_link(run: Run, dest: Path, tmp_path: Path) -> None:
+def test_a_link_that_may_be_followed_stays_a_link(run: Run, dest: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     real = tmp_path / "elsewhere" / "real.json"
     dest.symlink_to(real)
+    options: dict[str, Any] = {"dest": str(dest), "follow": True}
     for config, action in ((ONE, "created"), (TWO, "updated")):
-        assert run(source={"inline": config}, dest=str(dest))["targets"][0]["actions"] == [action]
+        assert run(source={"inline": config}, **options)["targets"][0]["actions"] == [action]
         assert dest.is_symlink()
         assert content(real) == config
         assert mode(real) == 0o600
     assert os.listdir(real.parent) == [real.name]
-    assert run(dest=str(dest), state="absent")["targets"][0]["actions"] == ["deleted"]
+    assert run(**options, state="absent")["targets"][0]["actions"] == ["deleted"]
     assert not real.exists(), "the credential is gone, not only the way to it"
-    assert run(dest=str(dest), state="absent")["changed"] is False
+    assert run(**options, state="absent")["changed"] is False
+    assert run(source={"inline": ONE}, **options)["targets"][0]["actions"] == ["created"]
+
+
+@pytest.mark.hardening(5)
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize("state", ["present", "absent"])
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("there", [ONE, "kept", None], ids=["docker config", "other", "dangling"])
+def test_a_link_is_not_followed_unasked(
+    run: Run, dest: Path, tmp_path: Path, there: Any, state: str, force: bool, check_mode: bool
+) -> None:
+    """What it leads to is a file that the task does not name; force is about the content only."""
+    real = tmp_path / "real"
+    if there is not None:
+        real.write_text(there if isinstance(there, str) else json.dumps(there))
+    dest.symlink_to(real)
+    before = real.read_text() if real.exists() else None
+    options: dict[str, Any] = {"dest": str(dest), "state": state, **({"force": True} if force else {})}
+    result = run(source={"inline": TWO}, **options, check_mode=check_mode)
+    assert result["failed_targets"][0]["kind"] == "ownership"
+    assert f"file:{dest} is a symbolic link" in result["msg"]
+    assert "follow: true" in result["msg"]
+    assert result["changed"] is False
+    assert dest.is_symlink()
+    assert (real.read_text() if real.exists() else None) == before
+
+
+def test_a_link_to_the_directory_is_followed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    dest = tmp_path / "link" / "config.json"
     assert run(source={"inline": ONE}, dest=str(dest))["targets"][0]["actions"] == ["created"]
+    assert run(dest=str(dest), state="absent")["targets"][0]["actions"] == ["deleted"]
+    assert os.listdir(tmp_path / "real") == []
+
+
+OTHERS = {
+    "empty": "",
+    "blank": "\n",
+    "text": "127.0.0.1 localhost\n",
+    "an empty object": "{}",
+    "another program's": '{"credsStore": "desktop", "users": {"auths": {}}}',
+    "a list": '[{"auths": {}}]',
+    "a string": '"auths"',
+    "YAML": "auths: {}\n",
+    "a private key": "-----BEGIN EXAMPLE KEY-----\n",
+    "deep": "[" * 100_000,
+}
+DOCKER_CONFIGS = {
+    "empty": '{"auths": {}}',
+    "null": '{"auths": null}',
+    "wrong": '{"auths": {"quay.io": {"auth": "!"}}, "more": 1}',
+    "another case": '{"Auths": {}}',
+    "repeated": '{"auths": {}, "auths": {}}',
+    "cut off": ' {\n "auths": {"quay.io": {"aut',
+}
+
+
+@pytest.mark.hardening(5)
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize("state", ["present", "absent"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_file_that_is_no_docker_config_is_left_alone(
+    run: Run, dest: Path, name: str, state: str, check_mode: bool
+) -> None:
+    dest.write_text(OTHERS[name])
+    dest.chmod(0o644)
+    result = run(source={"inline": ONE}, dest=str(dest), state=state, check_mode=check_mode, diff=True)
+    assert result["failed_targets"][0]["kind"] == "ownership"
+    assert f"file:{dest} is not a docker config" in result["msg"]
+    assert "force: true" in result["msg"]
+    assert (result["changed"], result.get("diff")) == (False, None)
+    assert (dest.read_text(), mode(dest)) == (OTHERS[name], 0o644)
+
+
+@pytest.mark.hardening(5)
+@pytest.mark.parametrize("name", OTHERS)
+def test_force_replaces_and_deletes_it(run: Run, dest: Path, name: str) -> None:
+    dest.write_text(OTHERS[name])
+    for check_mode in (True, False):
+        result = run(source={"inline": ONE}, dest=str(dest), force=True, check_mode=check_mode)
+        assert result["targets"][0]["actions"] == ["updated"]
+    assert content(dest) == ONE
+    dest.write_text(OTHERS[name])
+    for check_mode in (True, False):
+        result = run(dest=str(dest), state="absent", force=True, check_mode=check_mode)
+        assert result["targets"][0]["actions"] == ["deleted"]
+    assert os.listdir(dest.parent) == []
+
+
+@pytest.mark.parametrize("name", DOCKER_CONFIGS)
+def test_a_docker_config_is_replaced_and_deleted_right_or_wrong(run: Run, dest: Path, name: str) -> None:
+    dest.write_text(DOCKER_CONFIGS[name])
+    assert run(source={"inline": ONE}, dest=str(dest))["targets"][0]["actions"] == ["updated"]
+    dest.write_text(DOCKER_CONFIGS[name])
+    assert run(dest=str(dest), state="absent")["targets"][0]["actions"] == ["deleted"]
+    assert not dest.exists()
+
+
+def test_the_diff_of_what_is_deleted_names_its_registries(run: Run, dest: Path) -> None:
+    run(source={"inline": ONE}, dest=str(dest))
+    (diff,) = run(dest=str(dest), state="absent", check_mode=True, diff=True)["diff"]
+    assert "registry quay.io" in diff["before"]
+    assert diff["after"] == ""
 
 
 def test_a_missing_directory(run: Run, tmp_path: Path) -> None:
@@ -176,7 +280,7 @@ def test_a_pipe_as_the_source_does_not_hang(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_file_that_everybody_could_read_is_closed(run: Run, dest: Path) -> None:
-    dest.write_text("{}")
+    dest.write_text('{"auths": {}}')
     dest.chmod(0o644)
     assert run(source={"inline": ONE}, dest=str(dest))["changed"]
     assert mode(dest) == 0o640

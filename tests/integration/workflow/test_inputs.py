@@ -100,6 +100,24 @@ def test_a_directory_without_cluster_files_is_told(world: World) -> None:
     assert "../fleet has no cluster files (*.json, *.yaml, *.yml)" in finished.output
 
 
+@pytest.mark.hardening(2)
+def test_a_directorys_clusters_are_kept_where_their_spec_says(world: World) -> None:
+    """A new secret's replication is chosen once: a file's must not be passed over."""
+    europe, _path = world.cluster_file(replicationPolicy="user-managed:europe-west1,europe-west4")
+    anywhere, _path = world.cluster_file()
+    _cluster, wrong = world.cluster_file(replicationPolicy={"userManaged": {"replicas": []}})
+    finished = world.provision({"clusters_dir": "../fleet"})
+    told = {name: row["reason"] for name, row in rows(finished).items() if row["failed"]}
+    assert list(told) == [wrong.name]
+    assert told[wrong.name].startswith(f"../fleet/{wrong.name}: spec.gcp.replicationPolicy.userManaged: ")
+    kept = {
+        cluster: [replica.location for replica in found.message.replication.user_managed.replicas]
+        for cluster in (europe, anywhere)
+        if (found := world.manager.store.find(PROJECT, f"hyperfleet-{cluster}-pull-secret"))
+    }
+    assert kept == {europe: ["europe-west1", "europe-west4"], anywhere: []}
+
+
 def test_broken_files_fail_alone_and_do_not_stop_the_fleet(world: World) -> None:
     """Run beside the directory, so that messages have the path as it was given."""
     fine = [world.cluster_file()[0], world.cluster_file()[0]]

@@ -69,8 +69,11 @@ class World:
         text = config if isinstance(config, str) else json.dumps(config)
         Path(cluster["source"]["file"]).write_text(text)
 
-    def cluster_file(self, config: Any = None, *, namespace: bool = True) -> tuple[str, Path]:
-        """A cluster as the HyperFleet API returns it, in a file: its id and the path."""
+    def cluster_file(self, config: Any = None, *, namespace: bool = True, **gcp: Any) -> tuple[str, Path]:
+        """A cluster as the HyperFleet API returns it, in a file: its id and the path.
+
+        :param gcp: of its spec.
+        """
         cluster = self.cluster(config, namespace=namespace)
         identity = cluster["cluster_id"]
         source = Path(cluster["source"]["file"])
@@ -80,7 +83,7 @@ class World:
             "name": cluster["cluster_name"],
             "spec": {
                 "provider": "gcp",
-                "gcp": {"projectId": PROJECT},
+                "gcp": {"projectId": PROJECT, **gcp},
                 "pullSecret": {"data": source.read_text()},
             },
             "status": {"conditions": []},

@@ -71,7 +71,7 @@ def test_a_name_that_no_variable_can_hold_is_refused(name: Any) -> None:
     found = decide(cluster(name=name), PLACED, list)
     assert isinstance(found, Refuse)
     assert found.reason == "InvalidClusterSpec"
-    assert found.message == "the cluster's name is longer than 253 characters, or cannot be printed"
+    assert found.message == "the cluster's name is not a string of at most 253 printable characters"
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,59 @@ def test_a_jobs_environment_names_places_or_none(changes: dict[str, str], made: 
     }
     found = removal_by_jobs([environment, environment, {}])
     assert (found.made, len(found.secrets), len(found.placed)) == (made, int(made), int(made))
+
+
+@pytest.mark.hardening(2)
+@pytest.mark.parametrize(
+    ("gcp", "said"),
+    [
+        ({"replicationPolicy": {"userManaged": {"replicas": []}}}, "replicationPolicy.userManaged: "),
+        ({"replicationPolicy": {}}, "replicationPolicy is not a string"),
+        ({"replicationPolicy": ["us-east1"]}, "replicationPolicy is not a string"),
+        ({"replicationPolicy": False}, "replicationPolicy is not a string"),
+        ({"replicationPolicy": 7}, "replicationPolicy is not a string"),
+        ({"replication_policy": {"automatic": {}}}, "replication_policy.automatic: "),
+        ({"replicationPolicy": "user-managed:EU"}, "replicationPolicy has a location that is not"),
+        ({"replicationPolicy": "user-managed:a,a"}, "replicationPolicy has a location that is not"),
+        ({"replicationPolicy": "everywhere"}, "replicationPolicy is neither automatic nor user-managed:"),
+        (
+            {"replicationPolicy": "automatic", "replication_policy": "user-managed:a"},
+            "replicationPolicy and ",
+        ),
+        ({"projectId": ["customer-1"]}, "projectId is neither a string nor a whole number"),
+        ({"projectId": True}, "projectId is neither a string nor a whole number"),
+        ({"projectId": "customer-1", "project_id": "customer-2"}, "projectId and spec.gcp.project_id differ"),
+    ],
+)
+def test_a_spec_of_another_shape_is_refused_by_its_path(gcp: dict[str, Any], said: str) -> None:
+    """What is not understood is neither everywhere in the world nor waited for."""
+    spec = {**cluster()["spec"], "gcp": {"projectId": "customer-1", **gcp}}
+    found = decide(cluster(spec=spec), PLACED, list)
+    assert isinstance(found, Refuse)
+    assert found.reason == "InvalidClusterSpec"
+    assert found.message.startswith(f"spec.gcp.{said}")
+    # What others have to do first comes first; and what goes, goes.
+    assert isinstance(decide(cluster(spec=spec), {}, list), Wait)
+    leaving = decide(cluster(spec=spec, deleted_time="2026-01-01T00:00:00Z"), PLACED, list)
+    assert isinstance(leaving, Remove)
+
+
+@pytest.mark.hardening(2)
+@pytest.mark.parametrize("spec", ["text", ["gcp"], 7])
+def test_a_spec_that_is_no_mapping_is_refused(spec: Any) -> None:
+    given = {**cluster()["spec"], "gcp": spec}
+    assert decide(cluster(spec=given), PLACED, list) == Refuse(
+        "InvalidClusterSpec", "spec.gcp is not a mapping"
+    )
+
+
+@pytest.mark.parametrize("policy", [None, "", "automatic", " automatic "])
+def test_without_a_policy_google_chooses_the_locations(policy: Any) -> None:
+    """The text is kept as it is: an upgrade makes no Job anew."""
+    spec = {**cluster()["spec"], "gcp": {"projectId": 123456, "replicationPolicy": policy}}
+    found = decide(cluster(spec=spec), PLACED, list)
+    assert isinstance(found, Apply)
+    assert (found.order.project, found.order.replication) == ("123456", policy or "automatic")
 
 
 def test_a_snake_case_spec_is_the_same() -> None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, Union
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.memory import (
-    PROJECT,
     Place,
     named,
     place_of,
@@ -31,8 +30,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     NotFound,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reading import conditions_of
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.spec import (
+    ClusterSpec,
+    read_spec,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.settings import replication_of
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_NAMESPACE,
     check_cluster_id,
@@ -40,16 +42,15 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     kubernetes_secret_name,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import pull_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.rules import (
+    PROJECT,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
 __all__ = ["Apply", "Decision", "Refuse", "Remove", "Wait", "decide", "may_hold", "removal_by_jobs"]
 
 # Who chooses the management cluster.
 _PLACEMENT = "placement"
-_LONGEST_NAME = 253
-# Seed 003 writes the first, a snake_case fleet the second.
-_PROJECT_FIELDS = ("projectId", "project_id")
-_REPLICATION_FIELDS = ("replicationPolicy", "replication_policy")
 
 
 @dataclass(frozen=True)
@@ -123,9 +124,11 @@ def decide(
     if cluster.get("deleted_time"):
         return _removal(cluster_id, cluster, statuses, own, allows)
     missing = list(unmet())
-    project, namespace = _project(cluster), _namespace(cluster, statuses)
-    if project is None:
+    spec, wrong = _spec(cluster)
+    project = spec.project if spec is not None else None
+    if spec is not None and project is None:
         missing.append("cluster has no spec.gcp.projectId")
+    namespace = _namespace(cluster, statuses)
     if namespace is None:
         missing.append("placement has no namespace")
     document = b""
@@ -135,12 +138,13 @@ def decide(
         missing.append("cluster has no spec.pullSecret.data")
     except InvalidDocument as error:
         return Refuse("InvalidPullSecret", error.message)
-    if missing or project is None or namespace is None:
+    if missing:
         return Wait(tuple(dict.fromkeys(missing)))
+    if spec is None or project is None or namespace is None:
+        return Refuse("InvalidClusterSpec", wrong)
     try:
         check_cluster_id(cluster_id)
         _check(project, namespace)
-        replication = _replication(cluster)
     except ConfigurationError as error:
         return Refuse("InvalidClusterSpec", error.message)
     if not allows(namespace):
@@ -153,19 +157,14 @@ def decide(
         load(document)
     except DockerConfigError as error:
         return Refuse("InvalidPullSecret", f"spec.pullSecret.data: {error}")
-    name = cluster.get("name") or cluster_id
-    if not isinstance(name, str) or len(name) > _LONGEST_NAME or not name.isprintable():
-        return Refuse(
-            "InvalidClusterSpec",
-            f"the cluster's name is longer than {_LONGEST_NAME} characters, or cannot be printed",
-        )
     order = Order(
         cluster_id=cluster_id,
-        cluster_name=name,
+        cluster_name=spec.name,
         generation=generation_of(cluster),
         project=project,
         namespace=namespace,
-        replication=replication,
+        # As it is written: the Job's content is compared by it.
+        replication=spec.policy or "automatic",
         traceparent=traceparent,
     )
     return Apply(order, document)
@@ -213,7 +212,8 @@ def _removal(
     except ConfigurationError:
         # Nothing can have been made under such an id.
         return Remove(tuple(secrets), tuple(placed), made)
-    project = _project(cluster)
+    spec, _wrong = _spec(cluster)
+    project = spec.project if spec is not None else None
     if project is not None and PROJECT.match(project):
         secrets.append((project, names[0]))
     namespace = _namespace(cluster, statuses, current=False)
@@ -235,20 +235,12 @@ def _check(project: str, namespace: str) -> None:
         )
 
 
-def _replication(cluster: Mapping[str, Any]) -> str:
-    """Where Google may keep the secret: what is not understood must not become anywhere."""
-    text = _first(_part(cluster, "gcp"), _REPLICATION_FIELDS) or "automatic"
+def _spec(cluster: Mapping[str, Any]) -> tuple[Optional[ClusterSpec], str]:
+    """What the cluster's owner wrote, or what is wrong with it."""
     try:
-        replication_of(text)
-    except ConfigurationError:
-        raise ConfigurationError(
-            "spec.gcp.replicationPolicy is neither automatic nor user-managed:LOCATION,LOCATION"
-        ) from None
-    return text
-
-
-def _project(cluster: Mapping[str, Any]) -> Optional[str]:
-    return _first(_part(cluster, "gcp"), _PROJECT_FIELDS)
+        return read_spec(cluster), ""
+    except ConfigurationError as error:
+        return None, error.message
 
 
 def _namespace(
@@ -259,12 +251,6 @@ def _namespace(
     if placement is None or (current and placement.generation != generation_of(cluster)):
         return None
     return _first(placement.data, ("namespace",))
-
-
-def _part(cluster: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    spec = cluster.get("spec")
-    part = spec.get(name) if isinstance(spec, Mapping) else None
-    return part if isinstance(part, Mapping) else {}
 
 
 def _first(part: Mapping[str, Any], names: Sequence[str]) -> Optional[str]:

@@ -31,11 +31,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.mod
     SUCCEEDED,
     Observed,
     Order,
+    other_replication,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls, Spent
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.replication import parse_replication
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Places as Shared
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     gcp_pull_secret,
@@ -198,19 +200,18 @@ def is_told(found: Observed) -> bool:
 
 def _stored(apply: Apply) -> dict[str, Any]:
     order = apply.order
-    target = {
+    # As the Job's environment says it, automatic too: a secret that is kept otherwise is told of.
+    replication, locations = parse_replication(order.replication, "replication")
+    return {
         "state": "present",
         "cluster_id": order.cluster_id,
         "cluster_name": order.cluster_name,
         "project": order.project,
         "secret": order.stored_as,
+        "replication": replication,
+        "locations": list(locations) or None,
         "source": {"inline": apply.document.decode("utf-8", "surrogatepass")},
     }
-    policy, _colon, locations = order.replication.partition(":")
-    if locations:
-        target["replication"] = policy.replace("-", "_")
-        target["locations"] = [one.strip() for one in locations.split(",") if one.strip()]
-    return target
 
 
 def _observed(
@@ -245,7 +246,10 @@ def _observed(
             FAILED, reason_of(kind), message, actions=actions, result=result, retry=retry, kind=kind
         )
     result["result"] = "success"
+    if stored.get("replication_differs"):
+        result["replication_differs"] = True
     # A check mode's version has no number yet.
     which = f"Version {version}" if version else "A version"
     message = f"{which} of {secret} is stored and placed in namespace {order.namespace}"
+    message += other_replication(order, result)
     return Observed(SUCCEEDED, "PullSecretStored", message, actions=actions, result=result)

@@ -18,9 +18,11 @@ from typing import Any, Callable, Optional, Union
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import KUBERNETES_NAMESPACE
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.rules import (
+    PROJECT,
+)
 
 __all__ = [
-    "PROJECT",
     "Place",
     "carried",
     "gcp_secret",
@@ -32,7 +34,6 @@ __all__ = [
     "secret_of",
 ]
 
-PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
 _GCP_SECRET = re.compile(r"projects/([a-z0-9.:-]{1,64})/secrets/([A-Za-z0-9_-]{1,255})\Z")
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
 _VERSION = re.compile(r"[0-9]{1,18}\Z")

@@ -74,7 +74,7 @@ def ended(job: Job, own: Sequence[Pod], namespace: str, order: Order) -> Observe
     end = pods.terminated(pod)
     said = result.parse(end.get("message"), order)
     if complete:
-        return _complete(job, said, namespace)
+        return _complete(job, said, namespace, order)
     fields = dict(said.fields) if said is not None and said.fields["result"] == "failure" else None
     permanent = (
         job.reason == "PodFailurePolicy"
@@ -115,7 +115,7 @@ def recorded(job: Job, namespace: str, order: Order) -> Optional[Observed]:
             said = None
         if kept.get("elsewhere") is True:
             said = Said(said.fields if said is not None else {}, elsewhere=True)
-        return _succeeded(job, said, namespace)
+        return _succeeded(job, said, namespace, order)
     reason = kept.get("reason")
     if kept.get("state") != model.FAILED or reason not in _REASONS:
         return None
@@ -130,16 +130,16 @@ def recorded(job: Job, namespace: str, order: Order) -> Optional[Observed]:
     )
 
 
-def _complete(job: Job, said: Optional[Said], namespace: str) -> Observed:
+def _complete(job: Job, said: Optional[Said], namespace: str, order: Order) -> Observed:
     if said is None or said.fields["result"] == "success":
-        return _succeeded(job, said, namespace)
+        return _succeeded(job, said, namespace, order)
     message = f"job {job.name} is complete, but says that it failed: {said.fields.get('message', '')}"
     return told(
         job, namespace, model.FAILED, "ResultContradicts", message.strip(" :"), result=dict(said.fields)
     )
 
 
-def _succeeded(job: Job, said: Optional[Said], namespace: str) -> Observed:
+def _succeeded(job: Job, said: Optional[Said], namespace: str, order: Order) -> Observed:
     """All words of it are ours: of a text of others nobody has need here."""
     fields = said.fields if said is not None else {}
     held = {name: value for name, value in fields.items() if name != "message"}
@@ -149,6 +149,7 @@ def _succeeded(job: Job, said: Optional[Said], namespace: str) -> Observed:
     what = [f"version {held['version']}"] if "version" in held else []
     stored = " ".join([*what, " and ".join(where)]).strip()
     message = f"the pull secret is stored: {stored}" if stored else f"job {job.name} is complete"
+    message += model.other_replication(order, held)
     observed = told(job, namespace, model.SUCCEEDED, "PullSecretStored", message, result=held or None)
     if said is None or not said.elsewhere:
         return observed

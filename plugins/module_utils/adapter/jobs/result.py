@@ -159,6 +159,7 @@ _RESULT: dict[str, Check] = {
     "result": _one_of(("success", "failure")),
     "version": _version,
     "changed": _flag,
+    "replication_differs": _flag,
     "versions_created": _count,
     "kind": _word(lambda value: known.chosen(value, known.KINDS)),
     "message": _message,

@@ -20,6 +20,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 __all__ = ["Connection", "connect", "credentials_for", "identity_of"]
 
 _SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
+# Its e-mail address, or its number.
+_ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._:-]{0,253}\Z")
 _ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.%]+\])(?::([0-9]{1,5}))?\Z")
 
 
@@ -63,11 +65,15 @@ def connect(options: Mapping[str, Any], impersonate: str | None = None) -> Conne
         shape = _ADDRESS.match(endpoint)
         if shape is None or int(shape.group(1) or 443) > 65535:
             raise ConfigurationError("gcp.endpoint is not a host, or a host and a port")
+    account = impersonate or options.get("impersonate_service_account") or None
+    if account is not None and not _ACCOUNT.match(account):
+        # It is a part of the address that its token is asked of.
+        raise ConfigurationError("impersonate_service_account is not the e-mail address of a service account")
     return Connection(
         transport=options.get("transport") or "grpc",
         endpoint=endpoint or None,
         plaintext=plaintext,
-        impersonate=impersonate or options.get("impersonate_service_account") or None,
+        impersonate=account,
         credentials_file=options.get("credentials_file") or None,
     )
 

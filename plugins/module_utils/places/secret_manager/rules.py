@@ -11,13 +11,23 @@ ASCII, of which the service takes more.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
-__all__ = ["MARKS_SIZE", "check_annotations", "check_key", "check_labels", "check_locations"]
+__all__ = [
+    "MARKS_SIZE",
+    "PROJECT",
+    "SECRET_ID",
+    "check_annotations",
+    "check_key",
+    "check_labels",
+]
 
+PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
+"""The id of a project, with a domain before it or without, or its number."""
+SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
 # Bytes of annotations that are left for both marks of our own, a claim and a version that is restored.
 MARKS_SIZE = 100
 _MAX_LABELS = 64
@@ -25,7 +35,6 @@ _MAX_ANNOTATIONS = 16 * 1024
 _LABEL_KEY = re.compile(r"[a-z][a-z0-9_-]{0,62}\Z")
 _LABEL_VALUE = re.compile(r"[a-z0-9_-]{0,63}\Z")
 _ANNOTATION_KEY = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
-_LOCATION = re.compile(r"[a-z][a-z0-9-]*\Z")
 _KMS_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+\Z")
 
 
@@ -60,20 +69,6 @@ def check_annotations(annotations: Mapping[str, str]) -> None:
         raise ConfigurationError(
             f"annotations have less than {_MAX_ANNOTATIONS - MARKS_SIZE} bytes, keys and values together"
         )
-
-
-def check_locations(locations: Sequence[str]) -> None:
-    """Of user-managed replicas.
-
-    :raises ConfigurationError: one is no name of a location, or named twice.
-    """
-    for index, location in enumerate(locations):
-        if not _LOCATION.match(location):
-            raise ConfigurationError(
-                f"locations has {quoted(location)}, which is not lower case letters, digits and dashes"
-            )
-        if location in locations[:index]:
-            raise ConfigurationError(f"locations has {quoted(location)} twice")
 
 
 def check_key(option: str, name: str, location: str) -> None:

@@ -215,6 +215,7 @@ class SecretManagerWriter:
             warning = replication_warning(target.replication, secret)
             if warning is not None and warning not in outcome.warnings:
                 outcome.warnings.append(warning)
+                outcome.extra["replication_differs"] = True
             secret = self._restoration(desired.client, target, outcome, desired.deadline).end(secret)
             # Before a write the list is asked, too: the newest version need not be an enabled one.
             desired.read_latest()

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a value is what an option of a module takes, asked on the controller and for one cluster alone.
+"""Whether a value is what an option of a module takes: named by its path, and never quoted.
 
-A module's own validation fails the whole task, and with it a fleet, without saying whose value was wrong;
-its messages quote values, too.  This reads the same argument specs and converts as Ansible does, but a
-list or a mapping never becomes a string.
+Ansible's own validation says "dictionary requested" without the option, quotes values, lets a required option
+be null, and makes strings of mappings.  This reads the same argument specs and converts as Ansible does, but
+a list, a mapping or a boolean never becomes a string.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ansible.module_utils.common.validation import (
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
-__all__ = ["fitted"]
+__all__ = ["check_arguments", "fitted"]
 
 Spec = Mapping[str, Any]
 
@@ -37,6 +37,22 @@ _TYPES: dict[str, tuple[type, Callable[[Any], Any], str]] = {
     "int": (int, check_type_int, "a whole number"),
     "list": (list, check_type_list, "a list"),
 }
+# Keys of a list's spec that are about its elements.
+_OF_ELEMENTS = ("options", "mutually_exclusive", "required_one_of")
+
+
+def check_arguments(arguments: Mapping[str, Any], spec: Mapping[str, Spec]) -> None:
+    """A task's arguments, as they were given.  An option that the spec does not have is left to Ansible.
+
+    :raises ConfigurationError: names the first option that is wrong, and what it takes.
+    """
+    for name, its in spec.items():
+        if name in arguments:
+            value = arguments[name]
+            if value is not None:
+                fitted(name, value, its)
+            elif its.get("required"):
+                raise _null(name)
 
 
 def fitted(name: str, value: Any, spec: Spec) -> Any:
@@ -49,7 +65,7 @@ def fitted(name: str, value: Any, spec: Spec) -> Any:
     if kind == "raw":
         return value
     if kind in ("str", "path"):
-        value = _string(name, value)
+        value = _string(name, value, spec.get("choices") or ())
     else:
         wanted, convert, described = _TYPES[kind]
         if not isinstance(value, wanted):
@@ -60,16 +76,16 @@ def fitted(name: str, value: Any, spec: Spec) -> Any:
     if spec.get("choices") and value not in spec["choices"]:
         raise ConfigurationError(f"{name} is not one of {', '.join(spec['choices'])}")
     if kind == "list" and "elements" in spec:
-        element = {"type": spec["elements"], **{key: spec[key] for key in ("options",) if key in spec}}
+        element = {"type": spec["elements"], **{key: spec[key] for key in _OF_ELEMENTS if key in spec}}
         return [fitted(f"{name}[{index}]", item, element) for index, item in enumerate(value)]
     return _suboptions(name, value, spec) if kind == "dict" and "options" in spec else value
 
 
-def _string(name: str, value: Any) -> str:
+def _string(name: str, value: Any, choices: Sequence[Any]) -> str:
     if isinstance(value, str):
         return value
     # As Ansible would; but not true, which somebody meant as a word, and nothing with parts.
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, (int, float)) and (not isinstance(value, bool) or str(value) in choices):
         return str(value)
     raise ConfigurationError(f"{name} is not a string")
 
@@ -85,16 +101,17 @@ def _suboptions(name: str, value: Mapping[Any, Any], spec: Spec) -> dict[str, An
     options: Mapping[str, Spec] = spec["options"]
     unknown = [key for key in value if key not in options]
     if unknown:
-        raise ConfigurationError(
-            f"{name} is not {_expected('a mapping', spec)}: it has the key {quoted(str(unknown[0]))}"
-        )
+        key = unknown[0]
+        found = f"the key {quoted(key)}" if isinstance(key, str) else "a key that is not a string"
+        raise ConfigurationError(f"{name} is not {_expected('a mapping', spec)}: it has {found}")
     given = {
         key: fitted(f"{name}.{key}", item, options[key]) for key, item in value.items() if item is not None
     }
     for option, its in options.items():
         if option not in given:
             if its.get("required"):
-                raise ConfigurationError(f"{name}.{option} is missing")
+                path = f"{name}.{option}"
+                raise _null(path) if option in value else ConfigurationError(f"{path} is missing")
             given[option] = its.get("default")
     for group in spec.get("required_one_of", ()):
         if all(given[option] is None for option in group):
@@ -105,3 +122,7 @@ def _suboptions(name: str, value: Mapping[Any, Any], spec: Spec) -> dict[str, An
         if len(both) > 1:
             raise ConfigurationError(f"{name} has both {both[0]} and {both[1]}")
     return given
+
+
+def _null(name: str) -> ConfigurationError:
+    return ConfigurationError(f"{name} is missing: it is null")

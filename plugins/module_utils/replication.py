@@ -1,0 +1,69 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where Google may keep a secret: the policy's text in a cluster's spec and the Job's environment.  Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
+
+__all__ = ["Replication", "check_locations", "parse_replication"]
+
+_LOCATION = re.compile(r"[a-z][a-z0-9-]*\Z")
+
+
+class Replication(NamedTuple):
+    """A replication policy in the words of the module.
+
+    :param replication: ``automatic`` or ``user_managed``; :param locations: of the second.
+    """
+
+    replication: str
+    locations: tuple[str, ...] = ()
+
+
+def parse_replication(policy: Any, name: str) -> Replication:
+    """The one reading of a policy's text, ``automatic`` or ``user-managed:LOCATION,LOCATION``.
+
+    What is not understood must not become automatic, which is everywhere in the world.
+
+    :param name: what an error calls it, such as ``REPLICATION_POLICY`` or its path in a cluster's spec.
+    :raises ConfigurationError: it is anything else.
+    """
+    if not isinstance(policy, str):
+        path = f"{name}.{shown(str(next(iter(policy))))}: " if isinstance(policy, Mapping) and policy else ""
+        raise ConfigurationError(f"{path}{name} is not a string, automatic or user-managed:LOCATION,LOCATION")
+    kind, _colon, places = policy.strip().partition(":")
+    locations = tuple(place.strip() for place in places.split(",") if place.strip())
+    if kind == "automatic" and not locations:
+        return Replication("automatic")
+    if kind not in ("user-managed", "user_managed") or not locations:
+        raise ConfigurationError(f"{name} is neither automatic nor user-managed:LOCATION,LOCATION")
+    try:
+        check_locations(locations)
+    except ConfigurationError:
+        # Not its own message, which quotes: this one goes into statuses.
+        raise ConfigurationError(
+            f"{name} has a location that is not lower case letters, digits and dashes, or has one twice"
+        ) from None
+    return Replication("user_managed", locations)
+
+
+def check_locations(locations: Sequence[str]) -> None:
+    """Of user-managed replicas.
+
+    :raises ConfigurationError: one is no name of a location, or named twice.
+    """
+    for index, location in enumerate(locations):
+        if not _LOCATION.match(location):
+            raise ConfigurationError(
+                f"locations has {quoted(location)}, which is not lower case letters, digits and dashes"
+            )
+        if location in locations[:index]:
+            raise ConfigurationError(f"locations has {quoted(location)} twice")

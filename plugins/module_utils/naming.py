@@ -12,10 +12,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    holds_secret,
+    is_name,
+    shown,
+)
 
 __all__ = [
     "CREATED_AT",
@@ -23,16 +28,22 @@ __all__ = [
     "KUBERNETES_NAME",
     "KUBERNETES_NAMESPACE",
     "MANAGED_BY",
+    "PROJECT",
+    "SECRET_ID",
+    "allows",
     "check_cluster_id",
     "check_labels_not_kept",
+    "check_name",
     "check_not_kept",
     "gcp_labels",
     "gcp_secret_id",
+    "key_called",
     "kubernetes_annotations",
     "kubernetes_labels",
     "kubernetes_secret_name",
     "owner_problem",
     "registries",
+    "shown_name",
     "texts",
 ]
 
@@ -52,15 +63,66 @@ KUBERNETES_NAME = re.compile(
 KUBERNETES_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 """A DNS label."""
 _CLUSTER_ID = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+PROJECT = re.compile(r"([a-z0-9-]+(\.[a-z0-9-]+)+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
+"""The id of a project, with its domain where it has one, or its number."""
+SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,252}\Z")
+
+
+class _Rule(NamedTuple):
+    """What a name in an option may be. A value that breaks the rule may be anything, and is never quoted."""
+
+    shape: re.Pattern[str]
+    words: str
+
+
+_RULES = {
+    "project": _Rule(PROJECT, "the id or number of a Google Cloud project"),
+    "secret": _Rule(SECRET_ID, "1-255 letters, digits, dashes and underscores"),
+    "location": _Rule(re.compile(r"[a-z][a-z0-9-]{0,62}\Z"), "lower case letters, digits and dashes"),
+    "cluster_id": _Rule(_CLUSTER_ID, "lower case letters, digits and dashes, 63 at most"),
+    "namespace": _Rule(KUBERNETES_NAMESPACE, "lower case letters, digits and dashes"),
+    "name": _Rule(KUBERNETES_NAME, "lower case letters, digits, dashes and dots"),
+}
+
+
+def allows(kind: str, text: str) -> bool:
+    """Whether a text can be a name of this kind, and is no encoded credential.
+
+    :param kind: ``project``, ``secret``, ``location``, ``cluster_id``, ``namespace``, or ``name`` (of a
+        Secret or service account).
+    """
+    return bool(_RULES[kind].shape.match(text)) and not holds_secret(text)
+
+
+def check_name(kind: str, text: str, option: str = "") -> str:
+    """The name.
+
+    :param option: where it stands, if it is not called as its kind is.
+    :raises ConfigurationError: it is none; names the option and the rule, nothing of the text.
+    """
+    if not allows(kind, text):
+        raise ConfigurationError(f"{option or kind} is not {_RULES[kind].words}")
+    return text
+
+
+def shown_name(kind: str, text: str | None) -> str:
+    """The name for a message, if it is one of its kind."""
+    return text if text and allows(kind, text) else "(not shown)"
+
+
+def key_called(kind: str, key: str, position: int, *, is_right: bool = True) -> str:
+    """``label 'env'``, or ``label 2`` where the key itself is wrong.
+
+    :param position: from 0.
+    """
+    can_be_shown = is_right and _KEY.match(key) and is_name(key)
+    return f"{kind} '{key}'" if can_be_shown else f"{kind} {position + 1}"
 
 
 def check_cluster_id(cluster_id: str) -> str:
     """The id, if it can be a label's value and a part of both secrets' names."""
-    if not _CLUSTER_ID.match(cluster_id):
-        raise ConfigurationError(
-            f"cluster_id {quoted(cluster_id)} is not lower case letters, digits and dashes, 63 at most"
-        )
-    return cluster_id
+    return check_name("cluster_id", cluster_id)
 
 
 def gcp_secret_id(cluster_id: str) -> str:
@@ -146,11 +208,11 @@ def registries(given: Mapping[Any, Any] | None) -> dict[str, Any]:
     :raises ConfigurationError: a key is no name, or two are one.
     """
     made: dict[str, Any] = {}
-    for registry, layer in (given or {}).items():
+    for position, (registry, layer) in enumerate((given or {}).items()):
         if isinstance(registry, bool) or not isinstance(registry, (str, int, float)) or registry == "":
             raise ConfigurationError("policy has a key that is not the name of a registry")
         if str(registry) in made:
-            raise ConfigurationError(f"policy has {quoted(str(registry))} twice")
+            raise ConfigurationError(f"policy: {display(str(registry), position)} is there twice")
         made[str(registry)] = layer
     return made
 
@@ -174,10 +236,10 @@ def owner_problem(labels: Mapping[str, str], cluster_id: str | None) -> str | No
     """
     owner = labels.get("managed-by")
     if owner != MANAGED_BY:
-        return f"is managed by {owner}" if owner else f"has no label managed-by={MANAGED_BY}"
+        return f"is managed by {shown(owner)}" if owner else f"has no label managed-by={MANAGED_BY}"
     if cluster_id and labels.get("cluster-id") != cluster_id:
         other = labels.get("cluster-id")
-        return f"belongs to cluster {other}" if other else "has no label cluster-id"
+        return f"belongs to cluster {shown(other)}" if other else "has no label cluster-id"
     return None
 
 

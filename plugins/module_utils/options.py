@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import allows, shown_name
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import source_spec
 
@@ -167,10 +168,14 @@ def wrong_targets(arguments: Any, spec: Mapping[str, Any]) -> str:
 
 
 def _called(target: Any) -> str:
-    for name in ("id", "cluster_id") if isinstance(target, Mapping) else ():
-        if isinstance(target.get(name), str) and is_name(target[name]):
-            return f" ({target[name]})"
-    return ""
+    identity, cluster_id = _identities(target) if isinstance(target, Mapping) else (None, None)
+    if isinstance(identity, str) and is_name(identity):
+        return f" ({identity})"
+    return f" ({cluster_id})" if isinstance(cluster_id, str) and allows("cluster_id", cluster_id) else ""
+
+
+def _identities(target: Mapping[str, Any]) -> tuple[Any, Any]:
+    return target.get("id"), target.get("cluster_id")
 
 
 def resolve_targets(params: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
@@ -184,10 +189,12 @@ def resolve_targets(params: Mapping[str, Any], names: Sequence[str]) -> list[dic
     resolved = [_with_defaults(_over(top, target, names)) for target in params["targets"]]
     seen: dict[str, int] = {}
     for index, target in enumerate(resolved):
-        identity = target.get("id") or target.get("cluster_id")
+        given, cluster_id = _identities(target)
+        identity = given or cluster_id
         if identity is not None and seen.setdefault(identity, index) != index:
+            called = shown(given) if given else shown_name("cluster_id", cluster_id)
             raise ConfigurationError(
-                f"targets {seen[identity] + 1} and {index + 1} have the same id {shown(identity)}"
+                f"targets {seen[identity] + 1} and {index + 1} have the same id {called}"
             )
     return resolved
 

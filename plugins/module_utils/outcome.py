@@ -21,6 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     changes,
     digest,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import displayed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 
 __all__ = ["Journal", "Outcome"]
@@ -114,12 +115,13 @@ class Outcome:
 
     def result(self, digest_key: bytes) -> dict[str, Any]:
         """The entry of ``targets`` in the module's result."""
+        shown = displayed(self.provenance)
         entry: dict[str, Any] = {
             "id": self.id,
             "changed": self.changed,
             "place": self.place,
             "actions": self.actions,
-            "registries": dict(self.provenance),
+            "registries": {shown[name]: layer for name, layer in self.provenance.items()},
             "warnings": self.warnings,
             **self.extra,
         }
@@ -136,16 +138,21 @@ class Outcome:
         """A diff of registries and digests, in the form that ``--diff`` shows."""
         # Nothing is to be held by what is deleted; then no credential differs either.
         differences = Changes() if self.after is None else changes(self.before, self.after)
+        shown = displayed(*(config.registries for config in (self.before, self.after) if config is not None))
         return {
             "before_header": self.place,
             "after_header": self.place,
-            "before": _listing(self.before, digest_key, differences, self.metadata_before),
-            "after": _listing(self.after, digest_key, differences, self.metadata_after),
+            "before": _listing(self.before, digest_key, differences, shown, self.metadata_before),
+            "after": _listing(self.after, digest_key, differences, shown, self.metadata_after),
         }
 
 
 def _listing(
-    config: DockerConfig | None, key: bytes, differences: Changes, metadata: Mapping[str, str]
+    config: DockerConfig | None,
+    key: bytes,
+    differences: Changes,
+    shown: Mapping[str, str],
+    metadata: Mapping[str, str],
 ) -> str:
     lines = [f"{name}: {value}" for name, value in sorted(metadata.items())]
     if config is not None:
@@ -153,6 +160,6 @@ def _listing(
         # A registry whose credential changed stands on both sides: mark it, or the diff would hide it.
         lines += [
             f"registry {name}" + (" (credential differs)" if name in differences.changed else "")
-            for name in config.registries
+            for name in map(shown.__getitem__, config.registries)
         ]
     return "".join(line + "\n" for line in lines)

@@ -6,16 +6,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import check_name
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 
 __all__ = ["Replication", "check_locations", "parse_replication"]
-
-_LOCATION = re.compile(r"[a-z][a-z0-9-]*\Z")
 
 
 class Replication(NamedTuple):
@@ -61,9 +59,6 @@ def check_locations(locations: Sequence[str]) -> None:
     :raises ConfigurationError: one is no name of a location, or named twice.
     """
     for index, location in enumerate(locations):
-        if not _LOCATION.match(location):
-            raise ConfigurationError(
-                f"locations has {quoted(location)}, which is not lower case letters, digits and dashes"
-            )
+        check_name("location", location, f"locations[{index}]")
         if location in locations[:index]:
-            raise ConfigurationError(f"locations has {quoted(location)} twice")
+            raise ConfigurationError(f"locations has '{location}' twice")

@@ -10,19 +10,24 @@ would quote it in an error, hand it to callbacks, or write it to a file.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.encoded import (
+    decodings,
+    holds_secret,
+)
 
 __all__ = [
+    "HIDDEN",
     "MISPLACED",
     "Mask",
     "forms_in",
+    "holds_secret",
     "is_name",
     "misplaced",
     "quiet",
@@ -36,24 +41,15 @@ HIDDEN = "********"
 # What to say of the options that ``misplaced`` finds.
 MISPLACED = "a docker config or a credential stands where none belongs"
 
-# A key of a docker config with its colon, in JSON, YAML or Python's way of writing. What is before it on its
-# line, and not on the lines before: each of many empty lines would be begun at, and gone through to the end.
-_TELLTALE = re.compile(
-    r"""(?:["'](?:auths?|password|identitytoken|registrytoken)\\?["']|^[^\S\n]*(?:auths?|password))\s*:""",
-    re.IGNORECASE | re.MULTILINE,
-)
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}\Z")
-_USER_AND_PASSWORD = re.compile(r"[^\s:]+:.+\Z")
 _KEYS = frozenset({"auths", "auth", "password", "identitytoken", "registrytoken"})
 # Nobody's name for a place, a cluster or a layer has quotes, braces or control characters in it.
 _NAME = re.compile(r"[\w.:/@~+=#,() -]{1,253}\Z")
 # What a bearer token begins with: nobody's name for anything.
 _TOKEN = re.compile(r"(?:Bearer|Basic) |eyJ[\w-]{5,}\.")
-# A dot is between the parts of a bearer token, which has its place in ``kubernetes.api_key``.
-_NO_BASE64 = re.compile(r"[^A-Za-z0-9+/_=.-]+")
-_SLIP = re.compile(r"[\w. -]{1,80}\Z")
 # What options and their choices are called, misspelt ones included.
 _OPTION = re.compile(r"[A-Za-z][a-z_]{0,29}\Z")
+# What keys are called, as people misspell them: no digits, which passwords have.
+_SLIP = re.compile(r"[A-Za-z][A-Za-z_. -]{0,39}\Z")
 _SHORTEST = 6
 _FEW = 8
 
@@ -74,7 +70,7 @@ def shown_path(path: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A wrong identifier for a message: in quotes if it can be a slip of one, else nothing of it."""
+    """An unknown key for a message: in quotes if it can be a slip of a known one, else nothing of it."""
     return repr(text) if _SLIP.match(text) and not _is_secret(text) else "(not shown)"
 
 
@@ -90,19 +86,18 @@ def forms_in(arguments: Any) -> set[str]:
         for item in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(item, (str, Mapping)):
                 forms |= sensitive_forms(item)
-            decoded = _decoded(item) if isinstance(item, str) else None
-            if decoded is not None:
+            for decoded in decodings(item) if isinstance(item, str) else ():
                 forms |= sensitive_forms(decoded)
     return forms
 
 
 def quiet(arguments: Any) -> Any:
     """The arguments for the eyes of callbacks: without docker configs, and without what can be no name."""
-    if _is_secret(arguments):
-        return HIDDEN
     if isinstance(arguments, Mapping):
+        if _is_secret(arguments):
+            return HIDDEN
         return {
-            name if _is_shown(name) else HIDDEN: HIDDEN if name == "inline" else quiet(value)
+            name if _is_shown(name) else HIDDEN: HIDDEN if name == "inline" else _quiet_option(name, value)
             for name, value in arguments.items()
         }
     if isinstance(arguments, (list, tuple)):
@@ -110,6 +105,19 @@ def quiet(arguments: Any) -> Any:
     if isinstance(arguments, str) and arguments and not is_name(arguments):
         return HIDDEN
     return arguments
+
+
+def _quiet_option(name: Any, value: Any) -> Any:
+    """An option's value; of those that hold registries, the registries as they may be shown."""
+    if name == "policy" and isinstance(value, Mapping):
+        return quiet({_registry(key, position): layer for position, (key, layer) in enumerate(value.items())})
+    if name == "drop" and isinstance(value, (list, tuple)):
+        return quiet([_registry(key, position) for position, key in enumerate(value)])
+    return quiet(value)
+
+
+def _registry(key: Any, position: int) -> Any:
+    return display(key, position) if isinstance(key, str) else key
 
 
 def unquoted(message: str, arguments: Any) -> str:
@@ -210,40 +218,7 @@ def _option(name: Any) -> tuple[str, bool]:
 def _is_secret(value: Any) -> bool:
     if isinstance(value, Mapping):
         return any(map(_is_key, value))
-    if not isinstance(value, str):
-        return False
-    if ":" in value and _TELLTALE.search(value):
-        return True
-    if value == value.lower():
-        # Most names; base64 of sixteen characters has a capital among them but once in thousands.
-        return False
-    # In its parts too: a user's name or a host may stand before it.
-    parts = _NO_BASE64.split(value)
-    return any(map(_is_encoded_secret, {value, *parts}))
-
-
-def _is_encoded_secret(value: str) -> bool:
-    decoded = _decoded(value)
-    if decoded is None:
-        return False
-    credential = decoded.isprintable() and _USER_AND_PASSWORD.match(decoded)
-    return bool(credential or _TELLTALE.search(decoded))
-
-
-def _decoded(text: str) -> str | None:
-    """What a text is base64 of, twice if need be."""
-    found = None
-    for _round in range(2):
-        unbroken = "".join(text.split())
-        if not _BASE64.match(unbroken):
-            break
-        try:
-            standard = unbroken.replace("-", "+").replace("_", "/").rstrip("=")
-            text = base64.b64decode(standard + "=" * (-len(standard) % 4)).decode("utf-8")
-        except (binascii.Error, ValueError):
-            break
-        found = text
-    return found
+    return isinstance(value, str) and holds_secret(value)
 
 
 def _texts(value: Any) -> Iterator[str]:

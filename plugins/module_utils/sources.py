@@ -19,6 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     merge,
     registry_identity,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     InvalidDocument,
@@ -47,8 +48,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     is_name,
-    quoted,
-    shown,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
     NotYAML,
@@ -242,17 +241,21 @@ def _check_layers(layers: Sequence[Mapping[str, Any]], policy: Mapping[str, Any]
         if name in names:
             raise ConfigurationError(f"two layers are named {name}")
         names.append(name)
-    for name in policy.values():
+    for position, (registry, name) in enumerate(policy.items()):
         if name not in names:
             raise ConfigurationError(
-                f"policy names the layer {quoted(str(name))}, and there is none but {', '.join(names)}"
+                f"policy of {display(registry, position)} names none of the layers {', '.join(names)}"
             )
 
 
 def _not_met(drop: Sequence[str], readings: Sequence[_Reading]) -> list[str]:
     """A slip of a registry's name would keep what was to go."""
     there = {registry_identity(key) for reading in readings for key in reading.config.registries}
-    return [f"drop: {shown(key)} is in no document" for key in drop if registry_identity(key) not in there]
+    return [
+        f"drop: {display(key, position)} is in no document"
+        for position, key in enumerate(drop)
+        if registry_identity(key) not in there
+    ]
 
 
 def _sources_of(target: Mapping[str, Any]) -> list[Mapping[str, Any]]:

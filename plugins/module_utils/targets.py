@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Callable, Generic, TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import shown_name
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import resolve_targets
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 
 __all__ = ["Wanted", "build_targets"]
 
 T = TypeVar("T")
+
+# Options by which a target without an id is called; each is a kind of name.
+_NAMED_BY = ("cluster_id", "secret", "name")
 
 
 @dataclass(frozen=True)
@@ -40,8 +44,14 @@ class Wanted(Generic[T]):
     @property
     def id(self) -> str:
         """What results call it; what can be no name may be a docker config that was pasted there."""
-        names = ("id", "cluster_id", "secret", "name")
-        return shown(next((str(self.options[name]) for name in names if self.options.get(name)), "target"))
+        if self.options.get("id"):
+            return shown(str(self.options["id"]))
+        named = next((name for name in _NAMED_BY if self.options.get(name)), None)
+        if named is None:
+            return "target"
+        name = str(self.options[named])
+        # Of a target that is described, each name obeys a rule.
+        return shown_name(named, name) if self.built is None else shown(name)
 
     def target(self) -> T:
         """:raises ConfigurationError: the options describe none."""

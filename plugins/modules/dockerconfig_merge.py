@@ -235,7 +235,9 @@ targets:
       returned: always
       sample: [created]
     registries:
-      description: Each registry and the layer or kind of source that it came from.
+      description:
+        - Each registry and the layer or kind of source that it came from.
+        - A key that may be a credential is not shown. Its number stands for it.
       type: dict
       returned: always
       sample: {quay.io: hyperfleet}

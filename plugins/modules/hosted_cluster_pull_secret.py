@@ -358,7 +358,9 @@ targets:
         failed: 0
         failed_nodes: {}
     registries:
-      description: Each registry and the secret that it came from.
+      description:
+        - Each registry and the secret that it came from.
+        - A key that may be a credential is not shown. Its number stands for it.
       type: dict
       returned: always
       sample: {quay.io: original, registry.example.com: additional}

@@ -48,8 +48,8 @@ options:
     type: str
   gcp_secret_path: &gcp_secret_path
     description:
-      - Value of the annotation C(hyperfleet.io/gcp-secret-path). The default is the newest version of
-        O(source.gcp).
+      - Value of the annotation C(hyperfleet.io/gcp-secret-path), C(projects/P/secrets/S) with or without
+        C(/versions/V). The default is the newest version of O(source.gcp).
     type: str
   labels: &labels
     description:
@@ -301,7 +301,9 @@ targets:
       returned: always
       sample: [created]
     registries:
-      description: Each registry and the layer or kind of source that it came from.
+      description:
+        - Each registry and the layer or kind of source that it came from.
+        - A key that may be a credential is not shown. Its number stands for it.
       type: dict
       returned: always
       sample: {quay.io: hyperfleet}

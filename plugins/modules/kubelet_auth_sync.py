@@ -318,7 +318,9 @@ rolled_back:
   type: bool
   returned: when the node was reached
 registries:
-  description: Each registry in the file and where it came from, V(node) for an entry of others.
+  description:
+    - Each registry in the file and where it came from, V(node) for an entry of others.
+    - A key that may be a credential is not shown. Its number stands for it.
   type: dict
   returned: when the node was reached
   sample: {quay.io: original, 123456789012.dkr.ecr.example: node}

@@ -16,6 +16,7 @@ from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import fitted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import allows
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     MISPLACED,
     is_name,
@@ -68,7 +69,9 @@ def checked(clusters: Any, defaults: Any = None) -> list[Checked]:
     for index, given in enumerate(listed(clusters)):
         cluster = {**common, **_given(given)} if isinstance(given, Mapping) else {}
         identity = cluster.get("cluster_id")
-        named = isinstance(identity, str) and is_name(identity)
+        named = isinstance(identity, str) and (
+            is_name(identity) if PROBLEM in cluster else allows("cluster_id", identity)
+        )
         problem: Optional[str] = None
         try:
             if not isinstance(given, Mapping):

@@ -19,6 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     reworded,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import fitted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import allows
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     MISPLACED,
     is_name,
@@ -76,7 +77,7 @@ def check(clusters: Any) -> list[Checked]:
         # Ansible's own mappings template a value at each access.
         cluster = dict(given.items()) if isinstance(given, Mapping) else {}
         identity = cluster.get("cluster_id")
-        named = isinstance(identity, str) and bool(identity) and is_name(identity)
+        named = isinstance(identity, str) and _is_shown(identity, PROBLEM in cluster)
         problem = None
         try:
             if not isinstance(given, Mapping):
@@ -94,6 +95,11 @@ def check(clusters: Any) -> list[Checked]:
     for name, group in secrets.items():
         refuse(checked, group, f"{_enumerated([checked[index].name for index in group])} share {name}")
     return checked
+
+
+def _is_shown(identity: str, is_file: bool) -> bool:
+    """Whether a report may call a cluster so; one that could not be read goes by its file's name."""
+    return is_name(identity) if is_file else allows("cluster_id", identity)
 
 
 def refuse(checked: list[Checked], group: Sequence[int], problem: str) -> None:

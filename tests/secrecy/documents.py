@@ -83,6 +83,30 @@ INVALID: Mapping[str, _Maker] = {
             {f"https://{canary.entries[0].user}:{canary.entries[0].token}@r9.example/": {"auth": "x"}}
         )
     ),
+    "user and password as registry": _with(
+        lambda canary, auths: auths.update(
+            {f"{canary.entries[0].user}:{canary.entries[0].token}": {"auth": canary.entries[0].auth}}
+        )
+    ),
+    "e-mail address and password as registry": _with(
+        lambda canary, auths: auths.update(
+            {f"robot@example.com:{canary.entries[0].token}": {"auth": canary.entries[0].auth}}
+        )
+    ),
+    "password in a registry's path": _with(
+        lambda canary, auths: auths.update(
+            {f"quay.io/team/{canary.entries[0].token}": {"auth": canary.entries[0].auth}}
+        )
+    ),
+    "a bearer token as registry": _with(
+        lambda canary, auths: auths.update(
+            {
+                f"{_encoded('{}')}.{canary.entries[0].token}.{canary.entries[1].token}": {
+                    "auth": canary.entries[0].auth
+                }
+            }
+        )
+    ),
     "document as registry": _with(lambda canary, auths: auths.update({canary.text: {}})),
     "no auths": _with(lambda _canary, auths: auths),
     "auths is a list": _with(lambda _canary, auths: {"auths": list(auths.values())}),

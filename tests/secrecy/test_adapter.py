@@ -15,6 +15,7 @@ import pytest
 from tests.exhaustive import some
 from tests.secrecy.documents import INVALID, VALID
 from tests.secrecy.labs import MANAGED, PROJECT, Labs
+from tests.secrecy.misplacements import TEXTS
 from tests.secrecy.needles import Evidence, Needles
 from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Recording, Watcher
@@ -55,12 +56,12 @@ class Adapter:
             )
         )
 
-    def cluster(self, name: str, data: Any) -> None:
+    def cluster(self, name: str, data: Any, project: str = PROJECT) -> None:
         """A cluster whose placement is decided."""
         cluster_id = f"cls-{len(self.ids) + 1}"
         self.ids.append(cluster_id)
         text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
-        spec = {"provider": "gcp", "gcp": {"projectId": PROJECT}, "pullSecret": {"data": text}}
+        spec = {"provider": "gcp", "gcp": {"projectId": project}, "pullSecret": {"data": text}}
         self.labs.hyperfleet.store.seed([{"id": cluster_id, "name": name, "spec": spec}])
         kinds = ("Available", "Applied", "Health")
         body = {
@@ -100,6 +101,7 @@ class Adapter:
         return [str(leak) for leak in (*found, *Needles(self.world.canaries).leaks(left))]
 
 
+@pytest.mark.hardening(7, 8)
 @pytest.mark.parametrize("execution", some(["job", "inline"]))
 def test_adapter(watcher: Watcher, labs: Labs, execution: str) -> None:
     """Checked, done, done again, and with every place failing."""
@@ -110,6 +112,13 @@ def test_adapter(watcher: Watcher, labs: Labs, execution: str) -> None:
             adapter.cluster(layout, make(canary))
     canary = adapter.world.canary(f"{execution}: an object in a list")
     adapter.cluster("listed", [canary.document])
+    for form, text in TEXTS.items():
+        canary = adapter.world.canary(f"{execution}: {form} as project")
+        adapter.cluster(f"{form} as project", canary.text, text(canary))
+        if form != "user and password":
+            # That cannot be told from a name.
+            canary = adapter.world.canary(f"{execution}: {form} as the cluster's name")
+            adapter.cluster(text(canary), canary.text)
     for step in ("check", "first", "again", "api", "places"):
         if step == "api":
             labs.hyperfleet.faults.add(method="PUT", status=400)

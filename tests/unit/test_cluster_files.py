@@ -235,7 +235,7 @@ def test_an_id_that_may_be_a_secret_is_not_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("misplaced", "said"),
     [
-        ({"name": SECRET}, "cluster_name: a docker config or a credential"),
+        ({"name": SECRET}, "the cluster's name: a docker config or a credential"),
         ({"name": json.loads(SECRET)}, "the cluster's name is not a string"),
         ({"spec": {"gcp": {"projectId": SECRET}}}, "gcp_project_id: a docker config or a credential"),
         ({"spec": {"gcp": {"projectId": json.loads(SECRET)}}}, "spec.gcp.projectId is neither a string"),

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +15,10 @@ from hypothesis import strategies as st
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import naming
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+    gcp_pull_secret,
+    k8s_pull_secret,
+)
 
 
 def test_names() -> None:
@@ -118,3 +123,76 @@ def test_a_key_that_may_be_a_secret_is_not_told() -> None:
     with pytest.raises(ConfigurationError) as caught:
         naming.texts("labels", {'{"auths": {}}': None})
     assert str(caught.value) == "labels.(not shown) has no value"
+
+
+_PASSWORD = "CanaryPassw0rd78"
+
+
+def _refused(build: Callable[[dict[str, Any]], object], wanted: dict[str, Any], wrong: dict[str, Any]) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        build({"state": "present", **wanted, **wrong})
+    return str(caught.value)
+
+
+@pytest.mark.hardening(7)
+@pytest.mark.parametrize(
+    ("option", "wrong"),
+    [
+        ("project", {"project": _PASSWORD}),
+        ("project", {"project": f"robot:{_PASSWORD.lower()}"}),
+        ("project", {"project": "dXNlcjpwdw=="}),
+        ("secret", {"secret": "dXNlcjpwYXNzd29yZA"}),
+        ("secret", {"secret": f"robot:{_PASSWORD}"}),
+        ("cluster_id", {"secret": None, "cluster_id": _PASSWORD}),
+        ("label 1", {"labels": {f"{_PASSWORD}.": "x"}}),
+        ("label 'a'", {"labels": {"a": f"{_PASSWORD}."}}),
+        ("annotation 1", {"annotations": {f"{_PASSWORD}.": "x"}}),
+        ("locations[0]", {"replication": "user_managed", "locations": [_PASSWORD]}),
+        ("location_kms_keys", {"replication": "user_managed", "locations": ["a1"],
+                               "location_kms_keys": {_PASSWORD: "x"}}),
+        ("kms_key", {"kms_key": f"projects/p/locations/global/keyRings/r/cryptoKeys/robot:{_PASSWORD}"}),
+    ],
+)  # fmt: skip
+def test_a_value_that_breaks_a_rule_of_secret_manager_is_not_quoted(
+    option: str, wrong: dict[str, Any]
+) -> None:
+    base = {"project": "project-1", "secret": "s", "source": {"env": "X"}}
+    said = _refused(gcp_pull_secret.build_target, base, wrong)
+    assert said.startswith(option)
+    assert not re.search("canary|dXNl", said, re.IGNORECASE)
+    target = gcp_pull_secret.targets_of({**base, **wrong, "state": "present"})[0]
+    assert "canary" not in f"{target.id} {gcp_pull_secret._place(target.options)}".lower()
+
+
+@pytest.mark.hardening(7)
+@pytest.mark.parametrize(
+    ("option", "wrong"),
+    [
+        ("namespace", {"namespace": _PASSWORD}),
+        ("name", {"name": _PASSWORD}),
+        ("cluster_id", {"name": None, "cluster_id": _PASSWORD}),
+        ("gcp_secret_path", {"gcp_secret_path": f"robot:{_PASSWORD}"}),
+        ("service_accounts[0]", {"service_accounts": [_PASSWORD]}),
+        ("label 1", {"labels": {f"{_PASSWORD}.": "x"}}),
+        ("label 'a'", {"labels": {"a": f"{_PASSWORD}."}}),
+        ("annotation 1", {"annotations": {f"{_PASSWORD}.": "x"}}),
+    ],
+)
+def test_a_value_that_breaks_a_rule_of_kubernetes_is_not_quoted(option: str, wrong: dict[str, Any]) -> None:
+    base = {"namespace": "n", "name": "s", "source": {"env": "X"}}
+    said = _refused(k8s_pull_secret.build_target, base, wrong)
+    assert said.startswith(option)
+    assert "canary" not in said.lower()
+    target = k8s_pull_secret.targets_of({**base, **wrong, "state": "present"})[0]
+    assert "canary" not in f"{target.id} {k8s_pull_secret._place(target.options)}".lower()
+
+
+@pytest.mark.parametrize("project", ["project-1", "example.com:project-1", "123456789012", "a23456"])
+def test_projects(project: str) -> None:
+    assert naming.check_name("project", project) == project
+
+
+def test_an_owner_is_not_quoted_where_it_is_no_name() -> None:
+    text = "dXNlcjpwYXNzd29yZA"
+    assert text not in str(naming.owner_problem({"managed-by": text}, None))
+    assert text not in str(naming.owner_problem({"managed-by": "hyperfleet", "cluster-id": text}, "cls-1"))

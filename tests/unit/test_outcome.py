@@ -20,7 +20,9 @@ _KEY = b"example-digest-key"
 
 
 def _config(**auths: str) -> DockerConfig:
-    return load(json.dumps({"auths": {name: {"auth": auth} for name, auth in auths.items()}}).encode())
+    return load(
+        json.dumps({"auths": {f"{name}.example": {"auth": auth} for name, auth in auths.items()}}).encode()
+    )
 
 
 _ONE, _TWO = "ZXhhbXBsZTpvbmU=", "ZXhhbXBsZTp0d28="
@@ -63,11 +65,11 @@ def test_a_result_has_a_digest_that_depends_on_the_key_and_not_on_the_spelling()
 def test_a_diff_marks_credentials_and_shows_no_value() -> None:
     outcome = Outcome("c", "place", before=_config(a=_ONE, b=_ONE), after=_config(a=_TWO, b=_ONE, d=_TWO))
     diff = outcome.diff(_KEY)
-    assert "registry a (credential differs)\n" in diff["before"]
-    assert "registry a (credential differs)\n" in diff["after"]
-    assert "registry b\n" in diff["before"]
-    assert "registry d\n" in diff["after"]
-    assert "registry d\n" not in diff["before"]
+    assert "registry a.example (credential differs)\n" in diff["before"]
+    assert "registry a.example (credential differs)\n" in diff["after"]
+    assert "registry b.example\n" in diff["before"]
+    assert "registry d.example\n" in diff["after"]
+    assert "registry d.example\n" not in diff["before"]
     assert _ONE not in str(diff)
     assert _TWO not in str(diff)
 
@@ -76,7 +78,7 @@ def test_what_is_created_and_what_is_deleted_have_a_diff() -> None:
     config = _config(a=_ONE)
     created = Outcome("c", "place", after=config).diff(_KEY)
     assert created["before"] == ""
-    assert "registry a" in created["after"]
+    assert "registry a.example" in created["after"]
     deleted = Outcome("c", "place", before=config, metadata_before={"label x": "1"}).diff(_KEY)
     assert deleted["before"].startswith("label x: 1\ndigest: ")
     assert deleted["after"] == ""

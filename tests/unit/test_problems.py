@@ -40,14 +40,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"gcp_projectid": PASSWORD, "team": 1}, "unknown key 'gcp_projectid', 'team'"),
     ({"gcp_project_id": "left out"}, "gcp_project_id is missing"),
     ({"gcp_project_id": ""}, "gcp_project_id is missing"),
-    ({"gcp_project_id": "No Project"}, "gcp_project_id 'No Project' is not the id or number of a"),
+    ({"gcp_project_id": "No Project"}, "gcp_project_id is not the id or number of a"),
     ({"management_namespace": None}, "management_namespace is missing"),
-    ({"management_namespace": "No_Namespace"}, "management_namespace 'No_Namespace' is not lower case"),
-    ({"secret_name": "no/slashes"}, "secret_name (not shown) is not 1-255 letters"),
-    ({"k8s_secret_name": "Upper"}, "k8s_secret_name 'Upper' is not lower case"),
+    ({"management_namespace": "No_Namespace"}, "management_namespace is not lower case"),
+    ({"secret_name": "no/slashes"}, "secret_name is not 1-255 letters"),
+    ({"k8s_secret_name": "Upper"}, "k8s_secret_name is not lower case"),
     ({"cluster_name": ["a"]}, "cluster_name is not a string"),
     ({"labels": PASSWORD}, "labels is not a mapping"),
-    ({"labels": {"Team": "a"}}, "label 'Team': keys and values are lower case"),
+    ({"labels": {"Team": "a"}}, "label 1: keys and values are lower case"),
     ({"labels": {"managed-by": "me"}}, "label 'managed-by' is kept by this collection"),
     ({"state": PASSWORD}, "state is not one of present, absent"),
     ({"adopt": PASSWORD}, "adopt is not true or false"),
@@ -62,7 +62,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"retention": {"keep": 0}}, "retention.keep is 1 at least"),
     ({"replication_policy": "user_managed"}, "replication: user_managed needs locations"),
     ({"replication_locations": ["europe-west1"]}, "replication_locations and location_kms_keys belong to"),
-    ({"service_accounts": ["No_Account"]}, "service account 'No_Account' is not lower case"),
+    ({"service_accounts": ["No_Account"]}, "service_accounts[0] is not lower case"),
     ({"source": {"env": AUTH}}, "source.env: a docker config or a credential stands where none belongs"),
 ]
 
@@ -100,9 +100,9 @@ def test_without_a_usable_id_a_cluster_goes_by_its_position(wrong: dict[str, Any
     assert [target["id"] for target in gcp_targets(clusters)] == ["cls-1", "cls-3"]
 
 
-def test_an_id_with_wrong_letters_is_shown_since_it_can_be_a_slip() -> None:
+def test_an_id_with_wrong_letters_is_not_shown_since_it_can_be_a_password() -> None:
     assert problems(cluster(1, cluster_id="Cls 1")) == {
-        "Cls 1": "cluster_id 'Cls 1' is not lower case letters, digits and dashes, 63 at most"
+        "cluster 1": "cluster_id is not lower case letters, digits and dashes, 63 at most"
     }
 
 
@@ -169,7 +169,7 @@ def test_a_cluster_can_bring_its_problem_along() -> None:
     told = {"cluster_id": "x.json", "problem": "fleet/x.json cannot be read: Permission denied"}
     # It has no id of its own that another cluster's could be mixed up with.
     clusters = [cluster(1), told, cluster(2, cluster_id="x.json")]
-    assert problems(*clusters)["x.json"].startswith("cluster_id 'x.json' is not lower case")
+    assert problems(*clusters)["cluster 3"].startswith("cluster_id is not lower case")
     assert check(clusters)[1].problem == told["problem"]
     assert [target["id"] for target in gcp_targets(clusters)] == ["cls-1"]
 

@@ -14,7 +14,12 @@ import sys
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, misplaced, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    is_name,
+    misplaced,
+    quiet,
+    shown,
+)
 
 _DOCUMENT = json.dumps({"auths": {"quay.io": {"auth": base64.b64encode(b"example:password").decode()}}})
 _ENCODED = base64.b64encode(_DOCUMENT.encode()).decode()
@@ -73,3 +78,15 @@ def test_empty_lines_are_gone_through_once() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, check=True)
     assert done.stdout == b"[]\n"
+
+
+@pytest.mark.hardening(8)
+def test_callbacks_see_registries_and_no_credential_in_their_place() -> None:
+    arguments = {
+        "policy": {"quay.io": "one", "robot:CanaryPassw0rd78": "two"},
+        "drop": ["quay.io/team", "quay.io/CanaryPassw0rd77"],
+    }
+    assert quiet(arguments) == {
+        "policy": {"quay.io": "one", "entry 2 (name not shown)": "two"},
+        "drop": ["quay.io/team", "entry 2 (quay.io, the rest not shown)"],
+    }

@@ -282,8 +282,8 @@ def test_a_policy_may_name_a_layer_that_is_left_out() -> None:
     ("wrong", "said"),
     [
         ({"policy": {None: "one"}}, "policy has a key that is not the name of a registry"),
-        ({"policy": {5000: "one", "5000": "two"}}, "policy has '5000' twice"),
-        ({"policy": {"quay.io": "twoo"}}, "policy names the layer 'twoo', and there is none but one, two"),
+        ({"policy": {5000: "one", "5000": "two"}}, "policy: entry 2 .name not shown. is there twice"),
+        ({"policy": {"quay.io": "twoo"}}, "policy of quay.io names none of the layers one, two"),
         ({"layers": [layer("one", CONFIG), layer("one", CONFIG)]}, "two layers are named one"),
     ],
 )

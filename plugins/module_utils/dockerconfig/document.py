@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NoReturn, Optional, Union
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
     DockerConfigError,
     Finding,
     forgetful,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.lint import (
     SECRET_MAX_BYTES,
     canonical_bytes,

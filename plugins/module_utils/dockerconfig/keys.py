@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A key of ``auths``: how the readers compare it, what is wrong with it, how it may be shown."""
+"""A key of ``auths``: how the readers compare it, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,6 @@ _REGISTRY = re.compile(
     r"(?::[0-9]{1,5})?"
     r"(?:/[a-z0-9._/-]*)?"
 )
-_SHOWABLE = re.compile(
-    r"(?:[Hh][Tt][Tt][Pp][Ss]?://)?"
-    r"(?:[A-Za-z0-9*_-]{1,63}(?:\.[A-Za-z0-9*_-]{1,63})+|[a-z0-9*_-]{1,32}|\[[0-9a-f:.]+\])"
-    r"(?::[A-Za-z0-9._-]{0,32})?(?:/[A-Za-z0-9._/*-]*)?(?::[A-Za-z0-9._-]{1,32})?"
-)
-_SHOWN_LENGTH = 255
 
 
 def _without_scheme(key: str) -> str:
@@ -80,18 +74,6 @@ def hub_replacement(key: str) -> Optional[str]:
     """For a key on ``registry-1.docker.io`` the same on ``docker.io``, else None."""
     host, slash, path = normalise_registry(key).partition("/")
     return HUB + slash + path if host == HUB_ALIAS else None
-
-
-def display(key: str, position: int) -> str:
-    """The key as it may be printed.
-
-    User information is cut off, and whatever does not look like a registry is replaced by its
-    place: somebody may have written a credential where the registry belongs.
-    """
-    shown = key.rpartition("@")[2]
-    if len(shown) > _SHOWN_LENGTH or not _SHOWABLE.fullmatch(shown):
-        return f"entry {position + 1} (name not shown)"
-    return shown if shown == key else f"...@{shown}"
 
 
 @lru_cache(maxsize=4096)

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import entries
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
     Finding,
     finding,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
-    display,
     hub_replacement,
     key_rules,
     normalise_registry,

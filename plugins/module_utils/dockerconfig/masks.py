@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Optional, Union
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.credential import encode
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import secret_parts
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import DockerConfig
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.entries import fold
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.parse import (
@@ -40,8 +41,9 @@ def sensitive_forms(data: Union[bytes, str, Mapping[str, Any], DockerConfig]) ->
 
     The document as it is, canonical, compact and indented by 2 and 4, each also in base64 and as JSON or
     Python would quote it; of every entry ``auth``, the decoded ``user:password``, the password, and
-    tokens, each with its base64; unknown fields.  User names, e-mail addresses and registries
-    are left readable.  Works on documents that are refused and on text that is no JSON at all.
+    tokens, each with its base64; unknown fields; what of a registry is not shown.  User names, e-mail
+    addresses and other registries are left readable.  Works on documents that are refused and on text
+    that is no JSON at all.
     """
     forms: set[str] = set()
     _document(data.canonical() if isinstance(data, DockerConfig) else data, forms, _NESTING)
@@ -143,6 +145,9 @@ def _leaves(root: Any, forms: set[str], nesting: int) -> None:
                 if fold(name) in _PUBLIC:
                     continue
                 stack.append(item)
+                if fold(name) == "auths" and isinstance(item, dict):
+                    for part in frozenset().union(*map(secret_parts, item)):
+                        _secret(part, forms)
             _user_and_password(node, forms)
         elif isinstance(node, (list, tuple)):
             stack.extend(node)

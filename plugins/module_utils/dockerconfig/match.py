@@ -10,6 +10,7 @@ from typing import Any, Optional, Union
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import go_url
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.credential import Credential
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import DockerConfig
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
     DockerConfigError,
@@ -18,7 +19,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.image import repository
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
-    display,
     kubelet_index,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.parse import Tree, parse
@@ -173,5 +173,5 @@ def _image_match(
 ) -> Union[Match, DockerConfigError]:
     credential = image_credential(content.auths[key])
     if credential is None:
-        return DockerConfigError((finding("auth-not-base64", display(key, 0)),))
+        return DockerConfigError((finding("auth-not-base64", display(key, list(content.auths).index(key))),))
     return Match(key, AUTH, credential, alternatives=alternatives)

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Mapping
 from typing import NamedTuple, Optional, Union
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import displayed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import (
     DockerConfig,
     load,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import forgetful
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
-    display,
     registry_identity,
 )
 
@@ -44,7 +45,9 @@ def digest(config: Union[DockerConfig, bytes], key: bytes) -> str:
 
 
 class Changes(NamedTuple):
-    """What differs, by registry name; ``outside`` says that something beside ``auths`` does.
+    """What differs, by registry as ``displayed`` shows those of both sides.
+
+    ``outside`` says that something beside ``auths`` differs.
 
     True if anything differs in meaning.
     """
@@ -63,16 +66,17 @@ def changes(before: Optional[DockerConfig], after: DockerConfig) -> Changes:
 
     A registry written in another spelling is *changed*, not removed and added.
     """
+    shown = displayed(before.registries if before is not None else (), after.registries)
     if before is None:
-        return Changes(added=_names(after, set(_grouped(after))), outside=bool(after._extra))
+        return Changes(added=_names(after, set(_grouped(after)), shown), outside=bool(after._extra))
     if before.same_meaning(after):
         return Changes()
     old, new = _grouped(before), _grouped(after)
     differing = {registry for registry in old.keys() & new.keys() if old[registry] != new[registry]}
     return Changes(
-        added=_names(after, new.keys() - old.keys()),
-        removed=_names(before, old.keys() - new.keys()),
-        changed=_names(after, differing),
+        added=_names(after, new.keys() - old.keys(), shown),
+        removed=_names(before, old.keys() - new.keys(), shown),
+        changed=_names(after, differing, shown),
         outside=before._extra != after._extra,
     )
 
@@ -84,9 +88,5 @@ def _grouped(config: DockerConfig) -> dict[str, dict[str, object]]:
     return found
 
 
-def _names(config: DockerConfig, registries: set[str]) -> tuple[str, ...]:
-    return tuple(
-        display(key, position)
-        for position, key in enumerate(config.registries)
-        if registry_identity(key) in registries
-    )
+def _names(config: DockerConfig, registries: set[str], shown: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(shown[key] for key in config.registries if registry_identity(key) in registries)

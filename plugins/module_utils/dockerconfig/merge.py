@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import (
     DockerConfig,
 )
@@ -22,7 +23,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     refuse,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
-    display,
     normalise_registry,
     registry_identity,
 )
@@ -49,8 +49,9 @@ class Layer(NamedTuple):
 class Merged(NamedTuple):
     """What :func:`merge` gives.  Only ``config`` is secret.
 
-    ``provenance``: registry as written in the result -> layer name.  ``conflicts``: one
-    ``{"registry", "winner", "losers"}`` for each registry that layers give different credentials.
+    ``provenance``: registry as written in the result -> layer name; ``displayed`` says how a registry may be
+    shown.  ``conflicts``: one ``{"registry", "winner", "losers"}``, the registry as it may be shown, for each
+    that layers give different credentials.
     """
 
     config: DockerConfig
@@ -86,14 +87,14 @@ def merge(
     auths: dict[str, Any] = {}
     provenance: dict[str, str] = {}
     conflicts: list[dict[str, Any]] = []
-    for registry, holders in sorted(_by_registry(ranked).items()):
+    for position, (registry, holders) in enumerate(sorted(_by_registry(ranked).items())):
         if registry in dropped:
             continue
         winner = _winner(holders, winners.get(registry))
         for key, entry in holders[winner].items():
             auths[key] = entry
             provenance[key] = winner
-        conflict = _conflict(registry, winner, holders)
+        conflict = _conflict(display(registry, position), winner, holders)
         if conflict:
             conflicts.append(conflict)
 
@@ -145,14 +146,12 @@ def _credentials(entries: Mapping[str, Any]) -> set[Any]:
     return {entry["auth"] for entry in entries.values()}
 
 
-def _conflict(
-    registry: str, winner: str, holders: Mapping[str, Mapping[str, Any]]
-) -> Optional[dict[str, Any]]:
+def _conflict(shown: str, winner: str, holders: Mapping[str, Mapping[str, Any]]) -> Optional[dict[str, Any]]:
     mine = _credentials(holders[winner])
     losers = [name for name, entries in holders.items() if name != winner and _credentials(entries) != mine]
     if not losers:
         return None
-    return {"registry": display(registry, 0), "winner": winner, "losers": sorted(losers)}
+    return {"registry": shown, "winner": winner, "losers": sorted(losers)}
 
 
 def _demand_protected(kept: set[str], original: Layer, dropped: set[str]) -> None:
@@ -193,7 +192,12 @@ def _helper_rank(host: str, ranked: Sequence[Layer]) -> int:
 
 def _repairs(layers: Sequence[Layer], provenance: Mapping[str, str]) -> list[Finding]:
     """What the layers were warned of, as far as it concerns entries that have come through."""
-    won = {(name, display(key, 0)) for key, name in provenance.items()}
+    won = {
+        (layer.name, display(key, position))
+        for layer in layers
+        for position, key in enumerate(layer.config._auths)
+        if provenance.get(key) == layer.name
+    }
     return [
         item
         for layer in layers

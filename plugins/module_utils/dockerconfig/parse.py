@@ -15,12 +15,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, Optional, Union
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import is_displayed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
     Finding,
     finding,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.go_url import SURROGATE
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import display
 
 Data = Union[bytes, str, Mapping[str, Any]]
 
@@ -245,7 +245,7 @@ def _repeated_names(node: Repeated) -> str:
 
 
 def _shown(name: str) -> str:
-    return display(name, 0) if "." in name else "another name"
+    return name if "." in name and is_displayed(name) else "another name"
 
 
 def optional_text(value: Any) -> Optional[str]:

@@ -17,6 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     go_kubelet,
     go_standard,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.entries import fold
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
     DockerConfigError,
@@ -24,7 +25,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     refuse,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.go_url import SURROGATE
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.parse import (
     BAD_NUMBER,
     Tree,

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.cluster import (
     Cluster,
@@ -30,7 +31,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
     check_cluster_id,
     registries,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.limits import (
     LONGEST_SECONDS,
     MOST_SLOTS,
@@ -70,9 +70,11 @@ def build_cluster(wanted: Mapping[str, Any]) -> Cluster:
             "the original pull secret and the hosted cluster's kubeconfig"
         )
     policy = registries(wanted.get("policy"))
-    for registry, layer in policy.items():
+    for position, (registry, layer) in enumerate(policy.items()):
         if layer not in _LAYERS:
-            raise ConfigurationError(f"policy of {quoted(registry)} is neither original nor additional")
+            raise ConfigurationError(
+                f"policy of {display(registry, position)} is neither original nor additional"
+            )
     timeout = _seconds(wanted, "rollout_timeout", 60.0)
     return Cluster(
         id=cluster_id,
@@ -159,24 +161,24 @@ def _reference(wanted: Mapping[str, Any], option: str, namespace: str | None) ->
         ("name", given.get("name") or "", KUBERNETES_NAME),
     ):
         if not shape.match(text):
-            raise ConfigurationError(f"{option}.{name} {quoted(text)} is not a name")
+            raise ConfigurationError(f"{option}.{name} is not a name")
     wanted_key = given.get("key") or _KEYS[option]
     if not re.match(r"[-._a-zA-Z0-9]{1,253}\Z", wanted_key):
-        raise ConfigurationError(f"{option}.key {quoted(wanted_key)} is not a Secret's key")
+        raise ConfigurationError(f"{option}.key is not a Secret's key")
     return Reference(within, given["name"], wanted_key)
 
 
 def _name(wanted: Mapping[str, Any], option: str, shape: re.Pattern[str]) -> str | None:
     text = wanted.get(option)
     if text and not shape.match(text):
-        raise ConfigurationError(f"{option} {quoted(text)} is not a name")
+        raise ConfigurationError(f"{option} is not a name")
     return text or None
 
 
 def _names(option: str, given: Sequence[str] | None) -> tuple[str, ...]:
-    for text in given or ():
+    for index, text in enumerate(given or ()):
         if not KUBERNETES_NAME.match(text):
-            raise ConfigurationError(f"{option}: {quoted(text)} is not a name")
+            raise ConfigurationError(f"{option}[{index}] is not a name")
     return tuple(given or ())
 
 

@@ -11,6 +11,8 @@ not take from running workloads what they pull with: the entries merged last sta
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     load,
     merge,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import is_displayed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import InvalidDocument
 
 __all__ = [
@@ -78,7 +81,10 @@ class Decision:
     def added(self) -> str:
         """Likewise, as the global secret says it; empty where there are none."""
         names = self.additional_registries
-        return json.dumps(names) if names else ""
+        if not names:
+            return ""
+        auths = _auths(self.config)
+        return json.dumps([_mark(name, auths[name]) for name in names])
 
 
 def decide(
@@ -137,8 +143,8 @@ def without_original(held: DockerConfig | None, held_registries: Sequence[str]) 
         return None
     auths = {
         name: entry
-        for name, entry in json.loads(held.canonical())["auths"].items()
-        if name not in set(held_registries)
+        for name, entry in _auths(held).items()
+        if not {name, _mark(name, entry)} & set(held_registries)
     }
     return _decision(merge([Layer(ORIGINAL_LAYER, load({"auths": auths}))]), ABSENT) if auths else None
 
@@ -168,7 +174,11 @@ def _last(held: DockerConfig | None, registries: Sequence[str], base: DockerConf
     if held is None or not registries:
         return None
     document = json.loads(held.canonical())
-    auths = {name: entry for name, entry in document.pop("auths").items() if name in set(registries)}
+    auths = {
+        name: entry
+        for name, entry in document.pop("auths").items()
+        if {name, _mark(name, entry)} & set(registries)
+    }
     if not auths:
         return None
     theirs = {name: value for name, value in document.items() if name not in base.extra}
@@ -176,6 +186,22 @@ def _last(held: DockerConfig | None, registries: Sequence[str], base: DockerConf
         return load({**theirs, "auths": auths})
     except DockerConfigError:
         return None
+
+
+def _auths(config: DockerConfig) -> dict[str, Any]:
+    auths: dict[str, Any] = json.loads(config.canonical())["auths"]
+    return auths
+
+
+def _mark(name: str, entry: Any) -> str:
+    """What the annotation calls an entry: its name, unless that may be a credential.
+
+    Keyed with the credential beside it, so that nobody can try passwords against it who does not read both.
+    """
+    if is_displayed(name):
+        return name
+    key = json.dumps(entry, sort_keys=True).encode("utf-8", "surrogatepass")
+    return "hmac-sha256:" + hmac.new(key, name.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
 
 def _decision(merged: Merged, state: str, problem: str | None = None) -> Decision:

@@ -16,13 +16,16 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.compare import quantity
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import KUBERNETES_NAME, texts
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, quoted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
 
 __all__ = ["directory", "node_selector", "resources", "tolerations"]
 
 _LABEL = re.compile(r"[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?\Z", re.ASCII)
 _DBUS = "/run/dbus"
 _COMPUTE = ("cpu", "memory", "ephemeral-storage")
+_RESOURCE = re.compile(
+    r"(?:cpu|memory|ephemeral-storage|hugepages-[0-9A-Za-z]{1,16}|[a-z0-9.-]{1,253}/[A-Za-z0-9_.-]{1,63})\Z"
+)
 
 
 def directory(path: str) -> str:
@@ -80,8 +83,9 @@ def resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
         if kind not in ("requests", "limits") or not isinstance(amounts, Mapping):
             raise ConfigurationError("syncer_resources has requests and limits, each a mapping")
         for name, amount in amounts.items():
-            where = f"syncer_resources.{kind}.{name if is_name(str(name)) else '?'}"
-            if not (str(name) in _COMPUTE or str(name).startswith("hugepages-") or "/" in str(name)):
+            known = bool(_RESOURCE.match(str(name)))
+            where = f"syncer_resources.{kind}.{name if known else '?'}"
+            if not known:
                 raise ConfigurationError(f"{where} is no resource, such as cpu or memory")
             try:
                 number = quantity(str(amount))
@@ -92,7 +96,7 @@ def resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
             made.setdefault(kind, {})[str(name)] = str(amount)
     limits = made.get("limits", {})
     for name, amount in made.get("requests", {}).items():
-        where = f"syncer_resources.requests.{name if is_name(name) else '?'}"
+        where = f"syncer_resources.requests.{name}"
         if name in limits and quantity(amount) > quantity(limits[name]):
             raise ConfigurationError(f"{where} is more than its limit")
         if name not in _COMPUTE and (name not in limits or quantity(amount) != quantity(limits[name])):
@@ -103,11 +107,11 @@ def resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
 def _check_key(where: str, key: str) -> None:
     prefix, slash, name = key.rpartition("/")
     if not _LABEL.match(name) or (slash and not KUBERNETES_NAME.match(prefix)):
-        raise ConfigurationError(f"{where}: {quoted(key)} is not a key, such as example.com/name")
+        raise ConfigurationError(f"{where}: the key is not one, such as example.com/name")
 
 
 def _check_value(where: str, value: str) -> None:
     if value and not _LABEL.match(value):
         raise ConfigurationError(
-            f"{where}: {quoted(value)} is not letters, digits, dots, dashes and underscores, 63 at most"
+            f"{where}: the value is not letters, digits, dots, dashes and underscores, 63 at most"
         )

@@ -48,6 +48,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     Reported,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline, Retrier
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import holds_secret
 
 __all__ = ["Cluster", "HyperFleetClient", "check_alive", "check_cluster_id", "imports"]
 
@@ -64,7 +65,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 
 def check_cluster_id(cluster_id: str) -> str:
     """The id, if it can be one: the API's are UUIDs, the earlier design's such as ``cls-123``."""
-    if not _ID.match(cluster_id):
+    if not _ID.match(cluster_id) or holds_secret(cluster_id):
         raise ConfigurationError("hyperfleet.cluster_id is not letters, digits, dots, dashes and underscores")
     return cluster_id
 

@@ -19,8 +19,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     Condition,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    HIDDEN,
     Mask,
-    misplaced,
+    holds_secret,
     quiet,
     shown,
 )
@@ -60,7 +61,7 @@ def shown_cluster(cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStat
                 conditions_of(status.get("conditions") if isinstance(status, Mapping) else None).values()
             ),
             "statuses": {
-                name: {
+                _text(name): {
                     "generation": said.generation,
                     "current": said.generation == generation,
                     "conditions": shown_conditions(said.conditions.values()),
@@ -81,12 +82,16 @@ def _word(value: Any) -> Any:
 
 
 def shown_conditions(conditions: Iterable[Condition]) -> dict[str, dict[str, str]]:
-    """By type."""
+    """By type, as far as it may be shown: whoever reports for another adapter may write anything."""
     return {
-        condition.type: {
+        _text(condition.type): {
             "status": condition.status,
-            "reason": condition.reason,
-            "message": "********" if misplaced({"message": condition.message}) else condition.message,
+            "reason": _text(condition.reason),
+            "message": _text(condition.message),
         }
         for condition in conditions
     }
+
+
+def _text(text: str) -> str:
+    return HIDDEN if holds_secret(text) else text

@@ -22,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.replication
     Replication,
     parse_replication,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import MISPLACED, holds_secret
 
 __all__ = ["ClusterSpec", "project_of", "pull_secret_of", "read_spec"]
 
@@ -57,6 +58,8 @@ def read_spec(cluster: Mapping[str, Any]) -> ClusterSpec:
         raise ConfigurationError(
             f"the cluster's name is not a string of at most {_LONGEST_NAME} printable characters"
         )
+    if holds_secret(name):
+        raise ConfigurationError(f"the cluster's name: {MISPLACED}")
     found = _value(_part(cluster, "gcp"), "spec.gcp", _REPLICATION)
     policy = replication = None
     if found is not None:

@@ -22,7 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.setting
     JobSettings,
     read_environment,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import shown_name
 
 __all__ = ["GCP", "KUBERNETES", "Ended", "Job"]
 
@@ -114,7 +114,10 @@ class Job:
         settings = self.settings
         known: dict[str, Any] = {}
         if settings:
-            known = {"cluster_id": settings.cluster_id, "gcp_project": shown(settings.gcp_project_id)}
+            known = {
+                "cluster_id": settings.cluster_id,
+                "gcp_project": shown_name("project", settings.gcp_project_id),
+            }
             if settings.trace_id is not None:
                 known["trace_id"] = settings.trace_id
         entry = {"phase": self.phase or "initialization", "operation": operation, "message": message}

@@ -15,9 +15,11 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     check_labels_not_kept,
+    check_name,
     check_not_kept,
     gcp_labels,
     gcp_secret_id,
+    shown_name,
     texts,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
@@ -28,8 +30,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     Retention,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.rules import (
-    PROJECT,
-    SECRET_ID,
     check_annotations,
     check_key,
     check_labels,
@@ -42,7 +42,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.replication import check_locations
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Places, Run, Work
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import check_references
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
@@ -123,7 +122,8 @@ def _place(target: Mapping[str, Any]) -> str:
     try:
         return build_target(target).name
     except ConfigurationError:
-        return f"projects/{shown(target.get('project') or '')}/secrets/{shown(target.get('secret') or '')}"
+        project, secret = target.get("project"), target.get("secret")
+        return f"projects/{shown_name('project', project)}/secrets/{shown_name('secret', secret)}"
 
 
 def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
@@ -134,17 +134,11 @@ def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
     project, cluster_id = wanted.get("project"), wanted.get("cluster_id")
     if not project:
         raise ConfigurationError("project is missing")
-    if not PROJECT.match(project):
-        raise ConfigurationError(
-            f"project {quoted(project)} is not the id or number of a Google Cloud project"
-        )
+    check_name("project", project)
     secret = wanted.get("secret") or (gcp_secret_id(cluster_id) if cluster_id else None)
     if not secret:
         raise ConfigurationError("neither secret nor cluster_id says which secret is meant")
-    if not SECRET_ID.match(secret):
-        raise ConfigurationError(
-            f"secret {quoted(secret)} is not 1-255 letters, digits, dashes and underscores"
-        )
+    check_name("secret", secret)
     if wanted["state"] == "present" and not any(
         wanted.get(name) for name in ("source", "layers", "restore_version")
     ):
@@ -197,7 +191,8 @@ def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
         )
     unknown = sorted(set(keys) - set(locations))
     if unknown:
-        raise ConfigurationError(f"location_kms_keys names {', '.join(unknown)}, not among the locations")
+        named = ", ".join(dict.fromkeys(shown_name("location", location) for location in unknown))
+        raise ConfigurationError(f"location_kms_keys names {named}, not among the locations")
     check_locations(locations)
     if keys and len(keys) != len(locations):
         raise ConfigurationError("location_kms_keys has to name a key for every location, or none")

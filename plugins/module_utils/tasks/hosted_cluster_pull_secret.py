@@ -18,6 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_clus
     GLOBAL,
     KUBE_SYSTEM,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import shown_name
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hosted_cluster.sync import (
     HostedClusters,
 )
@@ -130,7 +131,7 @@ def full_place(cluster: Cluster) -> str:
 
 
 def _place(wanted: Mapping[str, Any]) -> str:
-    cluster = wanted.get("hosted_context") or wanted.get("cluster_id") or "?"
-    return (
-        f"{shown(cluster)}:namespaces/{shown(wanted.get('hosted_namespace') or KUBE_SYSTEM)}/secrets/{GLOBAL}"
-    )
+    context = wanted.get("hosted_context")
+    cluster = shown(context) if context else shown_name("cluster_id", wanted.get("cluster_id"))
+    namespace = shown_name("namespace", wanted.get("hosted_namespace") or KUBE_SYSTEM)
+    return f"{cluster}:namespaces/{namespace}/secrets/{GLOBAL}"

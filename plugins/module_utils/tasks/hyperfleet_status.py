@@ -37,7 +37,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import holds_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
 __all__ = ["run", "target_options", "targets_elsewhere", "targets_of"]
@@ -191,21 +191,29 @@ def _meaning(
 def _line(condition: Condition | None) -> str | None:
     if condition is None:
         return None
-    said = shown_conditions([condition])[condition.type]
+    (said,) = shown_conditions([condition]).values()
     return f"{said['status']} {said['reason']}: {said['message']}"
 
 
 def _place(wanted: Mapping[str, Any]) -> str:
     adapter = wanted.get("adapter") or "pullsecret"
-    return f"clusters/{shown(wanted.get('cluster_id') or '?')}/statuses/{shown(adapter)}"
+    try:
+        cluster = check_cluster_id(wanted.get("cluster_id") or "")
+    except ConfigurationError:
+        cluster = "(not shown)"
+    return f"clusters/{cluster}/statuses/{adapter if _is_adapter(adapter) else '(not shown)'}"
+
+
+def _is_adapter(name: str) -> bool:
+    return bool(_ADAPTER.match(name)) and not holds_secret(name)
 
 
 def _build(wanted: Mapping[str, Any]) -> Target:
     if not wanted.get("cluster_id"):
         raise ConfigurationError("cluster_id is missing")
     adapter = wanted.get("adapter") or "pullsecret"
-    if not _ADAPTER.match(adapter):
-        raise ConfigurationError(f"adapter {quoted(adapter)} is not letters, digits, dashes and dots")
+    if not _is_adapter(adapter):
+        raise ConfigurationError("adapter is not letters, digits, dashes and dots")
     if wanted.get("generation") is not None and wanted["generation"] < 1:
         raise ConfigurationError("generation is 1 at least")
     return Target(
@@ -223,15 +231,11 @@ def _build(wanted: Mapping[str, Any]) -> Target:
 
 def _conditions(given: Sequence[Mapping[str, Any]]) -> tuple[Condition, ...]:
     conditions: dict[str, Condition] = {}
-    for one in given:
+    for index, one in enumerate(given):
         if not _CONDITION.match(one["type"]):
-            raise ConfigurationError(
-                f"conditions: type {quoted(one['type'])} is not a word such as Available"
-            )
+            raise ConfigurationError(f"conditions[{index}].type is not a word such as Available")
         if not _REASON.match(one["reason"]):
-            raise ConfigurationError(
-                f"conditions: {one['type']}: reason {quoted(one['reason'])} is no word such as JobRunning"
-            )
+            raise ConfigurationError(f"conditions[{index}].reason is not a word such as JobRunning")
         if one["type"] in conditions:
             raise ConfigurationError(f"conditions: {one['type']} is there twice")
         conditions[one["type"]] = Condition(one["type"], one["status"], one["reason"], one.get("text") or "")

@@ -15,11 +15,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_ANNOTATIONS,
     KUBERNETES_NAME,
-    KUBERNETES_NAMESPACE,
     check_labels_not_kept,
+    check_name,
     check_not_kept,
+    key_called,
     kubernetes_labels,
     kubernetes_secret_name,
+    shown_name,
     texts,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
@@ -32,7 +34,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     KubernetesWriter,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Places, Run, Work
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import check_references
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
@@ -40,6 +42,9 @@ __all__ = ["build_target", "run", "target_options", "targets_elsewhere", "target
 
 # The API server's own rules, as those of names are.
 _MAX_ANNOTATIONS = 256 * 1024
+_STORED_AT = re.compile(
+    r"projects/[a-z0-9.:-]{1,255}/secrets/[A-Za-z0-9_-]{1,255}(/versions/[a-z0-9-]{1,63})?\Z"
+)
 _WORD = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 
 
@@ -110,7 +115,7 @@ def _place(target: Mapping[str, Any]) -> str:
         name = _name(target)
     except ConfigurationError:
         name = "?"
-    return f"{context}namespaces/{shown(target.get('namespace') or '')}/secrets/{name}"
+    return f"{context}namespaces/{shown_name('namespace', target.get('namespace'))}/secrets/{name}"
 
 
 def _name(wanted: Mapping[str, Any]) -> str:
@@ -119,9 +124,7 @@ def _name(wanted: Mapping[str, Any]) -> str:
     )
     if not name:
         raise ConfigurationError("neither name nor cluster_id says which secret is meant")
-    if not KUBERNETES_NAME.match(name):
-        raise ConfigurationError(f"name {quoted(name)} is not lower case letters, digits, dashes and dots")
-    return str(name)
+    return check_name("name", name)
 
 
 def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
@@ -132,16 +135,13 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     namespace = wanted.get("namespace")
     if not namespace:
         raise ConfigurationError("namespace is missing")
-    if not KUBERNETES_NAMESPACE.match(namespace):
-        raise ConfigurationError(
-            f"namespace {quoted(namespace)} is not lower case letters, digits and dashes"
-        )
+    check_name("namespace", namespace)
     name = _name(wanted)
-    for account in wanted.get("service_accounts") or ():
-        if not KUBERNETES_NAME.match(account):
-            raise ConfigurationError(
-                f"service account {quoted(account)} is not lower case letters, digits, dashes and dots"
-            )
+    for index, account in enumerate(wanted.get("service_accounts") or ()):
+        check_name("name", account, f"service_accounts[{index}]")
+    path = wanted.get("gcp_secret_path")
+    if path and not _STORED_AT.match(path):
+        raise ConfigurationError("gcp_secret_path is not projects/P/secrets/S, with or without /versions/V")
     if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
         raise ConfigurationError("one of source and layers has to say what the secret is to hold")
     if wanted["state"] == "present":
@@ -150,16 +150,19 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     annotations = texts("annotations", wanted.get("annotations"))
     check_labels_not_kept(labels, kubernetes_labels(wanted.get("cluster_id"), wanted.get("cluster_name")))
     check_not_kept(annotations, KUBERNETES_ANNOTATIONS)
-    for kind, key in [*(("label", key) for key in labels), *(("annotation", key) for key in annotations)]:
+    keys = [*(("label", *pair) for pair in enumerate(labels))]
+    keys += [*(("annotation", *pair) for pair in enumerate(annotations))]
+    for kind, position, key in keys:
         if not _is_key(key.lower() if kind == "annotation" else key):
             raise ConfigurationError(
-                f"{kind} {quoted(key)}: a key is 63 letters, digits and - _ . at most, with or without a "
+                f"{kind} {position + 1}: a key is 63 letters, digits and - _ . at most, with or without a "
                 "domain and a slash before it"
             )
-    for key, value in labels.items():
+    for position, (key, value) in enumerate(labels.items()):
         if value and not _WORD.match(value):
+            called = key_called("label", key, position)
             raise ConfigurationError(
-                f"label {quoted(key)}: its value is not 63 letters, digits and - _ . at most, "
+                f"{called}: its value is not 63 letters, digits and - _ . at most, "
                 "with a letter or digit at both ends"
             )
     target = KubernetesTarget(

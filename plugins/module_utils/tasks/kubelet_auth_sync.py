@@ -19,6 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     DockerConfigError,
     load,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import is_displayed
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     InvalidDocument,
@@ -89,7 +90,8 @@ def resolve(params: Mapping[str, Any]) -> tuple[DockerConfig, dict[str, Any]]:
     here.documents.prepare([params])
     document = here.documents.read(params, here.settings.deadline(), [])
     said: dict[str, Any] = {
-        "provenance": dict(document.provenance),
+        # The node numbers what is not shown among others' entries, too.
+        "provenance": {name: layer for name, layer in document.provenance.items() if is_displayed(name)},
         "warnings": list(document.warnings),
         "conflicts": list(document.conflicts),
     }

@@ -223,7 +223,7 @@ def test_a_missing_source_is_told_by_its_place(module: Module) -> None:
         ({"cluster_id": None}, "neither secret nor cluster_id"),
         ({"secret": "with/slash"}, "letters, digits, dashes"),
         ({"source": None}, "one of source, layers and restore_version"),
-        ({"labels": {"Upper": "x"}}, "label 'Upper'"),
+        ({"labels": {"Upper": "x"}}, "label 1: keys"),
         ({"labels": {"key": "Upper Case"}}, "label 'key'"),
         ({"locations": ["europe-west1"]}, "belong to replication: user_managed"),
         ({"replication": "user_managed"}, "needs locations"),

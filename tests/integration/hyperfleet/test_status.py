@@ -131,12 +131,18 @@ def test_an_api_that_does_not_answer_fails_each_cluster(one: HyperFleetLab) -> N
     [
         ({"cluster_id": None}, "cluster_id is missing"),
         ({"cluster_id": "../x"}, "cluster_id"),
-        ({"adapter": "a b"}, "adapter 'a b'"),
+        ({"adapter": "a b"}, "adapter is not letters"),
         ({"generation": 0}, "generation is 1 at least"),
         ({"conditions": conditions()[1:]}, "conditions: Applied missing"),
         ({"conditions": [*conditions(), conditions()[0]]}, "Applied is there twice"),
-        ({"conditions": [{"type": "A b", "status": "True", "reason": "x"}]}, "type 'A b'"),
-        ({"conditions": [{"type": "A", "status": "True", "reason": "no word"}]}, "A: reason 'no word'"),
+        (
+            {"conditions": [{"type": "A b", "status": "True", "reason": "x"}]},
+            "conditions[0].type is not",
+        ),
+        (
+            {"conditions": [{"type": "A", "status": "True", "reason": "no word"}]},
+            "conditions[0].reason is not",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_is_sent(

@@ -25,8 +25,8 @@ def test_wrong_clusters_fail_alone_before_anything_of_them_is_written(world: Wor
     wrong: dict[str, Any] = {
         "unknown key 'gcp_projectid'": {"gcp_projectid": "customer-prod-12345"},
         "management_namespace is missing": {"management_namespace": None},
-        "management_namespace 'No_Namespace'": {"management_namespace": "No_Namespace"},
-        "k8s_secret_name 'Upper'": {"k8s_secret_name": "Upper"},
+        "management_namespace is not lower case": {"management_namespace": "No_Namespace"},
+        "k8s_secret_name is not lower case": {"k8s_secret_name": "Upper"},
         "labels is not a mapping": {"labels": "x"},
         "state is not one of present, absent": {"state": "foo"},
         "source is not a mapping with one of": {"source": "/etc/pull-secret.json"},

@@ -267,3 +267,36 @@ def test_a_removal_goes_by_what_was_said_last_and_by_what_is_said_now() -> None:
 def test_names_in_a_status_that_can_be_none_are_not_gone_by(data: dict[str, Any]) -> None:
     found = decide({"id": "cls-1", "deleted_time": "x"}, {}, list, own=status("pullsecret", **data))
     assert found == Remove((), (), False)
+
+
+@pytest.mark.hardening(7)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CanaryPassw0rd78",
+        base64.b64encode(b"robot:CanaryPassw0rd78\n").decode(),
+        base64.b64encode("robot:CanäryPassw0rd78".encode("latin-1")).decode(),
+        base64.b64encode(b"_json_key:{\n  \"private_key\": \"Canary\"\n}").decode(),
+        "dXNlcjpwdw==",
+        "robot:canarypassw0rd",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("where", ["project", "namespace", "name"])
+def test_a_credential_in_the_place_of_a_name_is_in_no_status(where: str, text: str) -> None:
+    """A refusal's message becomes a status in the API, and a line of the adapter's log."""
+    changed, placed = cluster(), PLACED
+    if where == "project":
+        changed["spec"]["gcp"]["projectId"] = text
+    elif where == "namespace":
+        placed = {"placement": status("placement", namespace=text)}
+    else:
+        changed["name"] = text
+    found = decide(changed, placed, list)
+    if where == "name" and "passw0rd" in text.lower():
+        # A cluster may be called so.
+        assert isinstance(found, Apply)
+        return
+    assert isinstance(found, Refuse)
+    assert found.reason == "InvalidClusterSpec"
+    assert text not in found.message
+    assert "not" in found.message or "none belongs" in found.message

@@ -44,6 +44,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_clus
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
     Embedded,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+    hosted_cluster_pull_secret as hosted_task,
+)
 from tests.integration.gcp.login import _certificate
 from tests.integration.k8s.world import docker_config
 from tests.lab.kubernetes.patches import MERGE_PATCH, apply_patch
@@ -357,3 +360,15 @@ def test_a_client_certificate_is_used_from_memory(tmp_path: Path) -> None:
         thread.join()
     assert seen[0]["subject"] == ((("commonName", "localhost"),),)
     assert "BEGIN" not in repr(embedded)
+
+
+@pytest.mark.hardening(7)
+def test_a_result_is_not_called_by_a_name_that_breaks_its_rule() -> None:
+    place = hosted_task._place(
+        {"cluster_id": "CanaryPassw0rd78", "hosted_namespace": "robot:CanaryPassw0rd78"}
+    )
+    assert place == "(not shown):namespaces/(not shown)/secrets/global-pull-secret"
+    assert (
+        hosted_task._place({"cluster_id": "cls-1"})
+        == "cls-1:namespaces/kube-system/secrets/global-pull-secret"
+    )

@@ -37,15 +37,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_NAMESPACE,
+    PROJECT,
     check_cluster_id,
+    check_name,
     gcp_secret_id,
     kubernetes_secret_name,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import pull_secret
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.rules import (
-    PROJECT,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
 __all__ = ["Apply", "Decision", "Refuse", "Remove", "Wait", "decide", "may_hold", "removal_by_jobs"]
 
@@ -150,7 +148,7 @@ def decide(
     if not allows(namespace):
         return Refuse(
             "NamespaceNotAllowed",
-            f"placement's namespace {quoted(namespace)} is none that the adapter's configuration allows "
+            f"placement's namespace '{namespace}' is none that the adapter's configuration allows "
             "in spec.placement.allowedNamespaces",
         )
     try:
@@ -225,14 +223,8 @@ def _removal(
 
 
 def _check(project: str, namespace: str) -> None:
-    if not PROJECT.match(project):
-        raise ConfigurationError(
-            f"spec.gcp.projectId {quoted(project)} is not the id or number of a Google Cloud project"
-        )
-    if not KUBERNETES_NAMESPACE.match(namespace):
-        raise ConfigurationError(
-            f"placement's namespace {quoted(namespace)} is not lower case letters, digits and dashes"
-        )
+    check_name("project", project, "spec.gcp.projectId")
+    check_name("namespace", namespace, "placement's namespace")
 
 
 def _spec(cluster: Mapping[str, Any]) -> tuple[Optional[ClusterSpec], str]:

@@ -17,8 +17,8 @@ from typing import Any, Callable, Optional, Union
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import KUBERNETES_NAMESPACE
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.rules import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
+    KUBERNETES_NAMESPACE,
     PROJECT,
 )
 

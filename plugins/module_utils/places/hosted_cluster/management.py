@@ -30,7 +30,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     secret_value,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
 __all__ = ["Ending", "Management"]
 
@@ -151,7 +150,7 @@ def _name(text: str, where: str) -> str:
     :raises ConfigurationError: it is none.
     """
     if not KUBERNETES_NAME.match(text):
-        raise ConfigurationError(f"{where} {quoted(text)} is not a name")
+        raise ConfigurationError(f"{where} is not a name")
     return text
 
 

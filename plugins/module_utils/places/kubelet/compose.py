@@ -21,7 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     merge,
     registry_identity,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import display
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import InvalidDocument
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import members
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.found import (

@@ -17,8 +17,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     DockerConfigError,
     load,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.entries import FIELDS, fold
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import display
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.lint import canonical_bytes
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import members
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.fields import is_plain

@@ -18,6 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     DockerConfigError,
     load,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import is_displayed
 
 __all__ = ["flat", "joined", "label", "nested", "rule_broken", "without"]
 
@@ -86,4 +87,6 @@ def label(name: str) -> str:
     if name.startswith("/"):
         return shown(name[1:])
     outer, slash, inner = name.partition("/")
+    if slash and outer == "credHelpers":
+        return f"{outer}/{inner if is_displayed(inner) else '(not shown)'}"
     return f"{shown(outer)}/{shown(inner)}" if slash else shown(name)

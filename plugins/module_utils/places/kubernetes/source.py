@@ -26,7 +26,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     secret_value,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
 __all__ = ["KubernetesSource"]
 
@@ -65,7 +64,7 @@ class KubernetesSource(Source):
             if option == "key" and not text:
                 continue
             if not rule.match(text):
-                shape = f"{quoted(text)} is not {takes}" if text else "is empty"
+                shape = f"is not {takes}" if text else "is empty"
                 raise ConfigurationError(f"source.kubernetes.{option} {shape}")
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:

@@ -14,7 +14,11 @@ import re
 from collections.abc import Mapping
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
+    PROJECT,
+    SECRET_ID,
+    key_called,
+)
 
 __all__ = [
     "MARKS_SIZE",
@@ -25,9 +29,6 @@ __all__ = [
     "check_labels",
 ]
 
-PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
-"""The id of a project, with a domain before it or without, or its number."""
-SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
 # Bytes of annotations that are left for both marks of our own, a claim and a version that is restored.
 MARKS_SIZE = 100
 _MAX_LABELS = 64
@@ -35,7 +36,9 @@ _MAX_ANNOTATIONS = 16 * 1024
 _LABEL_KEY = re.compile(r"[a-z][a-z0-9_-]{0,62}\Z")
 _LABEL_VALUE = re.compile(r"[a-z0-9_-]{0,63}\Z")
 _ANNOTATION_KEY = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
-_KMS_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+\Z")
+_KMS_KEY = re.compile(
+    r"projects/[a-z0-9.:-]+/locations/([a-z0-9-]+)/keyRings/[A-Za-z0-9_-]+/cryptoKeys/[A-Za-z0-9_-]+\Z"
+)
 
 
 def check_labels(labels: Mapping[str, str]) -> None:
@@ -43,10 +46,12 @@ def check_labels(labels: Mapping[str, str]) -> None:
 
     :raises ConfigurationError: naming the first that is wrong.
     """
-    for key, value in labels.items():
-        if not (_LABEL_KEY.match(key) and _LABEL_VALUE.match(value)):
+    for position, (key, value) in enumerate(labels.items()):
+        is_right = bool(_LABEL_KEY.match(key))
+        if not (is_right and _LABEL_VALUE.match(value)):
+            called = key_called("label", key, position, is_right=is_right)
             raise ConfigurationError(
-                f"label {quoted(key)}: keys and values are lower case, 63 characters of a-z 0-9 _ - at most, "
+                f"{called}: keys and values are lower case, 63 characters of a-z 0-9 _ - at most, "
                 "and a key begins with a letter"
             )
     if len(labels) > _MAX_LABELS:
@@ -58,10 +63,10 @@ def check_annotations(annotations: Mapping[str, str]) -> None:
 
     :raises ConfigurationError: naming the first key that is wrong.
     """
-    for key in annotations:
+    for position, key in enumerate(annotations):
         if not _ANNOTATION_KEY.match(key):
             raise ConfigurationError(
-                f"annotation {quoted(key)}: a key is 63 letters, digits and - _ . at most, "
+                f"annotation {position + 1}: a key is 63 letters, digits and - _ . at most, "
                 "with a letter or digit at both ends"
             )
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())

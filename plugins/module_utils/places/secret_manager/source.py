@@ -26,7 +26,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     SECRET_ID,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
 
 __all__ = ["SecretManagerSource"]
 
@@ -64,7 +63,7 @@ class SecretManagerSource(Source):
             if option == "version" and not text:
                 continue
             if not rule.match(text):
-                shape = f"{quoted(text)} is not {takes}" if text else "is empty"
+                shape = f"is not {takes}" if text else "is empty"
                 raise ConfigurationError(f"source.gcp.{option} {shape}")
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:

@@ -9,10 +9,10 @@ name: given
 short_description: Tell which variables are given, and their values
 version_added: 0.1.0
 description:
-  - Reads variables that a user may give or leave out. The result is a mapping that holds those that are given.
-  - A variable that does not exist, is null or is an empty string is not given. An empty field of a survey is one.
-  - A variable that exists is evaluated with everything in it. It is an error if it refers to something undefined.
-    With C(default) or C(is defined) such a variable would count as not given.
+  - Reads variables that a user may give or leave out. The result is a mapping of those that are given.
+  - A variable that does not exist, is null or is an empty string is not given. A survey leaves such ones.
+  - A variable that exists is evaluated with everything in it. It is an error if it refers to something
+    undefined. With C(default) or C(is defined) such a variable would count as not given.
   - An error names the variables and never quotes a value.
   - Do not put C(default) after this lookup, since C(default) can hide its errors. Use the mapping's C(get).
 options:

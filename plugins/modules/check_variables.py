@@ -10,18 +10,18 @@ module: check_variables
 short_description: Refuse wrong and unknown variables before anything is read or written
 version_added: 0.1.0
 description:
-  - Checks the variables of one of the collection's roles, or of one of its playbooks. The roles and playbooks run it
-    first.
-  - Refuses a variable that refers to something undefined, and a role's variable that has another type or value than
-    the role describes.
-  - Refuses a variable, wherever it is set, whose name is nearly that of one of the role's variables, such as
-    C(provision_retries), and names the variable that was probably meant.
-  - For a role, also refuses each variable that is set where the role is imported, that begins with the role's name and
-    that the role does not have.
-  - For a playbook, also refuses each extra variable (C(-e)) that begins with the role's name and that neither of the
-    two has, or whose name is nearly that of one of the playbook's variables.
-  - A variable that another variable's template reads is never refused for its name. Neither is one of another role in
-    an inventory, such as C(node_exporter_version).
+  - Checks the variables of one of the collection's roles, or of one of its playbooks. The roles and playbooks
+    run it first.
+  - Refuses a variable that refers to something undefined, and a role's variable that has another type or
+    value than the role describes.
+  - For a role, refuses a variable, wherever it is set, whose name is nearly that of one of the role's
+    variables, such as C(provision_retries), and names the variable that was probably meant. Where the role is
+    imported or listed, it also refuses each variable that begins with the role's name and that the role does
+    not have.
+  - For a playbook, refuses each extra variable (C(-e)) whose name is nearly that of one of its variables, or
+    that begins with the role's name and that neither of the two has.
+  - A variable that another variable's template reads is not refused for its name. Neither is one of
+    another role in an inventory, such as C(node_exporter_version).
   - An error names variables and rules, and never quotes a value.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes

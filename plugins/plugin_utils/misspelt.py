@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import Any, Optional
 
 __all__ = ["is_referred_to", "meant", "nearest"]
 
 # provision_retries is as near as 0.875 to provision_retry; node_labels as 0.818 to node_layers.
+# provision_user is as near as 0.875 to provision_clusters: such words have to begin alike.
 _NEAR = 0.85
+_VERY_NEAR = 0.93
 # Ansible's own, AWX's and those that would be looked through for nothing.
 _OTHERS = ("ansible_", "awx_", "tower_", "inventory_", "hostvars", "vars", "groups")
 
@@ -26,19 +28,19 @@ _OTHERS = ("ansible_", "awx_", "tower_", "inventory_", "hostvars", "vars", "grou
 def meant(name: str, known: Collection[str]) -> Optional[str]:
     """The known name that a name nearly is, or None.
 
-    The two have the same number of words (``adapter_config_map`` is not a slip of ``adapter_config``) or are the same
-    without underscores.
+    The two are the same without underscores, or have the same number of words: ``adapter_config_map`` is
+    no slip of ``adapter_config``.
     """
     if name in known or name.startswith(_OTHERS):
         return None
     plain = _plain(name)
-    words = plain.count("_")
-    alike = {_plain(one): one for one in known if _plain(one).count("_") == words}
-    close = get_close_matches(plain, list(alike), n=1, cutoff=_NEAR)
-    if close:
-        return alike[close[0]]
     joined = plain.replace("_", "")
-    return next((one for one in known if one.replace("_", "") == joined), None)
+    for one in known:
+        if _plain(one).replace("_", "") == joined:
+            return one
+    alike = {_plain(one): one for one in known if _is_worded_alike(plain, _plain(one))}
+    close = get_close_matches(plain, list(alike), n=1, cutoff=_NEAR)
+    return alike[close[0]] if close else None
 
 
 def nearest(name: str, known: Collection[str]) -> str:
@@ -55,6 +57,15 @@ def is_referred_to(name: str, variables: Mapping[str, Any]) -> bool:
         if other != name and not other.startswith(_OTHERS)
         for text in _templates(value)
     )
+
+
+def _is_worded_alike(name: str, other: str) -> bool:
+    mine, others = name.split("_"), other.split("_")
+    # Looked at for every variable of a run: what differs too much in length cannot be near.
+    if len(mine) != len(others) or abs(len(name) - len(other)) > len(other) // 3:
+        return False
+    begins_alike = all(one[:1] == two[:1] for one, two in zip(mine, others))
+    return begins_alike or SequenceMatcher(None, name, other).ratio() >= _VERY_NEAR
 
 
 def _plain(name: str) -> str:

@@ -4,9 +4,9 @@
 
 """The values of Ansible variables, read from the raw variables and never guessed.
 
-Jinja's ``x | default('')`` and ``x is defined`` cannot tell a variable that nobody has given from one whose value
-refers to something undefined.  Here a name that is absent from the raw variables is not given; one that is present
-is evaluated with all that is in it, and an undefined reference is an error.
+Jinja's ``x | default('')`` and ``x is defined`` cannot tell a variable that nobody has given from one whose
+value refers to something undefined.  Here a name that is absent from the raw variables is not given; one that
+is present is evaluated with all that is in it, and an undefined reference is an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
 
 __all__ = ["VariableError", "given", "named", "unusable", "value_of"]
 
-_PARSER = Environment()
+# Only to see which names a template uses: nothing is rendered.
+_PARSER = Environment()  # noqa: S701
 
 
 class VariableError(AnsibleLookupError):  # type: ignore[misc]
@@ -51,7 +52,7 @@ def value_of(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
         return raw
     try:
         value = templar.template(raw, fail_on_undefined=True)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a template's error, or that of any plugin in it
         if type(error).__name__ == "AnsibleValueOmittedError":
             return None
         # Ansible quotes in the error what the variable holds, with any docker config that is in it.
@@ -115,7 +116,7 @@ def _reason(error: Exception, raw: Any, variables: Mapping[str, Any]) -> str:
 
 
 def _absent(raw: Any, variables: Mapping[str, Any], seen: set[str]) -> Iterator[str]:
-    """The names that a value's templates use, and those of the variables they name, and that are no variables."""
+    """Names without a variable that a value's templates use, or those of the variables that they use."""
     for name in _used(raw):
         if name in seen:
             continue

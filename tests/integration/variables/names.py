@@ -16,6 +16,8 @@ from jinja2 import Environment, meta, nodes
 ROOT = Path(__file__).resolve().parents[3]
 PLAYBOOKS = {path.stem: path for path in sorted((ROOT / "playbooks").glob("*.yml"))}
 ROLES = sorted(path.name for path in (ROOT / "roles").iterdir())
+# Nothing is rendered.
+_PARSER = Environment()  # noqa: S701
 _GIVEN = "hyperfleet.pull_secret.given"
 # Not the user's: Ansible's own, and what each playbook sets by its tasks.
 _ANSIBLES = {"ansible_playbook_python", "ansible_check_mode", "lookup", "omit", "inventory_hostname"}
@@ -46,7 +48,7 @@ def own(playbook: str) -> set[str]:
     found: set[str] = set()
     variables = play_of(playbook).get("vars", {})
     for text in templates(play_of(playbook)):
-        for call in Environment().parse(text).find_all(nodes.Call):
+        for call in _PARSER.parse(text).find_all(nodes.Call):
             terms = [term for term in call.args if isinstance(term, (nodes.Const, nodes.Name))]
             if terms and isinstance(terms[0], nodes.Const) and terms[0].value == _GIVEN:
                 for term in terms[1:]:
@@ -55,7 +57,7 @@ def own(playbook: str) -> set[str]:
 
 
 def settable(playbook: str) -> set[str]:
-    """All that a user may give a playbook: its own variables, and its role's but for those that it sets itself."""
+    """What a user may give a playbook: its own variables, and its role's but for those that it sets."""
     return own(playbook) | (set(role_options(role_of(playbook))) - set_by_import(playbook))
 
 
@@ -72,7 +74,7 @@ def read_by_playbook(playbook: str) -> set[str]:
 
 def read_by_role(role: str) -> set[str]:
     """The same of a role, but for the results of its own tasks."""
-    paths = [*(ROOT / "roles" / role / "tasks").iterdir(), *(ROOT / "roles" / role).glob("handlers/*.yml")]
+    paths = [path for part in ("tasks", "handlers") for path in (ROOT / "roles" / role / part).glob("*.yml")]
     registered = {name for path in paths for name in re.findall(r"register: (\w+)", path.read_text())}
     return set().union(*(_read(yaml.safe_load(path.read_text())) for path in paths)) - registered - _ANSIBLES
 
@@ -96,7 +98,7 @@ def templates(value: Any) -> Iterator[str]:
 
 
 def _read(document: Any) -> set[str]:
-    environment = Environment()
+    environment = _PARSER.overlay()
     # Filters and tests of Ansible's, which this parser need not know.
     environment.filters = _Anything()  # type: ignore[assignment]
     environment.tests = _Anything()  # type: ignore[assignment]

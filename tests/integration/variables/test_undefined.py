@@ -42,7 +42,7 @@ _FAST = [
 
 
 def trusted(value: Any) -> Any:
-    """A value as Ansible reads it from a file of variables: since ansible-core 2.19 not every text is a template."""
+    """A value as Ansible reads it from a file: since ansible-core 2.19 not every text is a template."""
     try:
         from ansible.template import trust_as_template
     except ImportError:
@@ -61,13 +61,10 @@ def with_templar(variables: dict[str, Any]) -> tuple[dict[str, Any], Templar]:
 
 @pytest.mark.parametrize("playbook", names.PLAYBOOKS)
 def test_a_playbook_asks_for_every_variable_that_it_reads(playbook: str) -> None:
-    """A variable that it does not ask for would be forgotten here, and ``default`` would hide what is undefined."""
+    """One that it does not ask for would be forgotten here, and ``default`` would hide what is undefined."""
     assert names.read_by_playbook(playbook) <= names.own(playbook)
-    hidden = [
-        text
-        for text in names.templates(names.play_of(playbook))
-        if "default(" in text or " is defined" in text
-    ]
+    texts = names.templates(names.play_of(playbook))
+    hidden = [text for text in texts if "default(" in text or " is defined" in text]
     assert hidden == []
 
 
@@ -136,10 +133,8 @@ def test_every_variable_of_a_playbook_is_named(world: World, playbook: str) -> N
     """All at once: first the playbook's own, then its role's. A play's hosts come before any task."""
     own = names.own(playbook)
     options = names.settable(playbook) - own
-    runs = [
-        {name: PLAIN for name in sorted(wrong)} for wrong in (own, options) if wrong and playbook != "node"
-    ]
-    runs += [{name: NESTED for name in sorted(options)}] if playbook == "node" else []
+    runs = [dict.fromkeys(sorted(wrong), PLAIN) for wrong in (own, options) if wrong and playbook != "node"]
+    runs += [dict.fromkeys(sorted(options), NESTED)] if playbook == "node" else []
     for wrong in runs:
         finished = world.run(playbook, wrong)
         assert finished.code != 0
@@ -159,3 +154,23 @@ def test_a_variable_with_something_undefined_in_it_ends_a_run(world: World, play
         assert f"{name}: {SAID}" in finished.output
         assert CANARY not in finished.output
         assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(1)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("provision_gcp", {"endpoint": PLAIN}),
+        ("provision_clusters", [{"cluster_id": "cls-1", "source": NESTED}]),
+    ],
+)
+def test_a_role_in_a_playbook_of_ones_own_is_checked_too(world: World, name: str, value: Any) -> None:
+    """Without Ansible's own check before it, which ansible-core 2.18 lets quote the value."""
+    role = {"name": "hyperfleet.pull_secret.provision", "rolespec_validate": False}
+    clusters = [{"cluster_id": "cls-1", "source": {"inline": DOCUMENT}}]
+    task = {"ansible.builtin.import_role": role, "vars": {"provision_clusters": clusters, name: value}}
+    finished = world.ansible.playbook([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}])
+    assert finished.code != 0
+    assert f"{name}: {SAID}" in finished.result["msg"]
+    assert CANARY not in finished.stdout
+    assert world.nothing_was_reached()

@@ -58,4 +58,9 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+msg:
+  description: What is wrong with which variables.
+  returned: failure
+  type: str
+  sample: "provision_retries: unknown variable; did you mean provision_retry?"
 """

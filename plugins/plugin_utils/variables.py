@@ -56,9 +56,7 @@ def value_of(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
         if type(error).__name__ == "AnsibleValueOmittedError":
             return None
         # Ansible quotes in the error what the variable holds, with any docker config that is in it.
-        raise _told_before(error) or VariableError(
-            f"{shown(name)}: {_reason(error, raw, variables)}"
-        ) from None
+        raise VariableError(f"{shown(name)}: {_reason(error, raw, variables)}") from None
     # What ``omit`` is until ansible-core 2.18; a newer one raises the error above.
     return None if isinstance(value, str) and value == variables.get("omit") else value
 
@@ -83,21 +81,10 @@ def unusable(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -
             yield str(error.message)
 
 
-def _told_before(error: BaseException | None) -> VariableError | None:
-    """What the lookup ``given`` has said of a variable that this one's template reads."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, VariableError):
-            return VariableError(error.message)
-        seen.add(id(error))
-        error = getattr(error, "orig_exc", None) or error.__cause__ or error.__context__
-    return None
-
-
 def _is_literal(raw: Any) -> bool:
     """Whether nothing in a value is a template; a vault's value is not known to be one or none."""
     if isinstance(raw, str):
-        return "{" not in raw
+        return "{" not in raw and not raw.startswith("#jinja2:")
     if isinstance(raw, dict):
         return all(map(_is_literal, raw.values()))
     if isinstance(raw, (list, tuple)):

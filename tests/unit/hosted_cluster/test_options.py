@@ -80,13 +80,13 @@ def _shape_of_spec() -> dict[str, Any]:
 
 def test_the_playbook_takes_every_option_of_a_cluster_once() -> None:
     (play,) = _yaml(ROOT / "playbooks" / "hosted_cluster.yml")
-    words = [*play["vars"]["hosted_cluster_words"], *play["vars"]["hosted_cluster_common_words"]]
+    words = [*play["vars"]["hosted_cluster_own_variables"], *play["vars"]["hosted_cluster_common_variables"]]
     assert sorted(words) == sorted(name for name in target_options() if name != "id")
 
 
 def test_a_file_of_clusters_says_the_same_to_the_rulebook_as_to_the_playbook() -> None:
     (play,) = _yaml(ROOT / "playbooks" / "hosted_cluster.yml")
-    assert sorted(clusters._COMMON) == sorted(set(play["vars"]["hosted_cluster_common_words"]) - {"wait"})
+    assert sorted(clusters._COMMON) == sorted(set(play["vars"]["hosted_cluster_common_variables"]) - {"wait"})
 
 
 _SAMPLES: dict[str, Any] = {

@@ -26,7 +26,7 @@ __all__ = ["VariableError", "given", "named", "unusable", "value_of"]
 _PARSER = Environment()  # noqa: S701
 
 
-class VariableError(AnsibleLookupError):  # type: ignore[misc]
+class VariableError(AnsibleLookupError):
     """A variable cannot be used. The message names variables and never quotes a value."""
 
 

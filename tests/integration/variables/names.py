@@ -100,8 +100,8 @@ def templates(value: Any) -> Iterator[str]:
 def _read(document: Any) -> set[str]:
     environment = _PARSER.overlay()
     # Filters and tests of Ansible's, which this parser need not know.
-    environment.filters = _Anything()  # type: ignore[assignment]
-    environment.tests = _Anything()  # type: ignore[assignment]
+    environment.filters = _Anything()
+    environment.tests = _Anything()
     return set().union(
         *(meta.find_undeclared_variables(environment.parse(text)) for text in templates(document))
     )

@@ -131,10 +131,11 @@ def test_what_says_nothing_is_not_given() -> None:
 @pytest.mark.parametrize("playbook", names.PLAYBOOKS)
 def test_every_variable_of_a_playbook_is_named(world: World, playbook: str) -> None:
     """All at once: first the playbook's own, then its role's. A play's hosts come before any task."""
-    own = names.own(playbook)
-    options = names.settable(playbook) - own
-    runs = [dict.fromkeys(sorted(wrong), PLAIN) for wrong in (own, options) if wrong and playbook != "node"]
-    runs += [dict.fromkeys(sorted(options), NESTED)] if playbook == "node" else []
+    own = sorted(names.own(playbook))
+    options = sorted(names.settable(playbook) - {*own})
+    runs: list[dict[str, Any]] = [dict.fromkeys(options, NESTED)] if options else []
+    if own and playbook != "node":
+        runs.append(dict.fromkeys(own, PLAIN))
     for wrong in runs:
         finished = world.run(playbook, wrong)
         assert finished.code != 0

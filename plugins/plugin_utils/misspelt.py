@@ -54,7 +54,7 @@ def is_referred_to(name: str, variables: Mapping[str, Any]) -> bool:
     return any(
         word.search(text)
         for other, value in variables.items()
-        if other != name and not other.startswith(_OTHERS)
+        if other != name and not str(other).startswith(_OTHERS)
         for text in _templates(value)
     )
 

@@ -36,7 +36,10 @@ def options_of(role: str) -> dict[str, Mapping[str, Any]]:
 
 def registered_by(role: str) -> set[str]:
     """The variables in which a role leaves its results."""
-    return set(_REGISTER.findall(_text(role, "tasks", "main.yml").decode("utf-8")))
+    parts = ("tasks", "handlers") if os.path.isdir(os.path.join(_ROLES, role, "handlers")) else ("tasks",)
+    return {
+        name for part in parts for name in _REGISTER.findall(_text(role, part, "main.yml").decode("utf-8"))
+    }
 
 
 def wrong_options(

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.misspelt import (
@@ -13,6 +15,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.misspelt im
     meant,
     nearest,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_options import registered_by
 from tests.integration.variables import names
 
 # Read from the roles: what is known must not be listed twice.
@@ -78,6 +81,15 @@ def test_no_known_name_is_a_slip_of_another() -> None:
     for role in names.ROLES:
         mine = names.role_options(role)
         assert [name for name in {*KNOWN, *_OWN} if name not in mine and meant(name, mine)] == []
+
+
+@pytest.mark.parametrize("role", names.ROLES)
+def test_a_roles_results_are_no_slips(role: str) -> None:
+    """``adapter_result`` and ``node_restarted`` are there when a role is used a second time."""
+    paths = (names.ROOT / "roles" / role).rglob("*.yml")
+    registered = {name for path in paths for name in re.findall(r"register: (\w+)", path.read_text())}
+    assert registered == registered_by(role)
+    assert registered
 
 
 def test_the_nearest_is_named_even_if_it_is_far() -> None:

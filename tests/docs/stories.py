@@ -156,6 +156,11 @@ def _secret_removed(world: World, done: Finished) -> None:
 
 
 STORIES: dict[str, dict[str, Step]] = {
+    "modules/check_variables": {
+        "Check the variables of a playbook that runs the role provision": Step(
+            workflow.given_variables, workflow.all_right
+        ),
+    },
     "modules/cloud_event": {
         "Have the adapters look at two clusters": Step(events.pubsub, events.published),
         "Say what would be published to RabbitMQ": Step(events.rabbitmq_address, events.would_be_published),
@@ -218,6 +223,11 @@ STORIES: dict[str, dict[str, Step]] = {
     "modules/pull_secret_report": {
         "Say what became of every cluster": Step(workflow.one_of_two_failed, workflow.reported),
         "End with one result for all clusters": Step(_nothing, workflow.ended, code=2),
+    },
+    "lookup/given": {
+        "Use what is given, and a value of one's own where nothing is": Step(
+            workflow.given_variables, workflow.default_used
+        ),
     },
     "lookup/cluster_files": {
         "Provision what lies in a directory": Step(workflow.files_of_clusters, workflow.provisioned),

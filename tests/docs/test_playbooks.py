@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import yaml
 
 from tests.docs.examples import ROOT
 from tests.integration.processes import Ansible
+from tests.integration.variables.names import settable
 
 PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
 _OPTION = re.compile(r"-e (?:@\S+|\S+=\S+)")
@@ -51,15 +51,6 @@ def _usages() -> list[Usage]:
     return found
 
 
-def _of_roles(body: str) -> set[str]:
-    """The variables of the roles that a playbook imports."""
-    found: set[str] = set()
-    for role in re.findall(r"name: hyperfleet\.pull_secret\.(\w+)", body):
-        specs = yaml.safe_load((ROOT / "roles" / role / "meta/argument_specs.yml").read_text())
-        found.update(specs["argument_specs"]["main"]["options"])
-    return found
-
-
 def _variables(usage: Usage) -> list[str]:
     """The variables that a comment names: given one by one, or as what a file holds."""
     given = [word.partition("=")[0] for word in usage.options if "=" in word]
@@ -71,9 +62,7 @@ def test_playbook_takes_what_its_comment_gives(usage: Usage, tmp_path: Path) -> 
     """ansible-playbook accepts the line, and the playbook uses each variable in it."""
     names = _variables(usage)
     assert names
-    body = _split(usage.playbook)[1]
-    unknown = [name for name in names if not re.search(rf"\{{\{{[^}}]*\b{name}\b", body)]
-    assert [name for name in unknown if name not in _of_roles(body)] == []
+    assert [name for name in names if name not in settable(usage.playbook.stem)] == []
     ansible = Ansible(tmp_path / "ansible")
     for file in (word[1:] for word in usage.options if word.startswith("@")):
         (ansible.directory / file).write_text(json.dumps({name: [] for name in names}))

@@ -44,6 +44,20 @@ def all_stored(world: World, done: Finished) -> None:
     ]
 
 
+def given_variables(world: World) -> None:
+    """An empty field of a survey, and one that was filled in."""
+    world.variables.update(state="", labels={"team": "a"}, cluster_id="cls-123")
+
+
+def all_right(_world: World, done: Finished) -> None:
+    assert not done.result["changed"]
+    assert "msg" not in done.result
+
+
+def default_used(_world: World, done: Finished) -> None:
+    assert done.result["msg"] == "present"
+
+
 def stored_clusters(world: World) -> None:
     clusters(world)
     done = world.run(_STORE)

@@ -89,7 +89,7 @@ def test_a_cluster_that_cannot_be_reported_fails_the_run_at_its_end(
     finished = play(world, ansible, cluster_ids=[good, bad], adapter_run=str(tmp_path))
     assert finished.code == 2, finished.output
     assert world.said(good) == "FFTF PreconditionsNotMet"
-    assert [task.status for task in finished.tasks] == ["ok", "failed"]
+    assert [task.status for task in finished.tasks[-2:]] == ["ok", "failed"]
     assert f"1 of 2 clusters failed: {bad}: status not reported" in str(finished.result["msg"])
     document = json.loads((tmp_path / "result.json").read_text())
     assert [entry["outcome"] for entry in document["clusters"]] == ["reported", "failed"]
@@ -144,9 +144,9 @@ def test_a_check_tells_and_writes_nothing(world: World, ansible: Ansible) -> Non
 
 
 def test_a_batch_that_names_no_clusters_by_mistake_is_no_success(world: World, ansible: Ansible) -> None:
-    finished = play(world, ansible, cluster_id=[world.cluster()])
+    finished = play(world, ansible, cluster_ids="")
     assert finished.code == 2
-    assert "cluster_ids or events has to say which clusters are meant" in finished.output
+    assert finished.result["msg"] == "cluster_ids or events has to say which clusters are meant"
     assert play(world, ansible, cluster_ids=[]).code == 0
 
 
@@ -158,7 +158,7 @@ def test_the_sweep_by_its_playbook(world: World, ansible: Ansible) -> None:
     assert result["summary"]["total"] == len(clusters)
     assert result["clusters"] == [], "the log tells of each"
     assert len({entry["cluster_id"] for entry in lines(finished)}) == len(clusters)
-    assert re.search(r"localhost\s+: ok=1\s+changed=0", finished.stdout)
+    assert re.search(r"localhost .* changed=0 .* failed=0", finished.stdout)
 
 
 def test_the_module_in_a_process_of_its_own_does_the_same(

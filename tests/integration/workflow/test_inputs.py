@@ -62,7 +62,7 @@ def test_wrong_clusters_fail_alone_before_anything_of_them_is_written(world: Wor
 
 @pytest.mark.parametrize(
     ("clusters", "kind"),
-    some([(None, "empty"), (5, "a "), ("clusters.yml", "a string"), ({}, "a mapping")]),
+    some([(5, "a "), ("clusters.yml", "a string"), ({}, "a mapping")]),
 )
 def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: Any, kind: str) -> None:
     """ansible-core 2.18 makes a string of the number."""
@@ -70,6 +70,14 @@ def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: 
     assert finished.code != 0
     assert f"the clusters have to be a list of mappings, and are {kind}" in finished.output
     assert len(world.manager.store) == 0
+
+
+def test_an_empty_variable_is_no_list_and_no_success(world: World) -> None:
+    """``clusters:`` without anything below it says nothing, as every empty value."""
+    finished = world.provision({"clusters": None})
+    assert finished.code != 0
+    (row,) = rows(finished).values()
+    assert row["reason"] == "cluster_id is missing"
 
 
 def test_an_empty_list_is_nothing_to_do(world: World) -> None:

@@ -21,6 +21,7 @@ ENVIRONMENT = yaml.safe_load((ROOT / "meta" / "execution-environment.yml").read_
 # Imported, and in no execution environment's list: why.
 ELSEWHERE = {
     "ansible-core": "what an execution environment is for",
+    "jinja2": "ansible-core brings it",
     "pyyaml": "ansible-core brings it",
     "jeepney": "on nodes, and only if it is there",
     "google-api-core": "google-cloud-secret-manager brings it",

@@ -1,0 +1,84 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Names of variables that are no variables of a role or playbook, but were meant to be.
+
+Ansible ignores a variable that nothing reads, so a misspelt option would silently have no effect.
+Other people's variables may begin with the same word, such as ``node_exporter_version``, and are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from difflib import SequenceMatcher, get_close_matches
+from typing import Any, Optional
+
+__all__ = ["is_referred_to", "meant", "nearest"]
+
+# provision_retries is as near as 0.875 to provision_retry; node_labels as 0.818 to node_layers.
+# provision_user is as near as 0.875 to provision_clusters: such words have to begin alike.
+_NEAR = 0.85
+_VERY_NEAR = 0.93
+# Ansible's own, AWX's and those that would be looked through for nothing.
+_OTHERS = ("ansible_", "awx_", "tower_", "inventory_", "hostvars", "vars", "groups")
+
+
+def meant(name: str, known: Collection[str]) -> Optional[str]:
+    """The known name that a name nearly is, or None.
+
+    The two are the same without underscores, or have the same number of words: ``adapter_config_map`` is
+    no slip of ``adapter_config``.
+    """
+    if name in known or name.startswith(_OTHERS):
+        return None
+    plain = _plain(name)
+    joined = plain.replace("_", "")
+    for one in known:
+        if _plain(one).replace("_", "") == joined:
+            return one
+    alike = {_plain(one): one for one in known if _is_worded_alike(plain, _plain(one))}
+    close = get_close_matches(plain, list(alike), n=1, cutoff=_NEAR)
+    return alike[close[0]] if close else None
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """The known name that is most like a name."""
+    return get_close_matches(name, list(known), n=1, cutoff=0.0)[0]
+
+
+def is_referred_to(name: str, variables: Mapping[str, Any]) -> bool:
+    """Whether the template of another variable reads the variable: then it has an effect."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    return any(
+        word.search(text)
+        for other, value in variables.items()
+        if other != name and not str(other).startswith(_OTHERS)
+        for text in _templates(value)
+    )
+
+
+def _is_worded_alike(name: str, other: str) -> bool:
+    mine, others = name.split("_"), other.split("_")
+    # Looked at for every variable of a run: what differs too much in length cannot be near.
+    if len(mine) != len(others) or abs(len(name) - len(other)) > len(other) // 3:
+        return False
+    begins_alike = all(one[:1] == two[:1] for one, two in zip(mine, others))
+    return begins_alike or SequenceMatcher(None, name, other).ratio() >= _VERY_NEAR
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+def _templates(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if "{{" in value or "{%" in value:
+            yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _templates(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _templates(item)

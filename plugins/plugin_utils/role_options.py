@@ -1,0 +1,67 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the collection's roles take, read from the roles themselves."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import fitted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import is_given
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables import VariableError, value_of
+
+__all__ = ["options_of", "registered_by", "wrong_options"]
+
+_ROLES = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "roles")
+_REGISTER = re.compile(r"^ *register: (\w+)$", re.MULTILINE)
+
+
+def options_of(role: str) -> dict[str, Mapping[str, Any]]:
+    """A role's variables with their types, from its ``meta/argument_specs.yml``.
+
+    :raises ConfigurationError: the collection has no such role.
+    """
+    options: dict[str, Mapping[str, Any]] = load_yaml(_text(role, "meta", "argument_specs.yml"))[
+        "argument_specs"
+    ]["main"]["options"]
+    return options
+
+
+def registered_by(role: str) -> set[str]:
+    """The variables in which a role leaves its results."""
+    parts = ("tasks", "handlers") if os.path.isdir(os.path.join(_ROLES, role, "handlers")) else ("tasks",)
+    return {
+        name for part in parts for name in _REGISTER.findall(_text(role, part, "main.yml").decode("utf-8"))
+    }
+
+
+def wrong_options(
+    options: Mapping[str, Mapping[str, Any]], variables: Mapping[str, Any], templar: Any
+) -> Iterator[str]:
+    """What is wrong with a role's variables, without their values."""
+    for name, spec in options.items():
+        try:
+            value = value_of(name, variables, templar)
+            if value is None or (spec.get("required") and not is_given(value)):
+                if spec.get("required") and "default" not in spec:
+                    raise VariableError(f"{name}: it is required; give it a value")
+            # Clusters are checked one by one, and fail one by one, where their targets are made.
+            elif spec.get("elements") != "raw":
+                fitted(name, value, spec)
+        except (VariableError, ConfigurationError) as error:
+            yield str(error.message)
+
+
+def _text(role: str, *path: str) -> bytes:
+    try:
+        with open(os.path.join(_ROLES, role, *path), "rb") as stream:
+            return stream.read()
+    except OSError:
+        raise ConfigurationError("role: the collection has no role of that name") from None

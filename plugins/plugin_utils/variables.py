@@ -1,0 +1,129 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The values of Ansible variables, read from the raw variables and never guessed.
+
+Jinja's ``x | default('')`` and ``x is defined`` cannot tell a variable that nobody has given from one whose
+value refers to something undefined.  Here a name that is absent from the raw variables is not given; one that
+is present is evaluated with all that is in it, and an undefined reference is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleLookupError
+from jinja2 import Environment, TemplateError, nodes
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import is_given
+
+__all__ = ["VariableError", "given", "named", "unusable", "value_of"]
+
+# Only to see which names a template uses: nothing is rendered.
+_PARSER = Environment()  # noqa: S701
+
+
+class VariableError(AnsibleLookupError):
+    """A variable cannot be used. The message names variables and never quotes a value."""
+
+
+def given(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> dict[str, Any]:
+    """Those of the variables that say something, by name; null and an empty string say nothing.
+
+    :param variables: the raw variables, as Ansible hands them to a lookup or an action plugin.
+    :param templar: Ansible's, with these variables.
+    :raises VariableError: a value cannot be evaluated.
+    """
+    values = ((name, value_of(name, variables, templar)) for name in names)
+    return {name: value for name, value in values if is_given(value)}
+
+
+def value_of(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
+    """The variable's value with all that is in it, or None where there is no such variable.
+
+    :raises VariableError: it cannot be evaluated.
+    """
+    raw = variables.get(name)
+    # Thousands of clusters seldom have a template among them, and copying them takes seconds.
+    if _is_literal(raw):
+        return raw
+    try:
+        value = templar.template(raw, fail_on_undefined=True)
+    except Exception as error:  # noqa: BLE001 - a template's error, or that of any plugin in it
+        if type(error).__name__ == "AnsibleValueOmittedError":
+            return None
+        # Ansible quotes in the error what the variable holds, with any docker config that is in it.
+        raise VariableError(f"{shown(name)}: {_reason(error, raw, variables)}") from None
+    # What ``omit`` is until ansible-core 2.18; a newer one raises the error above.
+    return None if isinstance(value, str) and value == variables.get("omit") else value
+
+
+def named(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> dict[str, bool]:
+    """The same names, each with true. A list or a mapping says something, and is not evaluated.
+
+    :raises VariableError: a value cannot be evaluated.
+    """
+    names = list(names)
+    large = {name: True for name in names if isinstance(variables.get(name), (list, tuple, dict))}
+    small = given([name for name in names if name not in large], variables, templar)
+    return {name: True for name in names if name in large or name in small}
+
+
+def unusable(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> Iterator[str]:
+    """What is wrong with those of the variables that cannot be evaluated."""
+    for name in names:
+        try:
+            value_of(name, variables, templar)
+        except VariableError as error:
+            yield str(error.message)
+
+
+def _is_literal(raw: Any) -> bool:
+    """Whether nothing in a value is a template; a vault's value is not known to be one or none."""
+    if isinstance(raw, str):
+        return "{" not in raw and not raw.startswith("#jinja2:")
+    if isinstance(raw, dict):
+        return all(map(_is_literal, raw.values()))
+    if isinstance(raw, (list, tuple)):
+        return all(map(_is_literal, raw))
+    return raw is None or isinstance(raw, (bool, int, float))
+
+
+def _reason(error: Exception, raw: Any, variables: Mapping[str, Any]) -> str:
+    said = str(error)
+    for name in _absent(raw, variables, set()):
+        if f"'{name}' is undefined" in said:
+            return f"it refers to the undefined variable '{shown(name)}'; define that, or leave this one out"
+    if "undefined" in type(error).__name__.lower() or "undefined" in said or "has no " in said:
+        return "it refers to an undefined value; define that, or leave this one out"
+    return f"it cannot be evaluated ({type(error).__name__}); correct its template"
+
+
+def _absent(raw: Any, variables: Mapping[str, Any], seen: set[str]) -> Iterator[str]:
+    """Names without a variable that a value's templates use, or those of the variables that they use."""
+    for name in _used(raw):
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in variables:
+            yield from _absent(variables[name], variables, seen)
+        else:
+            yield name
+
+
+def _used(raw: Any) -> Iterator[str]:
+    if isinstance(raw, str):
+        try:
+            names = _PARSER.parse(raw).find_all(nodes.Name) if "{" in raw else ()
+            yield from (node.name for node in names if node.ctx == "load")
+        except (TemplateError, RecursionError):
+            return
+    elif isinstance(raw, dict):
+        for item in raw.values():
+            yield from _used(item)
+    elif isinstance(raw, (list, tuple)):
+        for item in raw:
+            yield from _used(item)

@@ -1,0 +1,131 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Unknown variables and wrong values are refused before anything is read; variables of others are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.exhaustive import some
+from tests.integration.variables import names
+from tests.integration.variables.world import CANARY, World
+
+# What AWX gives a job, what an inventory says of other roles, and a value that one of ours is made of.
+OTHERS: dict[str, Any] = {
+    "awx_job_id": 7,
+    "tower_job_id": 7,
+    "node_exporter_version": "1.8.2",
+    "node_labels": {"a": "b"},
+    "adapter_name": "other",
+    "adapter_image": "other:1",
+    "provision_user": "other",
+    "hosted_cluster_name": "other",
+    "clusters_by_region": [],
+}
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize(
+    ("playbook", "name", "meant"),
+    some(
+        [
+            ("provision", "provison_retry", "provision_retry"),
+            ("provision", "provision_retries", "provision_retry"),
+            ("provision", "provision_retry_tries", "provision_retry"),
+            ("provision", "manegement_context", "management_context"),
+            ("hosted_cluster", "hosted_cluster_api_time_out", "hosted_cluster_api_timeout"),
+            ("hosted_cluster", "managment_kubeconfig", "management_kubeconfig"),
+            ("adapter", "cluster_id", "cluster_ids"),
+            ("adapter", "adapter_overides", "adapter_overrides"),
+            ("reconcile", "adapter_api_timout", "adapter_api_timeout"),
+            ("job", "job_kubernets", "job_kubernetes"),
+            ("node", "node_host", "node_hosts"),
+            ("node", "node_sauce", "node_source"),
+        ],
+        ("provision", "provison_retry", "provision_retry"),
+        ("provision", "provision_retries", "provision_retry"),
+        ("provision", "manegement_context", "management_context"),
+        ("job", "job_kubernets", "job_kubernetes"),
+        ("node", "node_host", "node_hosts"),
+    ),
+)
+def test_an_unknown_extra_variable_is_refused(world: World, playbook: str, name: str, meant: str) -> None:
+    finished = world.run(playbook, {name: CANARY})
+    assert finished.code != 0
+    assert f"{name}: unknown variable; did you mean {meant}?" in str(finished.result["msg"])
+    assert CANARY not in finished.output
+    assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize(
+    ("playbook", "name"), some([("provision", "provision_retries"), ("node", "node_sources")])
+)
+def test_a_misspelt_variable_of_an_inventory_is_refused(world: World, playbook: str, name: str) -> None:
+    finished = world.run(playbook, {}, inventory={name: CANARY})
+    assert finished.code != 0
+    assert f"{name}: unknown variable; did you mean " in str(finished.result["msg"])
+    assert CANARY not in finished.output
+    assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize("form", ["import_role", "include_role", "roles"])
+def test_an_unknown_variable_where_a_role_is_used_is_refused(world: World, form: str) -> None:
+    role = "hyperfleet.pull_secret.provision"
+    given = {"provision_clusters": [], "provision_show": False}
+    task = {f"ansible.builtin.{form}": {"name": role}, "vars": given}
+    body = {"roles": [{"role": role, "vars": given}]} if form == "roles" else {"tasks": [task]}
+    finished = world.ansible.playbook([{"hosts": "localhost", "gather_facts": False, **body}])
+    assert finished.code != 0
+    assert "provision_show: unknown variable; did you mean provision_show_table?" in finished.result["msg"]
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize(
+    ("playbook", "name", "value", "said"),
+    some(
+        [
+            ("provision", "provision_show_table", "maybe", "is not true or false"),
+            ("provision", "provision_concurrency", CANARY, "is not a whole number"),
+            ("provision", "provision_retry", CANARY, "is not a mapping"),
+            ("hosted_cluster", "hosted_cluster_show_table", CANARY, "is not true or false"),
+            ("node", "node_restart", CANARY, "is not one of on_change, never"),
+            ("node", "node_window", CANARY, "is not a number"),
+            ("adapter", "adapter_all", CANARY, "is not true or false"),
+            ("reconcile", "adapter_timeout", [CANARY], "is not a number"),
+        ],
+        ("provision", "provision_show_table", "maybe", "is not true or false"),
+        ("node", "node_window", CANARY, "is not a number"),
+    ),
+)
+def test_a_wrong_value_is_found_before_the_first_write(
+    world: World, playbook: str, name: str, value: Any, said: str
+) -> None:
+    finished = world.run(playbook, {name: value})
+    assert finished.code != 0
+    assert f"{name} {said}" in finished.result["msg"]
+    assert CANARY not in finished.output
+    assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize("playbook", some(names.PLAYBOOKS, "provision", "node"))
+def test_variables_of_others_are_no_reason_to_refuse(world: World, playbook: str) -> None:
+    """Nor is one that another variable reads, whatever it is called."""
+    read = {"provision_timeouts": 20, "node_timeouts": 20, "node_secret_file": "a"}
+    extra = {
+        "awx_job_id": 7,
+        "tower_job_id": 7,
+        **read,
+        "mine": "{{ provision_timeouts }} {{ node_timeouts }} {{ node_secret_file }}",
+    }
+    finished = world.run(playbook, extra, inventory=OTHERS)
+    assert "unknown variable" not in finished.output
+    assert finished.tasks[0].status == "ok"
+    assert finished.tasks[0].action.endswith("check_variables")
+    assert not world.nothing_was_reached()

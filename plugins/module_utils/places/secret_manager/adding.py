@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     Lifetime,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+    access_enabled,
     number,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.desired import (
@@ -36,6 +38,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
+    NotEnabled,
     Unanswered,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
@@ -156,15 +159,16 @@ class Addition:
 
     def _find(self, base: int) -> str | None:
         client, deadline = self._desired.client, self._desired.deadline
-        for version in client.versions(self._name, deadline):
-            found = number(version.name)
-            if int(found) <= base:
-                break
-            # Not only the newest: another run may have added its own after ours.
-            if version.state.name != "ENABLED":
+        # By their numbers, since a list may be old; another run may have added its own after ours.
+        for found in itertools.count(base + 1):
+            version = f"{self._name}/versions/{found}"
+            try:
+                if access_enabled(client, version, deadline) == self._desired.payload:
+                    return str(found)
+            except NotEnabled:
                 continue
-            if client.access(f"{self._name}/versions/{found}", deadline) == self._desired.payload:
-                return found
+            except NotFound:
+                break
         return None
 
     def _disabled(self, version: str) -> VerificationFailed:

@@ -235,7 +235,8 @@ def _observed(
         "duration_seconds": round(spent.seconds, 3),
         **counted(spent.calls),
     }
-    version = str(stored.get("version") or "")
+    # A newer version of another run may have stayed in the management cluster.
+    version = str((placed or {}).get("version") or stored.get("version") or "")
     if version:
         result["version"] = version
     if last.get("failed"):
@@ -252,4 +253,6 @@ def _observed(
     which = f"Version {version}" if version else "A version"
     message = f"{which} of {secret} is stored and placed in namespace {order.namespace}"
     message += other_replication(order, result)
+    if placed is not None and placed.get("warnings"):
+        message = f"{message} ({'; '.join(placed['warnings'])})"
     return Observed(SUCCEEDED, "PullSecretStored", message, actions=actions, result=result)

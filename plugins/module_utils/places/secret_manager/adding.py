@@ -24,13 +24,15 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     VerificationFailed,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
+    access_enabled,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
     ANNOTATION,
     Claim,
     Lifetime,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
-    access_enabled,
     number,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.desired import (

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Callable, TypeVar
 
@@ -39,7 +38,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
-    NotEnabled,
     Unanswered,
     status_code,
     translate,
@@ -47,7 +45,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.waiting import within
 
-__all__ = ["PLAIN", "SecretManagerClient", "SecretManagerClients", "access_enabled", "number"]
+__all__ = ["PLAIN", "SecretManagerClient", "SecretManagerClients", "number"]
 
 # The transport that needs no library; nothing but the job's program asks for it.
 PLAIN = "plain"
@@ -67,8 +65,6 @@ _LIBRARIES = (
 _LIST_PAGE = 1000
 # How gRPC begins what it says of a call for which google-auth could not get a token.
 _PLUGIN_FAILED = "Getting metadata from plugin failed"
-# How the service refuses to give a version's payload.
-_NOT_ENABLED = re.compile(r"is in (DISABLED|DESTROYED) state")
 _STATE_AFTER = {"enable": "ENABLED", "disable": "DISABLED", "destroy": "DESTROYED"}
 # As the library sets it for its own channels.
 _CHANNEL = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
@@ -342,25 +338,6 @@ class SecretManagerClient:
             # An earlier try of ours may have happened, which used the etag up.
             if self.get_version(version_name, deadline).state.name != _STATE_AFTER[verb]:
                 raise
-
-
-def access_enabled(client: SecretManagerClient, version_name: str, deadline: Deadline) -> bytes:
-    """The payload of a version that is named by its number.
-
-    :raises NotFound: there is no such version.
-    :raises NotEnabled: it is disabled or destroyed.
-    :raises FailedPrecondition: it is enabled, and cannot be read, as with a KMS key that is disabled.
-    """
-    try:
-        return client.access(version_name, deadline)
-    except FailedPrecondition as error:
-        # The metadata may be older than what the access itself says.
-        if (
-            _NOT_ENABLED.search(error.message)
-            or client.get_version(version_name, deadline).state.name != "ENABLED"
-        ):
-            raise NotEnabled(error.message, error.hint) from None
-        raise
 
 
 class _Whom:

@@ -13,9 +13,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import Conflict, NotFound
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
+    access_enabled,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     SecretManagerClient,
-    access_enabled,
     number,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (

@@ -25,12 +25,14 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
+    access_enabled,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
     RESTORING,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     SecretManagerClient,
-    access_enabled,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,

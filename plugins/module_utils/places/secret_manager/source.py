@@ -14,9 +14,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     NotFound,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
+    access_enabled,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     SecretManagerClients,
-    access_enabled,
     number,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (

@@ -252,7 +252,8 @@ def _observed(
     # A check mode's version has no number yet.
     which = f"Version {version}" if version else "A version"
     message = f"{which} of {secret} is stored and placed in namespace {order.namespace}"
+    stored_version = str(stored.get("version") or "")
+    if stored_version and stored_version != version:
+        message = f"{message}: version {version} is newer than version {stored_version} and stays"
     message += other_replication(order, result)
-    if placed is not None and placed.get("warnings"):
-        message = f"{message} ({'; '.join(placed['warnings'])})"
     return Observed(SUCCEEDED, "PullSecretStored", message, actions=actions, result=result)

@@ -21,6 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     is_name,
     shown,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.stored_version import StoredVersion
 
 __all__ = [
     "CREATED_AT",
@@ -30,6 +31,7 @@ __all__ = [
     "MANAGED_BY",
     "PROJECT",
     "SECRET_ID",
+    "STORED_VERSION",
     "allows",
     "check_cluster_id",
     "check_labels_not_kept",
@@ -51,8 +53,10 @@ MANAGED_BY = "hyperfleet"
 CREATED_AT = "hyperfleet.io/created-at"
 _CREATED_BY = "hyperfleet.io/created-by"
 _STORED_AT = "hyperfleet.io/gcp-secret-path"
+# The version by its number; seed 003's own annotation always ends in ``latest``.
+STORED_VERSION = "hyperfleet.io/gcp-secret-version"
 # What only this collection writes.
-KUBERNETES_ANNOTATIONS = (CREATED_AT, _CREATED_BY, _STORED_AT)
+KUBERNETES_ANNOTATIONS = (CREATED_AT, _CREATED_BY, _STORED_AT, STORED_VERSION)
 _ADAPTER = "pullsecret"
 _VERSION = "v1"
 # The API server's own rules: what it refuses would be found after other places have been written.
@@ -160,11 +164,18 @@ def kubernetes_labels(cluster_id: str | None, cluster_name: str | None) -> dict[
     return {key: value for key, value in labels.items() if value}
 
 
-def kubernetes_annotations(gcp_secret_path: str | None) -> dict[str, str]:
-    """Annotations that are kept right; ``created-at`` is only set at creation."""
+def kubernetes_annotations(
+    gcp_secret_path: str | None, version: StoredVersion | None = None
+) -> dict[str, str]:
+    """Annotations that are kept right; ``created-at`` is only set at creation.
+
+    :param version: what the secret holds; None where that is no version of Secret Manager.
+    """
     annotations = {_CREATED_BY: "pullsecret-adapter"}
     if gcp_secret_path:
         annotations[_STORED_AT] = gcp_secret_path
+    if version is not None:
+        annotations[STORED_VERSION] = str(version)
     return annotations
 
 

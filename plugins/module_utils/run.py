@@ -43,7 +43,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
     RetryPolicy,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import DocumentReader
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import (
+    Document,
+    DocumentReader,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import whole
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted
 
@@ -133,12 +136,16 @@ class Run:
 
     def read(self, current: Work) -> DockerConfig:
         """The docker config that a target is to hold; what there is to say of it goes into its outcome."""
+        return self.document(current).config
+
+    def document(self, current: Work) -> Document:
+        """As ``read``, with where it came from."""
         document = self.documents.read(current.options, current.deadline, current.seen)
         current.outcome.provenance = document.provenance
         current.outcome.warnings.extend(document.warnings)
         if document.conflicts:
             current.outcome.extra["conflicts"] = list(document.conflicts)
-        return document.config
+        return document
 
     def over(
         self,

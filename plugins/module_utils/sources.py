@@ -49,6 +49,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     is_name,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.stored_version import StoredVersion
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
     NotYAML,
     load_json_or_yaml,
@@ -84,12 +85,14 @@ class Document:
 
     :param provenance: registry -> layer.
     :param conflicts: registries that several layers had: ``{registry, winner, losers}``.
+    :param version: of a secret in Secret Manager that it was made of; None where there is none.
     """
 
     config: DockerConfig
     provenance: Mapping[str, str]
     conflicts: Sequence[Mapping[str, Any]] = ()
     warnings: Sequence[str] = ()
+    version: StoredVersion | None = None
 
 
 @dataclass
@@ -97,6 +100,7 @@ class _Reading:
     config: DockerConfig
     name: str
     warnings: list[str] = field(default_factory=list)
+    version: StoredVersion | None = None
 
 
 class DocumentReader:
@@ -191,14 +195,15 @@ class DocumentReader:
             if not config.registries:
                 raise InvalidDocument("every registry is dropped")
             warnings += _not_met(target["drop"], [reading])
-        return Document(config, dict.fromkeys(config.registries, reading.name), warnings=warnings)
+        provenance = dict.fromkeys(config.registries, reading.name)
+        return Document(config, provenance, warnings=warnings, version=reading.version)
 
     def _read_one(
         self, source: Mapping[str, Any], deadline: Deadline, seen: list[bytes], *, allow_empty: bool = False
     ) -> _Reading:
         name, reference = _checked(source)
         place = self._sources[name]
-        data = place.read(reference, deadline)
+        data, version = place.read_version(reference, deadline)
         where = place.describe(reference)
         if source.get("field"):
             # Only the docker config is secret: the names around it are wanted in messages.
@@ -208,7 +213,7 @@ class DocumentReader:
             config = load(data, allow_empty=allow_empty)
         except DockerConfigError as error:
             raise InvalidDocument(f"{where}: {error}", "whoever owns that document has to mend it") from None
-        return _Reading(config, name, _texts(config.warnings))
+        return _Reading(config, name, _texts(config.warnings), version)
 
 
 def check_references(target: Mapping[str, Any]) -> None:

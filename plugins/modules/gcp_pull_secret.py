@@ -17,6 +17,10 @@ description:
     it back.
   - Refuses a secret that belongs to somebody else, and adds one version even when two runs meet.
 notes:
+  - Secret Manager promises a fresh answer only for a version that is read by its number. The module finds
+    the newest version by its number, so it does not depend on C(latest) or on lists, which may be minutes
+    old. Where metadata are old, a target that has to be changed waits for the current ones, for O(timeout)
+    at most.
   - Before a version is added, the annotation C(hyperfleet-adding) claims the secret for 20 seconds, up to
     twice O(api_timeout) and 10 seconds where the service has shown to be slow. Other runs wait for it, and
     say so in C(operations), until the version is there or the time is over, so that is how long a run that

@@ -16,6 +16,10 @@ description:
     labels and annotations, and
     refuses a Secret that belongs to somebody else.
   - A Secret of another type, or an immutable one that has to change, is replaced.
+  - A Secret that is made of a version of a secret in Secret Manager names that version by its number, in
+    the annotation C(hyperfleet.io/gcp-secret-version). An older version of the same secret does not replace
+    it. It stays, drift in the Secret is repaired with it, and the target's warnings say so. A version that
+    is disabled, destroyed or gone does not stay.
 requirements:
   - kubernetes
 extends_documentation_fragment:
@@ -62,8 +66,8 @@ options:
   annotations: &annotations
     description:
       - Annotations, likewise.
-      - The collection's own, C(hyperfleet.io/created-at), C(hyperfleet.io/created-by) and
-        C(hyperfleet.io/gcp-secret-path), are refused.
+      - The collection's own, C(hyperfleet.io/created-at), C(hyperfleet.io/created-by),
+        C(hyperfleet.io/gcp-secret-path) and C(hyperfleet.io/gcp-secret-version), are refused.
     type: dict
   adopt: &adopt
     description:
@@ -307,6 +311,13 @@ targets:
       type: dict
       returned: always
       sample: {quay.io: hyperfleet}
+    version:
+      description:
+        - Number of the version of O(source.gcp) that the Secret holds. It is newer than the one that was
+          asked for where a newer one stays.
+      type: str
+      returned: when the source is a version of a secret in Secret Manager
+      sample: "4"
     digest:
       description: Keyed digest of the docker config's meaning. See O(digest_key).
       type: str

@@ -55,7 +55,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 version:
-  description: Version in Secret Manager that holds the pull secret.
+  description: Version in Secret Manager that the management cluster holds.
   returned: success
   type: str
   sample: "1"

@@ -79,7 +79,7 @@ clusters:
       type: str
       returned: always
     version:
-      description: Version in Secret Manager.
+      description: Version in Secret Manager that the management cluster holds, or that was stored for it.
       type: str
       returned: always
     secret_manager:

@@ -100,7 +100,8 @@ def summary_rows(clusters: Any, stored: Mapping[str, Any], placed: Mapping[str, 
                 "cluster": name,
                 "changed": bool(one.get("changed") or two.get("changed")),
                 "failed": failed is not None,
-                "version": one.get("version"),
+                # A newer version of another run may have stayed in the management cluster.
+                "version": two.get("version") or one.get("version"),
                 "secret_manager": _state(one),
                 "management_secret": _state(two),
                 "actions": [

@@ -90,3 +90,20 @@ def test_a_claim_that_took_half_of_its_time_to_write_does_not_suffice(clock: Sim
     assert not lifetime.suffices(held)
     lifetime.lengthen()
     assert lifetime.suffices(Claim.new(3, "us", lifetime.seconds))
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("0.a.5", 1),
+        ("6.a.5", 7),
+        (None, 0),
+        ("", 0),
+        ("never", 0),
+        ("-1.a.5", 0),
+        ("-7.a.5", 0),
+        (f"{10**9}.a.5", 0),
+    ],
+)
+def test_the_version_of_a_claim(text: str | None, version: int) -> None:
+    assert Claim.version_of(text) == version

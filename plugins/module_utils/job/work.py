@@ -107,7 +107,9 @@ class Job:
             kubernetes_arguments(settings, options, None if unread else version),
             settings.k8s_secret_name,
         )
-        return self._ended(placed, stored, started, version)
+        # A newer version of another run may have stayed.
+        holds = [str(target["version"]) for target in placed.get("targets") or () if target.get("version")]
+        return self._ended(placed, stored, started, holds[0] if holds else version)
 
     def log(self, operation: str, message: Any, **fields: Any) -> None:
         """Print an entry, if it is of a level that is wanted."""

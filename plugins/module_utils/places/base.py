@@ -22,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry impor
     Retrier,
     RetryObserver,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.stored_version import StoredVersion
 
 __all__ = ["Settings", "Source"]
 
@@ -78,6 +79,10 @@ class Source:
         :raises PullSecretError: one of the family, naming the place.
         """
         raise NotImplementedError
+
+    def read_version(self, reference: Any, deadline: Deadline) -> tuple[bytes, StoredVersion | None]:
+        """As ``read``, and which version of a secret in Secret Manager that is; None where it is none."""
+        return self.read(reference, deadline), None
 
     def describe(self, reference: Any) -> str:
         """The reference in a form that is safe to print, such as ``file:/etc/pull-secret.json``."""

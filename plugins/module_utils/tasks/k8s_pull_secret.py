@@ -11,7 +11,10 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+    ConfigurationError,
+    NotFound,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_ANNOTATIONS,
     KUBERNETES_NAME,
@@ -27,21 +30,34 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming impo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
     document_options,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.content import (
+    Choice,
+    Content,
+    Missing,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.target import (
     KubernetesTarget,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.writer import (
     KubernetesWriter,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
+    NotEnabled,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Places, Run, Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import check_references
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import (
+    Document,
+    check_references,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.stored_version import StoredVersion
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
 __all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
 
 # The API server's own rules, as those of names are.
 _MAX_ANNOTATIONS = 256 * 1024
+_LARGEST_NUMBER = 10**18 - 1
 _STORED_AT = re.compile(
     r"projects/[a-z0-9.:-]{1,255}/secrets/[A-Za-z0-9_-]{1,255}(/versions/[a-z0-9-]{1,63})?\Z"
 )
@@ -98,10 +114,46 @@ def run(
         if current.options["state"] == "absent":
             writer.remove(target, current.outcome, current.deadline)
         else:
-            writer.ensure(target, shared.read(current), current.outcome, current.deadline)
+            _ensure(shared, writer, target, current)
 
     writer.prepare(shared.prepare(targets))
     return shared.over(targets, _place, work)
+
+
+def _ensure(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, current: Work) -> None:
+    """Give the Secret its docker config, unless it holds a newer version of the same secret."""
+    source, outcome = current.options.get("source"), current.outcome
+    read: dict[StoredVersion | None, Document] = {}
+
+    def content(document: Document) -> Content:
+        read[document.version] = document
+        return Content(document.config, document.version)
+
+    def newer(version: StoredVersion) -> Content | None:
+        options = {**current.options, "source": _pinned(source or {}, version)}
+        try:
+            return content(shared.documents.read(options, current.deadline, current.seen))
+        except (NotFound, NotEnabled):
+            return None
+
+    try:
+        choice = Choice(content(shared.document(current)), newer)
+    except (NotFound, NotEnabled) as error:
+        # The run that added a newer version may have disabled this one.
+        version = _version_of(source)
+        if version is None:
+            raise
+        choice = Choice(Missing(version, error), newer)
+    chosen = writer.ensure(target, choice, outcome, current.deadline)
+    outcome.provenance = read[chosen.version].provenance
+    warning = choice.warning(chosen)
+    if warning is not None:
+        outcome.warnings.append(warning)
+
+
+def _pinned(source: Mapping[str, Any], version: StoredVersion) -> dict[str, Any]:
+    """The source with another version of its secret."""
+    return {**source, "gcp": {**source["gcp"], "version": str(version.number)}}
 
 
 def _full_place(target: KubernetesTarget) -> str:
@@ -180,7 +232,8 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
         context=wanted.get("context"),
         kubeconfig=wanted.get("kubeconfig"),
     )
-    size = sum(len(key.encode()) + len(value.encode()) for key, value in target.new_annotations().items())
+    annotated = target.new_annotations(_longest_version(wanted.get("source")))
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotated.items())
     if annotations and size > _MAX_ANNOTATIONS:
         raise ConfigurationError(
             f"annotations have {_MAX_ANNOTATIONS} bytes at most, keys and values together, "
@@ -196,5 +249,22 @@ def _is_key(key: str) -> bool:
 
 def _path_of(source: Mapping[str, Any] | None) -> str | None:
     """The seed's annotation names ``latest``, whichever version was read: it says where to look again."""
+    secret = _stored_in(source)
+    return f"{secret}/versions/latest" if secret else None
+
+
+def _version_of(source: Mapping[str, Any] | None) -> StoredVersion | None:
+    """The version that the source names by its number."""
+    secret = _stored_in(source)
+    return StoredVersion.parse(f"{secret}/versions/{(source or {})['gcp']['version']}") if secret else None
+
+
+def _longest_version(source: Mapping[str, Any] | None) -> StoredVersion | None:
+    """The version with the longest name that the source can be read from."""
+    secret = _stored_in(source)
+    return StoredVersion(secret, _LARGEST_NUMBER) if secret else None
+
+
+def _stored_in(source: Mapping[str, Any] | None) -> str | None:
     gcp = (source or {}).get("gcp")
-    return f"projects/{gcp['project']}/secrets/{gcp['secret']}/versions/latest" if gcp else None
+    return f"projects/{gcp['project']}/secrets/{gcp['secret']}" if gcp else None

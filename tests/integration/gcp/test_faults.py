@@ -20,6 +20,7 @@ from .support import PROJECT, Module, document, owned, secret_id
 
 _WRONG_LABELS = {"managed-by": "hyperfleet", "cluster-id": "cls-1"}
 _DISABLED = [{"data": document("one"), "state": "DISABLED"}, {"data": document("two")}]
+_NEWEST_DISABLED = [{"data": document("one")}, {"data": document("three"), "state": "DISABLED"}]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,9 @@ _OLD = {"versions": [{"data": document("one")}]}
 _CALLS = {
     "get secret": Call("GetSecret", _PUT, _OLD, permission="secrets.get"),
     "create": Call("CreateSecret", _PUT, permission="secrets.create"),
-    "list versions": Call("ListSecretVersions", _PUT, _OLD, permission="versions.list"),
+    "list versions": Call(
+        "ListSecretVersions", _PUT, {"versions": _NEWEST_DISABLED}, permission="versions.list"
+    ),
     "access to compare": Call("AccessSecretVersion", _PUT, _OLD, permission="versions.access"),
     "claim": Call("UpdateSecret", _PUT, _OLD, permission="secrets.update"),
     "labels": Call(
@@ -54,9 +57,9 @@ _CALLS = {
     "add to a new secret": Call("AddSecretVersion", _PUT, permission="versions.add"),
     "add": Call("AddSecretVersion", _PUT, _OLD, permission="versions.add"),
     "verify of a new secret": Call("AccessSecretVersion", _PUT, permission="versions.access"),
-    "verify": Call("AccessSecretVersion", _PUT, _OLD, skip=1, permission="versions.access"),
+    "verify": Call("AccessSecretVersion", _PUT, _OLD, skip=2, permission="versions.access"),
     "delete": Call("DeleteSecret", {"state": "absent"}, _OLD, permission="secrets.delete"),
-    "list for retention": Call("ListSecretVersions", _KEEP_ONE, _OLD, skip=1, permission="versions.list"),
+    "list for retention": Call("ListSecretVersions", _KEEP_ONE, _OLD, permission="versions.list"),
     "disable": Call("DisableSecretVersion", _KEEP_ONE, _OLD, permission="versions.disable"),
     "destroy": Call(
         "DestroySecretVersion", _KEEP_ONE, {"versions": _DISABLED}, permission="versions.destroy"
@@ -290,7 +293,8 @@ def test_the_claim_stays_while_an_add_may_still_happen(module: Module, there: bo
         module.lab.seed([owned("cls-1", document("one"))])
     if unseen:
         module.lab.faults.add("AddSecretVersion", code="UNAVAILABLE")
-        module.lab.faults.add("ListSecretVersions", skip=int(there), code="PERMISSION_DENIED")
+        # Two are made before the add, to compare.
+        module.lab.faults.add("AccessSecretVersion", skip=2 * there, code="PERMISSION_DENIED")
     else:
         module.lab.faults.add("AddSecretVersion", code="DEADLINE_EXCEEDED")
     assert module.put("two")["kind"] == ("permission_denied" if unseen else "unavailable")

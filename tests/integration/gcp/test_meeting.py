@@ -140,7 +140,7 @@ def test_a_claim_is_spent_once_its_version_is_there(module: Module) -> None:
     assert module.put("new", timeout=5)["actions"] == ["version added"]
 
 
-@pytest.mark.parametrize("text", ["", "x", "1.2", "1.a.b.c", "one.a.5"])
+@pytest.mark.parametrize("text", ["", "x", "1.2", "1.a.b.c", "one.a.5", "-2.a.5", f"{10**30}.a.5"])
 def test_what_is_not_a_claim_is_none(module: Module, text: str) -> None:
     module.lab.seed([owned("cls-1", document("old"), annotations={ANNOTATION: text})])
     assert module.put("new", timeout=5)["actions"] == ["version added"]

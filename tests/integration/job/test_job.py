@@ -125,6 +125,7 @@ def test_the_secret_is_as_the_seed_specifies(world: World) -> None:
     assert annotations.pop("hyperfleet.io/created-at").endswith("Z")
     assert annotations == {
         "hyperfleet.io/gcp-secret-path": f"{SECRET}/versions/latest",
+        "hyperfleet.io/gcp-secret-version": f"{SECRET}/versions/1",
         "hyperfleet.io/created-by": "pullsecret-adapter",
     }
 

@@ -100,7 +100,7 @@ def test_absent_leaves_what_is_not_ours(
     assert run(**absent)["targets"][0]["actions"] == ["deleted"]
 
 
-@pytest.mark.parametrize("name", ["created-at", "created-by", "gcp-secret-path"])
+@pytest.mark.parametrize("name", ["created-at", "created-by", "gcp-secret-path", "gcp-secret-version"])
 def test_our_own_annotations_are_no_users(api: Api, namespace: str, run: Run, name: str) -> None:
     for check_mode in (True, False):
         result = run(

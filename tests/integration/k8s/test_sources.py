@@ -79,7 +79,7 @@ def test_a_version_that_cannot_be_read(
     (failure,) = result["failed_targets"]
     assert kind in (None, failure["kind"])
     assert word.lower() in failure["msg"].lower()
-    assert len(api.calls) == 0
+    assert api.writes() == []
 
 
 def test_another_secret(api: Api, namespace: str, run: Run) -> None:

@@ -15,12 +15,16 @@ message   replaces the text
 corrupt   AccessSecretVersion: `payload` changes a byte of the answer's data, `crc` its checksum;
           AddSecretVersion: `payload` stores a changed byte (with a fitting checksum),
           `crc` answers client_specified_payload_checksum = false
+late      seconds by which answers are old, beside the other rules and without their keys: the alias `latest`,
+          lists and metadata answer what was there so long ago, and at the earliest when the rule was added.
+          A version that is accessed by its number is fresh, and so is what a write checks: ids and etags.
+          Source: Google's page "Resource consistency".
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
 from typing import Any
@@ -45,6 +49,7 @@ class Fault:
     phase: str = "before"
     message: str | None = None
     corrupt: str | None = None
+    late: float = 0.0
     hits: int = 0
 
     def __post_init__(self) -> None:
@@ -58,22 +63,33 @@ class Fault:
             raise ValueError("fault: corrupt is 'payload' or 'crc'")
         if self.corrupt and self.method not in ("AccessSecretVersion", "AddSecretVersion"):
             raise ValueError("fault: only AccessSecretVersion and AddSecretVersion can be corrupted")
-        if self.code is None and not self.delay and not self.corrupt:
-            raise ValueError("fault: needs a code, a delay or a corruption")
-        if self.skip < 0 or self.delay < 0 or (self.times is not None and self.times < 1):
-            raise ValueError("fault: skip and delay are at least 0, times at least 1")
+        if self.code is None and not self.delay and not self.corrupt and not self.late:
+            raise ValueError("fault: needs a code, a delay, a corruption or late")
+        if self.skip < 0 or self.delay < 0 or self.late < 0 or (self.times is not None and self.times < 1):
+            raise ValueError("fault: skip, delay and late are at least 0, times at least 1")
+        others = (self.code, self.delay, self.corrupt, self.times, self.skip, self.phase != "before")
+        if self.late and any(others):
+            raise ValueError("fault: late goes with method and resource only")
 
     @property
     def status(self) -> StatusCode | None:
         return None if self.code is None else StatusCode[self.code]
 
+    def fits(self, method: str, names: Sequence[str]) -> bool:
+        """Whether the rule is for a call of this method, on a resource of these names."""
+        return self.method in ("*", method) and any(fnmatchcase(name, self.resource) for name in names)
+
 
 class FaultTable:
-    """The rules in force, tried in the order in which they were added."""
+    """The rules in force, tried in the order in which they were added.
 
-    def __init__(self) -> None:
+    :param remember: called before the first rule with `late`: from then on the past has to be known.
+    """
+
+    def __init__(self, remember: Callable[[], None] = lambda: None) -> None:
         self._lock = threading.Lock()
         self._rules: list[Fault] = []
+        self._remember = remember
 
     @property
     def active(self) -> bool:
@@ -82,6 +98,8 @@ class FaultTable:
     def add(self, method: str = "*", resource: str = "*", **options: Any) -> Fault:
         """Add a rule and return it; its `hits` tells how often it was used."""
         fault = Fault(method=method, resource=resource, **options)
+        if fault.late:
+            self._remember()
         with self._lock:
             self._rules = [*self._rules, fault]
         return fault
@@ -105,9 +123,7 @@ class FaultTable:
         """The rule for this call, counted as used."""
         with self._lock:
             for fault in self._rules:
-                if fault.method not in ("*", method):
-                    continue
-                if not any(fnmatchcase(name, fault.resource) for name in names):
+                if fault.late or not fault.fits(method, names):
                     continue
                 if fault.skip:
                     fault.skip -= 1
@@ -117,3 +133,12 @@ class FaultTable:
                 fault.hits += 1
                 return fault
         return None
+
+    def lateness(self, method: str, *names: str) -> float:
+        """By how many seconds the answer to this call is old."""
+        with self._lock:
+            for fault in self._rules:
+                if fault.late and fault.fits(method, names):
+                    fault.hits += 1
+                    return fault.late
+        return 0.0

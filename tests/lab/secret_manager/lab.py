@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .admin import Admin
@@ -26,6 +27,8 @@ class SecretManagerLab:
     `rest_address` is another address of this machine for `rest`: one that the lab's pods reach.
 
     `project_numbers` fixes the numbers of project ids; others get one made from the id.
+
+    `clock` gives nanoseconds since the epoch: by it a fault with `late` is old.
     """
 
     def __init__(
@@ -37,9 +40,10 @@ class SecretManagerLab:
         threads: int = 16,
         per_resource: bool = False,
         project_numbers: Mapping[str, str] | None = None,
+        clock: Callable[[], int] = time.time_ns,
     ) -> None:
-        self.store = Store(project_numbers=project_numbers)
-        self.faults = FaultTable()
+        self.store = Store(project_numbers=project_numbers, clock=clock)
+        self.faults = FaultTable(self.store.remember)
         self.calls = Calls(per_resource=per_resource)
         self._service = SecretManagerService(self.store, self.faults, self.calls)
         self._ports = (grpc_port, rest_port)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from copy import copy
 
 from .protos import DESTROYED, DISABLED, ENABLED, Message, SecretVersion
 
@@ -61,6 +62,14 @@ class Record:
 
     def __repr__(self) -> str:
         return f"<Record {self.message.name}>"
+
+    def copy(self) -> Record:
+        """As it is now, whatever becomes of this one."""
+        same = Record(self.sequence, self.message, self.status)
+        same.versions = [copy(version) for version in self.versions]
+        same.enabled = list(self.enabled)
+        same.due = self.due
+        return same
 
     def append(self, version: Version) -> None:
         self.versions.append(version)

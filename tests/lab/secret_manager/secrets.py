@@ -87,6 +87,7 @@ def update(store: Store, request: Message) -> Message:
         record.message = message
         if "replication" in paths:
             record.status = replication_status(message.replication)
+        store.changed(record)
         return message
 
 

@@ -65,15 +65,19 @@ class SecretManagerService:
             self.calls.record(method, code, by_id)
 
     def _call_with_faults(self, method: str, request: Message, resource: str) -> Message:
-        fault = self.faults.take(method, resource, self.store.projects.by_id(resource))
+        names = resource, self.store.projects.by_id(resource)
+        fault = self.faults.take(method, *names)
+        store = self.store
+        if _may_be_old(method, resource):
+            store = store.ago(self.faults.lateness(method, *names))
         if fault is None:
-            return _HANDLERS[method](self.store, request)
+            return _HANDLERS[method](store, request)
         if fault.phase == "before":
             self._fail(fault, method, resource)
         if fault.corrupt == "payload" and method == "AddSecretVersion":
-            response = versions.add(self.store, request, damage=_flip)
+            response = versions.add(store, request, damage=_flip)
         else:
-            response = _corrupted(fault, method, _HANDLERS[method](self.store, request))
+            response = _corrupted(fault, method, _HANDLERS[method](store, request))
         if fault.phase == "after":
             self._fail(fault, method, resource)
         return response
@@ -83,6 +87,12 @@ class SecretManagerService:
             self.stopping.wait(fault.delay)
         if fault.status is not None:
             raise ApiError(fault.status, fault.message or default_message(fault.status, method, resource))
+
+
+def _may_be_old(method: str, resource: str) -> bool:
+    if method == "AccessSecretVersion":
+        return not resource.rpartition("/")[2].isdigit()
+    return method.startswith(("Get", "List"))
 
 
 def _flip(data: bytes) -> bytes:

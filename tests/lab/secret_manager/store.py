@@ -18,7 +18,8 @@ from grpc import StatusCode
 
 from .crc32c import crc32c
 from .errors import ApiError, failed_precondition, not_found
-from .names import Projects, parse_version
+from .names import Projects, parse_secret, parse_version
+from .past import Past
 from .protos import DESTROYED, DISABLED, STATE_NAME, Message, ReplicationStatus, Secret
 from .records import NANO, Record, Version, stamp
 
@@ -49,11 +50,13 @@ class Store:
         self._projects: dict[str, _Project] = {}
         self._sequence = 0
         self._last = 0
+        self._past = Past()
 
     def reset(self) -> None:
         """Forget every secret. Etags and times go on rising."""
         with self.lock:
             self._projects.clear()
+            self._past = Past()
 
     def __len__(self) -> int:
         with self.lock:
@@ -104,7 +107,41 @@ class Store:
             record = Record(self._sequence, message, replication_status(message.replication))
             home.by_id[secret_id] = record
             home.order.append(record)
+            self.changed(record)
             return record
+
+    def changed(self, record: Record, *, gone: bool = False) -> None:
+        """Keep what a secret is now, where the past has to be known."""
+        if self._past:
+            project, secret_id = parse_secret(record.message.name)
+            self._past.keep(self._clock(), (project, secret_id), None if gone else record)
+
+    def remember(self) -> None:
+        """From now on `ago` knows the past; what is there now has always been there."""
+        with self.lock:
+            if not self._past:
+                self._past = Past.beginning(
+                    {
+                        (number, secret_id): record
+                        for number, home in self._projects.items()
+                        for secret_id, record in home.by_id.items()
+                    }
+                )
+
+    def ago(self, seconds: float) -> Store:
+        """The store as it was so long ago, to be read only."""
+        if not seconds:
+            return self
+        with self.lock:
+            then = Store(clock=self._clock)
+            then.projects = self.projects
+            for (number, secret_id), record in self._past.at(self._clock() - int(seconds * NANO)).items():
+                home = then._projects.setdefault(number, _Project())
+                home.by_id[secret_id] = record
+                home.order.append(record)
+            for home in then._projects.values():
+                home.order.sort(key=lambda record: record.sequence)
+            return then
 
     def delete(self, project: str, secret_id: str) -> None:
         with self.lock:
@@ -112,6 +149,7 @@ class Store:
             home = self._projects[self.projects.number(project)]
             del home.by_id[secret_id]
             del home.order[home.position(record.sequence)]
+            self.changed(record, gone=True)
 
     def newest_first(self, project: str, before: int | None = None) -> Iterator[Record]:
         """Secrets of a project from the newest, or from the newest made before sequence `before`."""
@@ -141,6 +179,7 @@ class Store:
                 status=record.status,
             )
             record.append(version)
+            self.changed(record)
             return version
 
     def get_version(self, name: str, *, aliases: bool) -> tuple[Record, Version]:
@@ -178,6 +217,7 @@ class Store:
                 record.set_state(version, state)
                 version.due = 0  # enabling or disabling takes a planned destruction back
             version.etag = self.etag(now)
+            self.changed(record)
 
 
 def wrong_state(record: Record, version: Version) -> ApiError:

@@ -235,7 +235,8 @@ def _observed(
         "duration_seconds": round(spent.seconds, 3),
         **counted(spent.calls),
     }
-    version = str(stored.get("version") or "")
+    # A newer version of another run may have stayed in the management cluster.
+    version = str((placed or {}).get("version") or stored.get("version") or "")
     if version:
         result["version"] = version
     if last.get("failed"):
@@ -251,5 +252,8 @@ def _observed(
     # A check mode's version has no number yet.
     which = f"Version {version}" if version else "A version"
     message = f"{which} of {secret} is stored and placed in namespace {order.namespace}"
+    stored_version = str(stored.get("version") or "")
+    if stored_version and stored_version != version:
+        message = f"{message}: version {version} is newer than version {stored_version} and stays"
     message += other_replication(order, result)
     return Observed(SUCCEEDED, "PullSecretStored", message, actions=actions, result=result)

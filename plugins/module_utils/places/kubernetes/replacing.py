@@ -14,12 +14,12 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
     KubernetesClient,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.content import Content
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.errors import (
     Overtaken,
 )
@@ -41,21 +41,21 @@ class Replacing:
         self,
         client: KubernetesClient,
         target: KubernetesTarget,
-        config: DockerConfig,
         outcome: Outcome,
         deadline: Deadline,
     ) -> None:
         self._client = client
         self._target = target
-        self._config = config
         self._outcome = outcome
         self._deadline = deadline
         self._new: Mapping[str, Any] | None = None
+        self._content: Content | None = None
         self._actions: Sequence[str] = ()
 
-    def replace(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    def replace(self, old: Mapping[str, Any], new: Mapping[str, Any], content: Content) -> None:
         """Delete ``old`` and create ``new``.
 
+        :param content: of the new one.
         :raises Overtaken: the name is taken, perhaps still by ``old``: once it is free, ``finish``.
         """
         namespace, name = self._target.namespace, self._target.name
@@ -64,6 +64,7 @@ class Replacing:
         trial = {**new, "metadata": {**new["metadata"], "name": f"pull-secret-check-{secrets.token_hex(16)}"}}
         self._client.create(namespace, "secrets", trial, self._deadline, dry_run=True)
         self._actions = list(self._outcome.actions)
+        self._content = content
         try:
             self._client.delete(namespace, "secrets", name, identity(old), self._deadline)
         except Overtaken as error:
@@ -74,10 +75,10 @@ class Replacing:
         self._new = new
         self.finish()
 
-    def finish(self) -> bool:
-        """Create the replacement of a Secret that is gone; False where none was begun."""
-        if self._new is None:
-            return False
+    def finish(self) -> Content | None:
+        """Create the replacement of a Secret that is gone; its content, None where none was begun."""
+        if self._new is None or self._content is None:
+            return None
         outcome = self._outcome
         outcome.restart()
         outcome.did("deleted")
@@ -85,7 +86,7 @@ class Replacing:
         outcome.did("created")
         try:
             answer = self._client.create(self._target.namespace, "secrets", self._new, self._deadline)
-            verify(answer, self._config, outcome.place)
+            verify(answer, self._content.config, outcome.place)
         except Overtaken:
             raise
         except PullSecretError as error:
@@ -96,7 +97,7 @@ class Replacing:
         outcome.settle()
         where = {"namespace": self._target.namespace, "secret_name": self._target.name}
         note(outcome, "replace-secret", "Replaced Kubernetes secret", **where)
-        return True
+        return self._content
 
     def forget(self) -> None:
         """There is a Secret again: whoever made it, the replacement of the old one is not for it."""

@@ -22,10 +22,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     CREATED_AT,
+    STORED_VERSION,
     kubernetes_annotations,
     kubernetes_labels,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.content import Content
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.stored_version import StoredVersion
 
 __all__ = [
     "KEY",
@@ -34,6 +37,7 @@ __all__ = [
     "encode",
     "ending",
     "identity",
+    "is_version_only",
     "metadata_patch",
     "new_secret",
     "replacement",
@@ -74,14 +78,14 @@ class KubernetesTarget:
         """The seed's labels, the user's beside them; the owner's cannot be overridden."""
         return {**self.labels, **kubernetes_labels(self.cluster_id, self.cluster_name)}
 
-    def wanted_annotations(self) -> dict[str, str]:
-        """Likewise."""
-        return {**self.annotations, **kubernetes_annotations(self.gcp_secret_path)}
+    def wanted_annotations(self, version: StoredVersion | None) -> dict[str, str]:
+        """The seed's annotations and the version that the Secret holds, the user's beside them."""
+        return {**self.annotations, **kubernetes_annotations(self.gcp_secret_path, version)}
 
-    def new_annotations(self) -> dict[str, str]:
+    def new_annotations(self, version: StoredVersion | None) -> dict[str, str]:
         """Those of a Secret that is created now."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        return {**self.wanted_annotations(), CREATED_AT: now}
+        return {**self.wanted_annotations(version), CREATED_AT: now}
 
 
 def ending(secret: Mapping[str, Any]) -> bool:
@@ -118,7 +122,7 @@ def encode(config: DockerConfig) -> str:
     return base64.b64encode(config.canonical()).decode("ascii")
 
 
-def new_secret(target: KubernetesTarget, config: DockerConfig) -> dict[str, Any]:
+def new_secret(target: KubernetesTarget, content: Content) -> dict[str, Any]:
     body: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -126,10 +130,10 @@ def new_secret(target: KubernetesTarget, config: DockerConfig) -> dict[str, Any]
             "name": target.name,
             "namespace": target.namespace,
             "labels": target.wanted_labels(),
-            "annotations": target.new_annotations(),
+            "annotations": target.new_annotations(content.version),
         },
         "type": TYPE,
-        "data": {KEY: encode(config)},
+        "data": {KEY: encode(content.config)},
     }
     if target.immutable:
         body["immutable"] = True
@@ -137,14 +141,17 @@ def new_secret(target: KubernetesTarget, config: DockerConfig) -> dict[str, Any]
 
 
 def replacement(
-    target: KubernetesTarget, old: Mapping[str, Any], config: DockerConfig, immutable: bool
+    target: KubernetesTarget, old: Mapping[str, Any], content: Content, immutable: bool
 ) -> dict[str, Any]:
     """The new secret with everything of the old one's metadata and data that others may rely on."""
-    body = new_secret(target, config)
+    body = new_secret(target, content)
     kept = old["metadata"]
     metadata = body["metadata"]
     metadata["labels"] = {**(kept.get("labels") or {}), **metadata["labels"]}
-    metadata["annotations"] = {**(kept.get("annotations") or {}), **metadata["annotations"]}
+    annotations = {**(kept.get("annotations") or {}), **metadata["annotations"]}
+    if content.version is None:
+        annotations.pop(STORED_VERSION, None)
+    metadata["annotations"] = annotations
     others = {key: value for key, value in (old.get("data") or {}).items() if key not in _PULL_SECRET_KEYS}
     body["data"] = {**others, **body["data"]}
     for field_name in ("ownerReferences", "finalizers"):
@@ -157,10 +164,25 @@ def replacement(
     return body
 
 
-def metadata_patch(target: KubernetesTarget, secret: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
-    """The labels and annotations that differ; others' are not mentioned, so a merge patch keeps them."""
+def metadata_patch(
+    target: KubernetesTarget,
+    secret: Mapping[str, Any],
+    version: StoredVersion | None,
+    outcome: Outcome,
+    *,
+    forget: bool,
+) -> dict[str, Any]:
+    """The labels and annotations that differ; others' are not mentioned, so a merge patch keeps them.
+
+    :param version: what the Secret is to hold; None where that has no number.
+    :param forget: whether the annotation that names a version is removed then.  In check mode it is not: the
+        version that a real run would place may not be there yet.
+    """
     patch: dict[str, Any] = {}
-    for kind, wanted in (("labels", target.wanted_labels()), ("annotations", target.wanted_annotations())):
+    annotations: dict[str, str | None] = {**target.wanted_annotations(version)}
+    if version is None and forget:
+        annotations[STORED_VERSION] = None
+    for kind, wanted in (("labels", target.wanted_labels()), ("annotations", annotations)):
         there = secret["metadata"].get(kind) or {}
         different = {key: value for key, value in wanted.items() if there.get(key) != value}
         if different:
@@ -168,6 +190,11 @@ def metadata_patch(target: KubernetesTarget, secret: Mapping[str, Any], outcome:
             for key, value in different.items():
                 outcome.differs(f"{kind[:-1]} {key}", there.get(key), value)
     return patch
+
+
+def is_version_only(patch: Mapping[str, Any]) -> bool:
+    """Whether the metadata differ in the number of the version only, which follows from the data."""
+    return list(patch) == ["annotations"] and list(patch["annotations"]) == [STORED_VERSION]
 
 
 def identity(secret: Mapping[str, Any]) -> dict[str, str]:

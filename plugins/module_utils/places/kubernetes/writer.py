@@ -13,9 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
-    DockerConfig,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     DependencyMissing,
 )
@@ -27,6 +24,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
     KubernetesClient,
     KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.content import (
+    Choice,
+    Content,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.converge import (
     converge,
@@ -47,6 +48,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     encode,
     ending,
     identity,
+    is_version_only,
     metadata_patch,
     new_secret,
     replacement,
@@ -81,21 +83,24 @@ class KubernetesWriter:
         self._listing.prepare(targets)
 
     def ensure(
-        self, target: KubernetesTarget, config: DockerConfig, outcome: Outcome, deadline: Deadline
-    ) -> None:
-        """Make the Secret hold ``config``; what was done is written to ``outcome``."""
-        outcome.after = config
+        self, target: KubernetesTarget, choice: Choice, outcome: Outcome, deadline: Deadline
+    ) -> Content:
+        """Make the Secret hold what is chosen, which is returned; what was done is written to ``outcome``."""
         client = self._clients.get(deadline, target.context, target.kubeconfig)
-        replacing = Replacing(client, target, config, outcome, deadline)
+        replacing = Replacing(client, target, outcome, deadline)
+        chosen: list[Content] = []
         converge(
             self._settings,
             outcome,
             deadline,
-            lambda fresh: self._ensure_once(client, target, config, outcome, deadline, fresh, replacing),
+            lambda fresh: chosen.append(
+                self._ensure_once(client, target, choice, outcome, deadline, fresh, replacing)
+            ),
         )
         outcome.settle()
         for account in target.service_accounts:
             self._link(client, target, account, outcome, deadline, present=True)
+        return chosen[-1]
 
     def remove(self, target: KubernetesTarget, outcome: Outcome, deadline: Deadline) -> None:
         """Delete the Secret and its mentions in the service accounts; one that is not ours is refused."""
@@ -185,29 +190,35 @@ class KubernetesWriter:
         self,
         client: KubernetesClient,
         target: KubernetesTarget,
-        config: DockerConfig,
+        choice: Choice,
         outcome: Outcome,
         deadline: Deadline,
         fresh: bool,
         replacing: Replacing,
-    ) -> None:
+    ) -> Content:
         outcome.restart()
         secret = self._lasting(client, target, deadline, fresh)
         if secret is None:
-            if replacing.finish():
-                return
+            finished = replacing.finish()
+            if finished is not None:
+                return finished
+            content = choice.content(None)
+            self._tell(outcome, content)
             outcome.did("created")
             if not self._dry_run:
-                answer = client.create(target.namespace, "secrets", new_secret(target, config), deadline)
-                verify(answer, config, outcome.place)
+                answer = client.create(target.namespace, "secrets", new_secret(target, content), deadline)
+                verify(answer, content.config, outcome.place)
                 self._note(outcome, target, "create-secret", "Created Kubernetes secret")
-            return
+            return content
 
         replacing.forget()
         adopted = self._guard(target, secret, outcome)
+        content = choice.content(secret)
+        config = content.config
+        self._tell(outcome, content)
         outcome.before = parse_held(value_of(secret), config)
         same = same_meaning(outcome.before, config)
-        metadata = metadata_patch(target, secret, outcome)
+        metadata = metadata_patch(target, secret, content.version, outcome, forget=not self._dry_run)
         right_type = secret.get("type") == TYPE
         immutable = bool(secret.get("immutable"))
         wanted_immutable = immutable if target.immutable is None else target.immutable
@@ -217,8 +228,8 @@ class KubernetesWriter:
                 outcome.did("adopted")
             outcome.did("replaced")
             if not self._dry_run:
-                replacing.replace(secret, replacement(target, secret, config, wanted_immutable))
-            return
+                replacing.replace(secret, replacement(target, secret, content, wanted_immutable), content)
+            return content
 
         patch: dict[str, Any] = {}
         if not same:
@@ -226,19 +237,25 @@ class KubernetesWriter:
             outcome.did("updated")
         if metadata and adopted:
             outcome.did("adopted")
-        elif metadata:
+        elif metadata and (same or not is_version_only(metadata)):
             outcome.did("labels updated" if "labels" in metadata else "annotations updated")
         if wanted_immutable and not immutable:
             patch["immutable"] = True
             outcome.did("made immutable")
         if not patch and not metadata:
-            return
+            return content
         if not self._dry_run:
             patch["metadata"] = {**metadata, "resourceVersion": secret["metadata"]["resourceVersion"]}
             answer = client.patch(target.namespace, "secrets", target.name, patch, deadline)
             if not same:
                 verify(answer, config, outcome.place)
             self._note(outcome, target, "update-secret", "Updated Kubernetes secret")
+        return content
+
+    @staticmethod
+    def _tell(outcome: Outcome, content: Content) -> None:
+        outcome.after = content.config
+        outcome.version = str(content.version.number) if content.version is not None else None
 
     @staticmethod
     def _note(outcome: Outcome, target: KubernetesTarget, operation: str, message: str) -> None:

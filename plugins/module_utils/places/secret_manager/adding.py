@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     VerificationFailed,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
+    access_enabled,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
     ANNOTATION,
     Claim,
@@ -36,6 +40,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
+    NotEnabled,
     Unanswered,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
@@ -156,15 +161,16 @@ class Addition:
 
     def _find(self, base: int) -> str | None:
         client, deadline = self._desired.client, self._desired.deadline
-        for version in client.versions(self._name, deadline):
-            found = number(version.name)
-            if int(found) <= base:
-                break
-            # Not only the newest: another run may have added its own after ours.
-            if version.state.name != "ENABLED":
+        # By their numbers, since a list may be old; another run may have added its own after ours.
+        for found in itertools.count(base + 1):
+            version = f"{self._name}/versions/{found}"
+            try:
+                if access_enabled(client, version, deadline) == self._desired.payload:
+                    return str(found)
+            except NotEnabled:
                 continue
-            if client.access(f"{self._name}/versions/{found}", deadline) == self._desired.payload:
-                return found
+            except NotFound:
+                break
         return None
 
     def _disabled(self, version: str) -> VerificationFailed:

@@ -12,6 +12,11 @@ names the newest version number that the run saw: once a newer version exists it
 spent, so nothing has to be cleaned up, and it expires, so that a run that was killed
 blocks nobody for longer than ``LIFETIME``.
 
+Lists and metadata may be old.  An old etag is refused, so a claim is written only where
+the claim before it was seen; and the newest number is found by accessing versions by
+their numbers, which is always fresh, so a claim that is spent is never taken for one
+that is not.
+
 The holder uses all of that time but ``MARGIN``: its add is given up when the margin
 begins.  The margin is for two things together, since neither can be known: how far the
 clocks of two machines differ, and how long after our time for the call the service may
@@ -38,6 +43,8 @@ KEPT = (ANNOTATION, RESTORING)
 # Seconds.  A claim and an add take less than one; whoever is killed between them is waited for so long.
 LIFETIME = 20.0
 MARGIN = 10.0
+# More than a secret ever has.
+_MOST_VERSIONS = 10**9
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,13 @@ class Claim:
             return cls(int(base), owner, float(int(expires)))
         except ValueError:
             return None
+
+    @classmethod
+    def version_of(cls, text: str | None) -> int:
+        """The number that the add under the claim of this annotation gets or got; 0 where there is none."""
+        claim = cls.parse(text)
+        # Somebody else can write the annotation, too.
+        return claim.base + 1 if claim is not None and 0 <= claim.base < _MOST_VERSIONS else 0
 
     def __str__(self) -> str:
         # Up: others must not think it over before its holder does.

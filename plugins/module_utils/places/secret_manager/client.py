@@ -268,9 +268,10 @@ class SecretManagerClient:
         except NotFound:
             return None
 
-    def versions(self, name: str, deadline: Deadline) -> Iterator[Any]:
-        """Every version, newest first; pages are fetched as they are needed."""
-        return self._pages("ListSecretVersions", name, "versions", deadline, _LIST_PAGE)
+    def versions(self, name: str, deadline: Deadline, *, enabled: bool = False) -> Iterator[Any]:
+        """Every version (that is enabled), newest first; pages are fetched as they are needed."""
+        filter_ = "state:ENABLED" if enabled else ""
+        return self._pages("ListSecretVersions", name, "versions", deadline, _LIST_PAGE, filter_)
 
     def access(self, version_name: str, deadline: Deadline) -> bytes:
         """A version's payload, its CRC32C checked; a damaged answer is asked for again."""

@@ -40,7 +40,9 @@ def converge(settings: Settings, deadline: Deadline, once: Callable[[bool], None
             except Conflict as error:
                 fresh = True
                 if deadline.remaining() <= pause or settings.retrier.stop.is_set():
-                    raise TimedOut(f"{error.message} (another run kept changing it)") from None
+                    raise TimedOut(
+                        f"{error.message} (another run kept changing it, or Secret Manager's answers are old)"
+                    ) from None
                 settings.retrier.stop.wait(pause)
                 pause = min(_LONGEST_PAUSE, max(0.1, pause * 2))
             except PullSecretError:

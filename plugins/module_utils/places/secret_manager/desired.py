@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
     DockerConfig,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import Conflict
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import Conflict, NotFound
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
+    access_enabled,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     SecretManagerClient,
     number,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
+    NotEnabled,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.target import (
     SecretManagerTarget,
@@ -30,7 +34,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writ
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
-__all__ = ["Desired", "access_enabled"]
+__all__ = ["Desired"]
 
 
 @dataclass(frozen=True)
@@ -52,48 +56,63 @@ class Desired:
         """Whether the version that was read has this meaning."""
         return same_meaning(self.outcome.before, self.config)
 
-    def read_latest(self) -> None:
-        """Give ``outcome`` the version created last; None where there is none, or it is not enabled.
+    def read_newest(self, added: int) -> int:
+        """Give ``outcome`` the newest enabled version; the newest number whatever its state, or 0.
 
-        Most often nothing has to be done, and this one call tells.
+        The service promises a fresh answer only for a version that is accessed by its number.  The alias
+        ``latest``, lists and metadata may be hours old, so they only say where to begin: numbers have no
+        gaps, and the newest is the one whose successor is not there.
+        Source: Google's page "Resource consistency", and the reference of SecretVersion.
+
+        :param added: the number that the last add was to get, as the metadata say; 0 for none.
+        :raises Conflict: they tell of versions that are not there any more.
         """
-        try:
-            latest = self.client.access_latest(self.target.name, self.deadline)
-        except FailedPrecondition:
-            latest = None
-        self.outcome.version = latest[0] if latest is not None else None
-        self.outcome.before = parse_held(latest[1], self.config) if latest is not None else None
+        self.outcome.version = self.outcome.before = None
+        # Most often nothing is newer: then these two calls are all.
+        newest = added if added and self._read(added) else self._begin(added)
+        while self._read(newest + 1):
+            newest += 1
+        if newest and self.outcome.version is None:
+            self._read_older()
+        return newest
 
-    def read_newest(self) -> int:
-        """Give ``outcome`` the newest enabled version; the newest number whatever its state, or 0."""
-        client, outcome, name, deadline = self.client, self.outcome, self.target.name, self.deadline
-        newest = client.newest_version(name, deadline, enabled=False)
-        base = int(number(newest.name)) if newest is not None else 0
-        if newest is not None and newest.state.name != "ENABLED":
-            newest = client.newest_version(name, deadline)
-        known, outcome.version = outcome.version, number(newest.name) if newest is not None else None
-        if outcome.version is None:
-            outcome.before = None
-        elif outcome.version != known:
-            # The service answers with the project's number; messages keep the name that was asked for.
-            version = f"{name}/versions/{outcome.version}"
-            outcome.before = parse_held(access_enabled(client, version, deadline), self.config)
-        return base
+    def _begin(self, absent: int) -> int:
+        """The newest number as far as the service knows, whose version is read if it is enabled.
+
+        :param absent: what is known not to be there.
+        """
+        client, outcome, name = self.client, self.outcome, self.target.name
+        try:
+            latest = client.access_latest(name, self.deadline)
+        except FailedPrecondition:
+            # It is disabled, and the error does not say its number.
+            newest = client.newest_version(name, self.deadline, enabled=False)
+            found = int(number(newest.name)) if newest is not None else 0
+        else:
+            found = int(latest[0]) if latest is not None else 0
+            if latest is not None:
+                outcome.version, outcome.before = latest[0], parse_held(latest[1], self.config)
+        if 0 < absent <= found:
+            raise Conflict(f"{name} was deleted a moment ago")
+        return found
+
+    def _read(self, version: int) -> bool:
+        """Whether there is a version of this number; it is ``outcome``'s if it is enabled."""
+        try:
+            data = access_enabled(self.client, f"{self.target.name}/versions/{version}", self.deadline)
+        except NotFound:
+            return False
+        except NotEnabled:
+            return True
+        self.outcome.version, self.outcome.before = str(version), parse_held(data, self.config)
+        return True
+
+    def _read_older(self) -> None:
+        """The newest one is not enabled: an older one may be, and its state in the list may be old, too."""
+        for version in self.client.versions(self.target.name, self.deadline, enabled=True):
+            if self._read(int(number(version.name))) and self.outcome.version is not None:
+                return
 
     def note(self, operation: str, message: str, **fields: str) -> None:
         """An entry of the target's journal."""
         note(self.outcome, operation, message, **fields)
-
-
-def access_enabled(client: SecretManagerClient, version_name: str, deadline: Deadline) -> bytes:
-    """The payload of a version that was enabled a moment ago.
-
-    :raises Conflict: it is not any more.
-    :raises FailedPrecondition: it is, and still cannot be read, as with a KMS key that is disabled.
-    """
-    try:
-        return client.access(version_name, deadline)
-    except FailedPrecondition:
-        if client.get_version(version_name, deadline).state.name == "ENABLED":
-            raise
-        raise Conflict(f"{version_name} was disabled while it was read") from None

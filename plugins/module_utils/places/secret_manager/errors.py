@@ -49,6 +49,10 @@ class FailedPrecondition(PullSecretError):
     kind = "precondition"
 
 
+class NotEnabled(FailedPrecondition):
+    """The version is disabled or destroyed."""
+
+
 class Unanswered(Unavailable):
     """The time for the call is over, and the service may still be carrying it out."""
 

@@ -25,17 +25,18 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
+    access_enabled,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
     RESTORING,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     SecretManagerClient,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.desired import (
-    access_enabled,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
+    NotEnabled,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writing import note
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
@@ -77,7 +78,7 @@ class Restoration:
         if state == "DESTROYED":
             raise NotFound(f"{name} is destroyed and cannot be restored")
         if state == "ENABLED" and (self._dry_run or not marked):
-            return access_enabled(self._client, name, self._deadline)
+            return self._access(name)
         if self._dry_run:
             raise FailedPrecondition(
                 f"{name} is disabled, so check mode cannot read it",
@@ -88,7 +89,7 @@ class Restoration:
         try:
             if state != "ENABLED":
                 self._set_state(name, found.etag, "enable")
-            return access_enabled(self._client, name, self._deadline)
+            return self._access(name)
         finally:
             self._disable(version)
             with suppress(PullSecretError):
@@ -152,6 +153,12 @@ class Restoration:
             return False
         self._set_state(f"{self._name}/versions/{version}", found.etag, "disable")
         return True
+
+    def _access(self, name: str) -> bytes:
+        try:
+            return access_enabled(self._client, name, self._deadline)
+        except NotEnabled:
+            raise Conflict(f"{name} was disabled while it was read") from None
 
     def _set_state(self, name: str, etag: str, verb: str) -> None:
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PermissionDenied
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
@@ -79,6 +79,19 @@ def plan_retention(versions: Sequence[Version], rule: Retention, now: float) -> 
     return plan
 
 
+def _corrected(versions: Sequence[Version], newest: int) -> list[Version]:
+    """What a list that may be old says, and what is known: the newest version that is enabled.
+
+    Otherwise the version in use could be disabled because of a newer one that is not enabled any more.
+    """
+    known = {version.number: version for version in versions}
+    for version in versions:
+        if version.number > newest and version.state == "ENABLED":
+            known[version.number] = replace(version, state="DISABLED")
+    known[newest] = replace(known.get(newest, Version(newest, "ENABLED", time.time())), state="ENABLED")
+    return list(known.values())
+
+
 def apply_retention(
     client: SecretManagerClient,
     name: str,
@@ -105,6 +118,8 @@ def apply_retention(
     facts = [
         Version(key, version.state.name, version.create_time.timestamp()) for key, version in versions.items()
     ]
+    if outcome.version is not None:
+        facts = _corrected(facts, int(outcome.version))
     now = time.time()
     if dry_run and "version added" in outcome.actions:
         facts.append(Version(max(versions, default=0) + 1, "ENABLED", now))

@@ -14,6 +14,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     NotFound,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
+    access_enabled,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     SecretManagerClients,
     number,
@@ -26,6 +29,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
     SECRET_ID,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.stored_version import StoredVersion
 
 __all__ = ["SecretManagerSource"]
 
@@ -68,21 +72,28 @@ class SecretManagerSource(Source):
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The payload, its checksum checked."""
+        return self.read_version(reference, deadline)[0]
+
+    def read_version(self, reference: Any, deadline: Deadline) -> tuple[bytes, StoredVersion | None]:
+        """The payload, and the number of the version that it is of."""
         client = self._clients.get(deadline, reference.get("impersonate_service_account"))
         secret = f"projects/{reference['project']}/secrets/{reference['secret']}"
         version = reference.get("version") or "latest"
         if version != "latest":
-            return client.access(f"{secret}/versions/{version}", deadline)
+            name = f"{secret}/versions/{version}"
+            return access_enabled(client, name, deadline), StoredVersion.parse(name)
         try:
             latest = client.access_latest(secret, deadline)
         except FailedPrecondition:
             # The newest one is disabled or destroyed: an older one may be in use.
             newest = client.newest_version(secret, deadline)
             if newest is not None:
-                return client.access(f"{secret}/versions/{number(newest.name)}", deadline)
+                version = number(newest.name)
+                data = client.access(f"{secret}/versions/{version}", deadline)
+                return data, StoredVersion(secret, int(version))
         else:
             if latest is not None:
-                return latest[1]
+                return latest[1], StoredVersion(secret, int(latest[0]))
         raise NotFound(f"{secret} does not exist or has no enabled version")
 
     def describe(self, reference: Any) -> str:

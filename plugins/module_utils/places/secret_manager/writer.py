@@ -217,9 +217,7 @@ class SecretManagerWriter:
                 outcome.warnings.append(warning)
                 outcome.extra["replication_differs"] = True
             secret = self._restoration(desired.client, target, outcome, desired.deadline).end(secret)
-            # Before a write the list is asked, too: the newest version need not be an enabled one.
-            desired.read_latest()
-            base = 0 if desired.is_held() else desired.read_newest()
+            base = desired.read_newest(Claim.version_of(secret.annotations.get(ANNOTATION)))
             if desired.is_held():
                 self._update_metadata(desired, secret)
                 return
@@ -258,7 +256,8 @@ class SecretManagerWriter:
             sent["annotations"][ANNOTATION] = str(claim)
         try:
             desired.client.update_secret(target.name, sent, secret.etag, desired.deadline)
-        except FailedPrecondition as error:
+        except (FailedPrecondition, NotFound) as error:
+            # Changed or deleted since; the answer that was read may have been older still.
             raise Conflict(error.message) from None
         except PullSecretError as error:
             if error.retryable:

@@ -10,6 +10,7 @@ only the spec of its option tells what it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,6 +21,8 @@ __all__ = ["hidden_texts", "public_texts", "quiet_arguments"]
 # The only option whose secret is a docker config.
 _DOCUMENT = "inline"
 _SHORTEST = 6
+# `amqp://user:password@host/` is refused, but callbacks see it with the refusal.
+_WITH_LOGIN = re.compile(r"://[^/\s]*@")
 
 
 def hidden_texts(spec: Mapping[str, Any], arguments: Any) -> set[str]:
@@ -83,10 +86,18 @@ def _shown_option(rule: Mapping[str, Any] | None, value: Any) -> Any:
     if rule is None or rule.get("no_log"):
         return HIDDEN
     if not _has_secret(rule):
-        return value
+        return _without_logins(value)
     if isinstance(value, (list, tuple)):
         return [_without_secrets(rule["options"], part) for part in value]
     return _without_secrets(rule["options"], value)
+
+
+def _without_logins(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_logins(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_logins(item) for item in value]
+    return HIDDEN if isinstance(value, str) and _WITH_LOGIN.search(value) else value
 
 
 def _has_secret(rule: Mapping[str, Any], *, documents: bool = True) -> bool:

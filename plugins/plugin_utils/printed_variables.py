@@ -63,8 +63,13 @@ def _templates(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _templates(item)
-    elif isinstance(value, str) and any(mark in value for mark in _MARKS):
+    elif isinstance(value, str) and any(mark in value for mark in _MARKS) and not _is_unsafe(value):
         yield value
+
+
+def _is_unsafe(value: Any) -> bool:
+    """Whether it is ``!unsafe``, or came from a module: Ansible takes no such text for a template."""
+    return bool(getattr(value, "__UNSAFE__", False))
 
 
 def _literals(value: Any) -> Any:
@@ -73,6 +78,8 @@ def _literals(value: Any) -> Any:
         return {name: _literals(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_literals(item) for item in value]
+    if _is_unsafe(value):
+        return value
     if isinstance(value, str) and value.strip().startswith(_MARKS) and value.strip().endswith(("}}", "%}")):
         return None
     return value

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Ansible prints of variables before a module runs, and how to avoid it: each sentence of docs/secrecy.md.
+"""What Ansible prints of variables before a module runs, and how to avoid it, as docs/secrecy.md says.
 
 No module can prevent it. Where a test says that something shows, a newer ansible-core may have mended it.
 """
@@ -43,7 +43,10 @@ def _play(watcher: Watcher, tasks: list[dict[str, Any]], variables: str) -> Reco
 
 
 def _targets(dest: Path, document: str, template: str) -> str:
-    return f"targets:\n  - dest: {dest}\n    source:\n      inline: {document}\n  - dest: '{{{{ {template} }}}}'\n"
+    return (
+        f"targets:\n  - dest: {dest}\n    source:\n      inline: {document}\n"
+        f"  - dest: '{{{{ {template} }}}}'\n"
+    )
 
 
 def _vaulted(text: str) -> str:
@@ -55,7 +58,7 @@ def _vaulted(text: str) -> str:
 def test_a_variable_with_a_secret_beside_a_template_is_refused_by_2_18(
     watcher: Watcher, labs: Labs, how: str
 ) -> None:
-    """Every template in it is right; were one undefined, nothing of ours would run, and 2.18 would print it."""
+    """Its templates are right. Were one undefined, nothing of ours would run, and 2.18 would print it."""
     world = World(watcher, labs)
     text = world.canary(f"{how}, beside a template").text
     document = _vaulted(text) if how == "vaulted" else json.dumps(json.dumps(json.loads(text)))
@@ -111,7 +114,7 @@ def _shows(world: World, recording: Recording, name: str) -> bool:
 
 @pytest.mark.hardening(9)
 def test_an_undefined_template_prints_its_variable_with_2_18(watcher: Watcher, labs: Labs) -> None:
-    """Nothing of ours runs. Newer versions print the lines around it, of a YAML file that is not encrypted."""
+    """Nothing of ours runs. Newer versions print the template's line of a YAML file and the two before."""
     world = World(watcher, labs)
     names = {"far": "a variable", "near": "the line before", "loop": "a loop"}
     canaries = {key: world.canary(name) for key, name in names.items()}
@@ -141,7 +144,7 @@ def _short(canary: Canary) -> str:
 
 @pytest.mark.hardening(10)
 def test_a_password_with_braces_is_a_template(watcher: Watcher, labs: Labs) -> None:
-    """Ansible prints its line; the remedies are !unsafe, a file that is encrypted as a whole, and a reference."""
+    """Ansible prints its line; the remedies are !unsafe, an encrypted file, and a reference."""
     world = World(watcher, labs)
     canaries = {name: world.canary(name) for name in ("braces", "no_log", "unsafe", "reference")}
     documents = {name: _with_braces(canary) for name, canary in canaries.items()}
@@ -164,7 +167,7 @@ def test_a_password_with_braces_is_a_template(watcher: Watcher, labs: Labs) -> N
     assert {path.name for path in dest.iterdir()} == {"unsafe", "reference"}
     assert {name: _shows(world, recording, name) for name in canaries} == {
         "braces": True,
-        # ansible-core 2.18 hides it; newer versions print the lines of an error that no_log hides in the result.
+        # Newer versions print the lines of an error whose result no_log hides.
         "no_log": not _IS_OLD,
         "unsafe": False,
         "reference": False,

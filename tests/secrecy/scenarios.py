@@ -232,19 +232,20 @@ def _lookup(tasks: Tasks) -> None:
 def _filter(name: str, arguments: str) -> Scenario:
     def scenario(tasks: Tasks) -> None:
         canary = tasks.canary(f"{name}: a cluster")
+        cluster_id = f"cls-{name}".replace("_", "-")
         good = {
-            "cluster_id": f"cls-{name}",
+            "cluster_id": cluster_id,
             "gcp_project_id": PROJECT,
             "management_namespace": MANAGED,
             "source": {"file": "/nowhere"},
         }
         if name == "hosted_targets":
-            good = {"cluster_id": f"cls-{name}", "control_plane_namespace": MANAGED}
+            good = {"cluster_id": cluster_id, "control_plane_namespace": MANAGED}
         tasks.variables[f"{_FORM}_{name}"] = [good, {"cluster_id": canary.text}]
         tasks.variables[f"{_FORM}_{name}_bad"] = tasks.canary(f"{name}: no list").document
-        stored = {"targets": [{"id": f"cls-{name}", "changed": True, "version": "1", "place": "p"}]}
+        stored = {"targets": [{"id": cluster_id, "changed": True, "version": "1", "place": "p"}]}
         tasks.variables[f"{_FORM}_stored"] = stored
-        for form, says in (("", f"cls-{name}"), ("_bad", "clusters")):
+        for form, says in (("", cluster_id), ("_bad", "clusters")):
             call = f"{{{{ {_FORM}_{name}{form} | {_COLLECTION}.{name}({arguments}) }}}}"
             tasks.add(f"filter {name}{form}", says, "ansible.builtin.debug", {"msg": call})
 

@@ -240,11 +240,13 @@ def _filter(name: str, arguments: str) -> Scenario:
             "source": {"file": "/nowhere"},
         }
         if name == "hosted_targets":
-            good = {"cluster_id": cluster_id, "control_plane_namespace": MANAGED}
+            image = "registry.example.com/syncer:1"
+            good = {"cluster_id": cluster_id, "control_plane_namespace": MANAGED, "syncer_image": image}
         tasks.variables[f"{_FORM}_{name}"] = [good, {"cluster_id": canary.text}]
         tasks.variables[f"{_FORM}_{name}_bad"] = tasks.canary(f"{name}: no list").document
-        stored = {"targets": [{"id": cluster_id, "changed": True, "version": "1", "place": "p"}]}
-        tasks.variables[f"{_FORM}_stored"] = stored
+        place = f"projects/{PROJECT}/secrets/there"
+        stored = {"targets": [{"id": cluster_id, "changed": True, "version": "1", "place": place}]}
+        tasks.variables[f"{_FORM}_{name}_stored"] = stored
         for form, says in (("", cluster_id), ("_bad", "clusters")):
             call = f"{{{{ {_FORM}_{name}{form} | {_COLLECTION}.{name}({arguments}) }}}}"
             tasks.add(f"filter {name}{form}", says, "ansible.builtin.debug", {"msg": call})
@@ -269,6 +271,6 @@ SCENARIOS: Mapping[str, Scenario] = {
     "module hosted_cluster_report": _report("hosted_cluster_report", ("result",)),
     "lookup cluster_files": _lookup,
     "filter gcp_targets": _filter("gcp_targets", ""),
-    "filter kubernetes_targets": _filter("kubernetes_targets", f"{_FORM}_stored"),
+    "filter kubernetes_targets": _filter("kubernetes_targets", f"{_FORM}_kubernetes_targets_stored"),
     "filter hosted_targets": _filter("hosted_targets", ""),
 }

@@ -116,24 +116,30 @@ def _shows(world: World, recording: Recording, name: str) -> bool:
 def test_an_undefined_template_prints_its_variable_with_2_18(watcher: Watcher, labs: Labs) -> None:
     """Nothing of ours runs. Newer versions print the template's line of a YAML file and the two before."""
     world = World(watcher, labs)
-    names = {"far": "a variable", "near": "the line before", "loop": "a loop"}
-    canaries = {key: world.canary(name) for key, name in names.items()}
+    canaries = {name: world.canary(name) for name in ("far", "near", "end", "vault", "loop")}
+    end = f"{'x' * 120} {canaries['end'].entries[0].token}"
     far = json.dumps(canaries["far"].text)
     variables = (
         f"far:\n  source:\n    inline: {far}\n  id: far\n  state: present\n  dest: '{{{{ nope }}}}'\n"
-        # A quotation has the first hundred characters of a line.
         f"near:\n  source: {{inline: {json.dumps(_short(canaries['near']))}}}\n  dest: '{{{{ nope }}}}'\n"
+        f"end:\n  source: {{inline: '{end}'}}\n  dest: '{{{{ nope }}}}'\n"
+        f"vault:\n  source:\n    inline: {_vaulted(canaries['vault'].text)}\n  dest: '{{{{ nope }}}}'\n"
         f"loop:\n  - {json.dumps(canaries['loop'].text)}\n  - a\n  - b\n  - '{{{{ nope }}}}'\n"
     )
     tasks = [
         _merge("far", "{{ far }}"),
         _merge("near", "{{ near }}"),
+        _merge("end", "{{ end }}"),
+        _merge("vault", "{{ vault }}"),
         _merge("loop", {"source": {"inline": "{{ item }}"}}, loop="{{ loop }}"),
     ]
     recording = _play(watcher, tasks, variables)
     assert {name: _shows(world, recording, canary.name) for name, canary in canaries.items()} == {
         "far": _IS_OLD,
         "near": True,
+        # A quotation has the first 120 characters of a line.
+        "end": _IS_OLD,
+        "vault": _IS_OLD,
         "loop": _IS_OLD,
     }
 
@@ -192,7 +198,7 @@ def test_a_file_that_is_encrypted_as_a_whole_is_not_quoted(watcher: Watcher, lab
 
 
 def _with_braces(canary: Canary) -> str:
-    """A short document, since a quotation has the first hundred characters of a line."""
+    """A short document, since a quotation has the first 120 characters of a line."""
     password = "{{" + canary.entries[0].token
     return json.dumps({"auths": {"q": {"username": "u", "password": password}}}, separators=(",", ":"))
 

@@ -131,6 +131,27 @@ def test_a_loops_items_show_nowhere(watcher: Watcher, labs: Labs, extended: bool
     assert (watcher.dest / "good.json").exists()
 
 
+@pytest.mark.hardening(9)
+def test_what_no_module_can_hide_of_a_loop(watcher: Watcher, labs: Labs) -> None:
+    """Items that no module of ours has seen, and the variable that a result is registered in."""
+    world = World(watcher, labs)
+    canaries = {name: world.canary(name) for name in ("skipped", "undefined", "registered")}
+    variables = {name: [{"name": name, "text": canary.text}] for name, canary in canaries.items()}
+    merge = {"dest": str(watcher.dest / "merged.json"), "source": {"inline": "{{ item.text }}"}}
+    tasks = [
+        _task("skipped", "dockerconfig_merge", merge, loop="{{ skipped }}", when="item.name == 'none'"),
+        _task("undefined", "dockerconfig_merge", {**merge, "mode": "{{ nope }}"}, loop="{{ undefined }}"),
+        _task("registered", "dockerconfig_merge", merge, loop="{{ registered }}", register="result"),
+        {"name": "result", "ansible.builtin.debug": {"var": "result"}},
+    ]
+    for task in tasks[:3]:
+        task["loop_control"] = {"label": "{{ item.name }}"}
+    recording = watcher.play(tasks, variables, options=["-v"])
+    assert {leak.canary for leak in world.leaks(recording)} == set(canaries)
+    recording = watcher.play(tasks[2:3], variables, options=["-v"])
+    assert world.leaks(recording) == []
+
+
 def test_the_recording_callback_sees_arguments_and_items(watcher: Watcher, labs: Labs) -> None:
     """Without that, finding none would say nothing."""
     world = World(watcher, labs)

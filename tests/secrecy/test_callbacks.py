@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible import __version__ as ansible_version
 
 from tests.exhaustive import some
 from tests.secrecy.labs import MANAGED, Labs
@@ -147,7 +148,9 @@ def test_what_no_module_can_hide_of_a_loop(watcher: Watcher, labs: Labs) -> None
     for task in tasks[:3]:
         task["loop_control"] = {"label": "{{ item.name }}"}
     recording = watcher.play(tasks, variables, options=["-v"])
-    assert {leak.canary for leak in world.leaks(recording)} == set(canaries)
+    # ansible-core 2.18 ends a loop at such an item, without a result.
+    shown = set(canaries) - ({"undefined"} if ansible_version.startswith("2.18.") else set())
+    assert {leak.canary for leak in world.leaks(recording)} == shown
     recording = watcher.play(tasks[2:3], variables, options=["-v"])
     assert world.leaks(recording) == []
 

@@ -145,7 +145,7 @@ def _failed(message: str) -> dict[str, Any]:
 
 def _looped(task_vars: Mapping[str, Any]) -> list[Any]:
     """What Ansible adds to the result of an item: the item and, with ``extended``, the others."""
-    return plain([task_vars.get(str(task_vars.get("ansible_loop_var"))), task_vars.get("ansible_loop")])
+    return [task_vars.get(str(task_vars.get("ansible_loop_var"))), task_vars.get("ansible_loop")]
 
 
 def _holds(value: Any, hidden: set[str]) -> bool:

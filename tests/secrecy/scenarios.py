@@ -229,6 +229,24 @@ def _lookup(tasks: Tasks) -> None:
     tasks.add(f"lookup {name}", "cls-lookup", "ansible.builtin.debug", {"msg": found})
 
 
+def _given(tasks: Tasks) -> None:
+    """It gives names, and an error about a variable with a secret beside a template."""
+    tasks.variables[f"{_FORM}_secret"] = tasks.canary("given: a variable").text
+    tasks.variables[f"{_FORM}_undefined"] = [tasks.canary("given: an error").text, "{{ nope }}"]
+    for name, values, says in (("secret", "false", f"{_FORM}_secret"), ("undefined", "true", "nope")):
+        found = f"{{{{ lookup('{_COLLECTION}.given', '{_FORM}_{name}', values={values}) }}}}"
+        tasks.add(f"lookup given {name}", says, "ansible.builtin.debug", {"msg": found})
+
+
+def _check(tasks: Tasks) -> None:
+    module = "check_variables"
+    text = tasks.canary(f"{module}: a variable").text
+    tasks.variables[f"{_FORM}_checked"] = [text, "{{ nope }}"]
+    tasks.add(f"{module} undefined", f"{_FORM}_checked", module, {"playbook": [f"{_FORM}_checked"]})
+    text = tasks.variable(tasks.canary(f"{module}: misplaced").text)
+    tasks.add(f"{module} misplaced", "where none belongs", module, {"playbook": [text]})
+
+
 def _filter(name: str, arguments: str) -> Scenario:
     def scenario(tasks: Tasks) -> None:
         canary = tasks.canary(f"{name}: a cluster")
@@ -269,7 +287,9 @@ SCENARIOS: Mapping[str, Scenario] = {
     "module pull_secret_job": _job,
     "module pull_secret_report": _report("pull_secret_report", ("secret_manager", "management")),
     "module hosted_cluster_report": _report("hosted_cluster_report", ("result",)),
+    "module check_variables": _check,
     "lookup cluster_files": _lookup,
+    "lookup given": _given,
     "filter gcp_targets": _filter("gcp_targets", ""),
     "filter kubernetes_targets": _filter("kubernetes_targets", f"{_FORM}_kubernetes_targets_stored"),
     "filter hosted_targets": _filter("hosted_targets", ""),

@@ -7,16 +7,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from ansible.plugins.action import ActionBase
 from ansible.utils.vars import load_extra_vars
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quiet, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.misspelt import (
     is_referred_to,
     meant,
     nearest,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_options import (
     options_of,
     registered_by,
@@ -27,31 +28,28 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables i
 _SHOWN = 50
 
 
-class ActionModule(ActionBase):
+class ActionModule(QuietAction):
     """Refuses wrong and unknown variables; see M(hyperfleet.pull_secret.check_variables)."""
 
-    TRANSFERS_FILES = False
     _requires_connection = False
 
-    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
+    def spec(self) -> dict[str, Any]:
+        """The names of what is checked."""
+        return {"role": {"type": "str"}, "playbook": {"type": "list", "elements": "str"}}
+
+    def act(
+        self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Nothing is read or written but the role's own description."""
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        # Names stay as they are. What was given in their place may be a secret, and callbacks are shown it.
-        self._task.args = quiet(self._task.args)
-        _validated, arguments = self.validate_argument_spec(
-            argument_spec=dict(
-                role=dict(type="str"),
-                playbook=dict(type="list", elements="str"),
-            )
-        )
         try:
-            problems = list(dict.fromkeys(self._problems(arguments, task_vars or {})))
+            given = fitting(self.spec(), arguments)
+            problems = list(dict.fromkeys(self._problems(given, task_vars)))
         except ConfigurationError as error:
             problems = [str(error)]
         if problems:
             more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-            return {**result, "failed": True, "msg": "; ".join(problems[:_SHOWN]) + more}
-        return {**result, "changed": False}
+            return {"failed": True, "msg": "; ".join(problems[:_SHOWN]) + more}
+        return {"changed": False}
 
     def _problems(self, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> Iterator[str]:
         role, playbook = arguments["role"], arguments["playbook"]

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, ClassVar, Optional
 
-from ansible.plugins.action import ActionBase
-
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
+    override_options,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
     contract,
     now,
@@ -30,11 +31,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     Conflict,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import forms_in, shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
     BatchAction,
-    cleaned,
     ended_with_ansible,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.run_log import Asker, RunLog
@@ -54,13 +54,15 @@ class ActionModule(BatchAction):
     MODULE = "hyperfleet.pull_secret.hyperfleet_adapter"
     TASK: ClassVar[ModuleType] = hyperfleet_adapter
 
-    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
+    def spec(self) -> dict[str, Any]:
+        """The module's argument spec, with what is secret in an override."""
+        return {**hyperfleet_adapter.spec(), "overrides": {"options": override_options()}}
+
+    def act(
+        self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Handle all clusters, in this process where the module would run on the controller."""
-        ActionBase.run(self, tmp, task_vars)
-        arguments, refusal = self._taken()
-        if refusal is not None:
-            return refusal
-        here = self._is_here(task_vars or {})
+        here = self._is_here(task_vars)
         asker = Asker(arguments.get("run_directory"))
         logs: list[RunLog] = []
 
@@ -72,7 +74,7 @@ class ActionModule(BatchAction):
                     else self._work_elsewhere(arguments, directory, asker, logs, task_vars)
                 )
 
-        result = cleaned(safely(handle), forms_in(arguments))
+        result = safely(handle)
         if not asker.is_there() or any(log.is_lost() for log in logs):
             # Nobody takes the result, and one that is larger than a pipe would be waited with for ever.
             asker.end()

@@ -4,23 +4,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, ClassVar
 
-from ansible.plugins.action import ActionBase
-
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
-    connection_secrets,
     fitting,
     safely,
     without_stderr,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import forms_in
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import kubelet_auth_sync
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
     BatchAction,
-    cleaned,
     with_digest_key,
 )
 
@@ -37,16 +33,17 @@ class ActionModule(BatchAction):
     MODULE = "hyperfleet.pull_secret.kubelet_auth_sync"
     TASK: ClassVar[ModuleType] = kubelet_auth_sync
 
-    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
+    def spec(self) -> dict[str, Any]:
+        """The module's argument spec."""
+        return kubelet_auth_sync.spec()
+
+    def act(
+        self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Run the module on the node."""
-        ActionBase.run(self, tmp, task_vars)
-        arguments, refusal = self._taken()
-        if refusal is not None:
-            return refusal
-        forms = forms_in(arguments) | connection_secrets(arguments)
 
         def work() -> dict[str, Any]:
-            params = fitting(kubelet_auth_sync.spec(), arguments)
+            params = fitting(self.spec(), arguments)
             given = with_digest_key(
                 {name: value for name, value in arguments.items() if name not in _HERE_ONLY}
             )
@@ -62,8 +59,8 @@ class ActionModule(BatchAction):
             with without_stderr():
                 config, said = kubelet_auth_sync.resolve(params)
             text = config.canonical().decode("utf-8")
-            forms.update(sensitive_forms(text))
+            hidden.update(sensitive_forms(text))
             result = self._execute({**given, "source": {"inline": text}}, task_vars)
             return kubelet_auth_sync.with_layers(result, said)
 
-        return cleaned(safely(work), forms)
+        return safely(work)

@@ -5,49 +5,51 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
-from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting, safely
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.work import GCP, Job
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import run_options
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import plain
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 
 _OPTIONS = ("gcp", "kubernetes", "retry")
 display = Display()
 
 
-class ActionModule(ActionBase):
+class ActionModule(QuietAction):
     """Both workflows for one cluster, configured and logged as seed 003's job is."""
 
-    TRANSFERS_FILES = False
+    def spec(self) -> dict[str, Any]:
+        """How the places are reached: the modules check what is in it."""
+        options = run_options()
+        return {name: options[name] for name in _OPTIONS}
 
-    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
+    def act(
+        self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """See M(hyperfleet.pull_secret.pull_secret_job)."""
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        try:
-            # By the modules' own specs: their first phase would find out after the job has begun.
-            options = plain(self._task.args)
-            fitting({name: run_options()[name] for name in _OPTIONS}, options)
-        except ConfigurationError as error:
-            return {**result, "failed": True, "msg": str(error)}
+        return safely(lambda: self._worked(arguments, task_vars))
+
+    def _worked(self, arguments: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        # By the modules' own specs: their first phase would find out after the job has begun.
+        fitting(self.spec(), arguments)
         job = Job(
-            lambda phase, arguments: self._ask(phase, arguments, task_vars),
+            lambda phase, given: self._ask(phase, given, task_vars),
             display.display,
             check_mode=self._task.check_mode,
         )
-        ended = job.run(os.environ, options)
-        result["changed"] = ended.changed
+        ended = job.run(os.environ, arguments)
+        result: dict[str, Any] = {"changed": ended.changed}
         if ended.version is not None:
             result["version"] = ended.version
         if ended.problem is not None:
             return {**result, "failed": True, "msg": ended.problem, "logged": True}
         return result
 
-    def _ask(self, phase: str, arguments: dict[str, Any], task_vars: Any) -> dict[str, Any]:
+    def _ask(self, phase: str, arguments: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         """Run one of the modules through its own action plugin."""
         task = self._task.copy()
         task.args = arguments

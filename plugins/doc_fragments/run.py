@@ -118,7 +118,9 @@ options:
         description: Path of a file with a bearer token. It is read again when it changes.
         type: path
       headers:
-        description: Headers of every request, such as a tenant's. A value is a string, a number or a boolean.
+        description:
+          - Headers of every request, such as a tenant's. A value is a string, a number or a boolean.
+          - The values are secrets, which no result and no callback shows.
         type: dict
       flavour:
         description:

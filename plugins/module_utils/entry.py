@@ -32,15 +32,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options imp
     wrong_targets,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask, forms_in, unquoted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secret_options import public_texts
 
 __all__ = [
-    "connection_secrets",
     "fitting",
     "run_here",
     "run_module",
     "run_with",
     "safely",
     "validated",
+    "whole_spec",
     "without_stderr",
 ]
 
@@ -70,6 +71,7 @@ class _Module(AnsibleModule):
         except _BREAKS:
             self._validated = True
             self.fail_json(msg=_argument_error(_UNNAMED, self.params, argument_spec))
+        self.no_log_values -= public_texts(argument_spec, self.params)
 
     def _log_invocation(self) -> None:
         """Not to syslog: the controller overrides a module's no_log, and masking misses escaped values."""
@@ -151,9 +153,7 @@ def run_here(
     """
     params = validated(target_options, arguments)
     with without_stderr():
-        result = task(params, check_mode=check_mode, diff=diff, stop=stop)
-    hidden: dict[str, Any] = Mask(connection_secrets(arguments)).value(result)
-    return hidden
+        return task(params, check_mode=check_mode, diff=diff, stop=stop)
 
 
 def without_stderr() -> contextlib.redirect_stderr[TextIO]:
@@ -173,8 +173,16 @@ def validated(target_options: _TargetOptions, arguments: Mapping[str, Any]) -> d
     :param target_options: a target's options, or the whole spec of a module that takes no ``targets``.
     :raises ConfigurationError: in the words of AnsibleModule, but without quoting what was given.
     """
+    return fitting(whole_spec(target_options), arguments)
+
+
+def whole_spec(target_options: _TargetOptions) -> dict[str, Any]:
+    """A batch module's argument spec.
+
+    :param target_options: as for ``validated``.
+    """
     options = target_options()
-    return fitting(options if "api_timeout" in options else with_targets(options), arguments)
+    return options if "api_timeout" in options else with_targets(options)
 
 
 def fitting(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,10 +224,3 @@ def safely(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 def _argument_error(message: str, arguments: Any, spec: Mapping[str, Any]) -> str:
     return (_misfit(arguments, spec) or unquoted(message, arguments)) + wrong_targets(arguments, spec)
-
-
-def connection_secrets(arguments: Mapping[str, Any]) -> set[str]:
-    """What AnsibleModule's no_log hides of the options; the docker configs are the action plugin's."""
-    kubernetes = arguments.get("kubernetes")
-    key = kubernetes.get("api_key") if isinstance(kubernetes, Mapping) else None
-    return {key} if isinstance(key, str) else set()

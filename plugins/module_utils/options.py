@@ -101,7 +101,7 @@ def run_options() -> dict[str, Any]:
             "options": {
                 "url": {"type": "str"},
                 "token_file": {"type": "path"},
-                "headers": {"type": "dict"},
+                "headers": {"type": "dict", "no_log": True},
                 "flavour": {"type": "str", "choices": ["current", "seed"], "default": "current"},
                 "ca_cert": {"type": "path"},
                 "validate_certs": {"type": "bool", "default": True},

@@ -9,7 +9,6 @@
 * Elsewhere a pipelined connection, so that no argument is ever written to a temporary file.
 * Progress: the module tells a small file how far it is, and this prints it.
 * One digest key for the whole ``ansible-playbook`` run, so that digests can be compared within it.
-* A net under secrecy: the result carries no ``invocation``, and no form of a secret that the task holds.
 """
 
 from __future__ import annotations
@@ -25,25 +24,23 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any, ClassVar, Optional
+from typing import Any, ClassVar
 
 from ansible import constants
-from ansible.module_utils.common.text.converters import to_text
-from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import stop_on_signals
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_here, safely, validated
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
-    MISPLACED,
-    Mask,
-    forms_in,
-    misplaced,
-    quiet,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
+    run_here,
+    safely,
+    validated,
+    whole_spec,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import forms_in
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failures, whole
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 
-__all__ = ["BatchAction", "cleaned", "ended_with_ansible", "plain", "with_digest_key"]
+__all__ = ["BatchAction", "ended_with_ansible", "with_digest_key"]
 
 _CHUNK = 200
 _FIRST_PROGRESS = 2.0
@@ -58,7 +55,7 @@ gc.collect()
 gc.freeze()
 
 
-class BatchAction(ActionBase):
+class BatchAction(QuietAction):
     """The action plugin of a batch module.
 
     ``MODULE`` is its fully qualified name, ``TASK`` the module of ``module_utils/tasks`` that does its work.
@@ -66,51 +63,33 @@ class BatchAction(ActionBase):
 
     MODULE: ClassVar[str]
     TASK: ClassVar[ModuleType]
-    TRANSFERS_FILES = False
-    _given: Optional[dict[str, Any]] = None
 
-    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
+    def spec(self) -> dict[str, Any]:
+        """The module's argument spec."""
+        return whole_spec(self.TASK.target_options)
+
+    def act(
+        self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Run the module over all targets, in one process where it runs on the controller."""
-        super().run(tmp, task_vars)
-        arguments, refusal = self._taken()
-        if refusal is not None:
-            return refusal
-        forms = forms_in(arguments)
-        here = self._is_here(task_vars or {})
-        if forms and not here and not self._is_pipelining_enabled("new"):
+        here = self._is_here(task_vars)
+        if forms_in(arguments) and not here and not self._is_pipelining_enabled("new"):
             return {
                 "failed": True,
                 "msg": "source.inline needs a pipelined connection (and ANSIBLE_KEEP_REMOTE_FILES off): "
                 "otherwise its arguments would be written to a file; give the docker config by reference",
             }
         if here:
-            return cleaned(safely(lambda: self._run_here(with_digest_key(arguments))), forms)
+            return safely(lambda: self._run_here(with_digest_key(arguments)))
         # Here, since Ansible's validation in the module's process makes texts of mappings.
         wrong = safely(lambda: self._fits(arguments))
         if wrong:
-            return cleaned(wrong, forms)
+            return wrong
         arguments = with_digest_key(arguments)
         targets = arguments.get("targets")
         if self._connection.transport == "local" or not isinstance(targets, list) or len(targets) <= _CHUNK:
-            return cleaned(self._run_one(arguments, task_vars), forms)
-        return cleaned(self._run_chunks(arguments, targets, task_vars), forms)
-
-    def _taken(self) -> tuple[dict[str, Any], Optional[dict[str, Any]]]:
-        """The task's arguments, now out of callbacks' sight; and the task's result where they are refused."""
-        # A retried task runs again with the same action plugin.
-        self._given = self._given or dict(self._task.args)
-        # What ansible-core 2.18 makes of a vault is no string, and would be looked at by nobody.
-        arguments: dict[str, Any] = plain(self._given)
-        # Callbacks are given the task's arguments with its result.
-        self._task.args = quiet(arguments)
-        wrong = misplaced(arguments)
-        if not wrong:
-            return arguments, None
-        return arguments, {
-            "failed": True,
-            "msg": f"{', '.join(wrong)}: {MISPLACED}; "
-            "nothing was done; give it by reference, or as a string or a mapping in source.inline",
-        }
+            return self._run_one(arguments, task_vars)
+        return self._run_chunks(arguments, targets, task_vars)
 
     def _is_pipelining_enabled(self, module_style: str, wrap_async: bool = False) -> bool:
         become = self._connection.become
@@ -159,12 +138,6 @@ class BatchAction(ActionBase):
             return self._execute(arguments, task_vars)
         with _progress_shown(self.MODULE.rsplit(".", 1)[-1]) as path:
             return self._execute({**arguments, "progress_file": path}, task_vars)
-
-    def _execute(self, arguments: dict[str, Any], task_vars: Any) -> dict[str, Any]:
-        result: dict[str, Any] = self._execute_module(
-            module_name=self.MODULE, module_args=_Arguments(arguments), task_vars=task_vars
-        )
-        return result
 
     def _run_chunks(self, arguments: dict[str, Any], targets: list[Any], task_vars: Any) -> dict[str, Any]:
         """Elsewhere than here the module's progress cannot be seen: it is sent some targets at a time."""
@@ -289,30 +262,3 @@ def _watch(name: str, path: str, ended: threading.Event) -> None:
 
 def _show(name: str, done: int, total: int, failed: int) -> None:
     display.display(f"{name}: {done}/{total}" + (f" ({failed} failed)" if failed else ""))
-
-
-def plain(value: Any) -> Any:
-    """The value as a module gets it, without Ansible's own kinds of strings, lists and dictionaries."""
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, Mapping):
-        return {plain(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    # A date of YAML, or a value from a vault.
-    return value.isoformat() if hasattr(value, "isoformat") else to_text(value)
-
-
-class _Arguments(dict):  # type: ignore[type-arg]
-    """A module's arguments; ansible-core prints them with ANSIBLE_DEBUG, so they print as nothing."""
-
-    def __repr__(self) -> str:
-        return "(arguments not shown)"
-
-
-def cleaned(result: dict[str, Any], forms: set[str]) -> dict[str, Any]:
-    result.pop("invocation", None)
-    shown: dict[str, Any] = Mask(forms).value(result)
-    return shown

@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ansible.plugins.action import ActionBase
+from ansible.errors import AnsibleError
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quiet
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import counts, failure_text
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.printed_variables import (
+    PRINTS_VARIABLES,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.table import PROVISION, Columns, table
 
 __all__ = ["ReportAction"]
@@ -22,7 +27,7 @@ __all__ = ["ReportAction"]
 display = Display()
 
 
-class ReportAction(ActionBase):
+class ReportAction(QuietAction):
     """The action plugin of a report.
 
     ``VARIABLES`` are its options that name variables, ``OPTIONAL`` those of them that may be left out, and
@@ -33,7 +38,6 @@ class ReportAction(ActionBase):
     OPTIONAL: ClassVar[tuple[str, ...]] = ()
     RESULTS: ClassVar[tuple[str, ...]]
     COLUMNS: ClassVar[Columns] = PROVISION
-    TRANSFERS_FILES = False
 
     def rows(self, named: Mapping[str, Any]) -> list[dict[str, Any]]:
         """One row a cluster.
@@ -43,40 +47,52 @@ class ReportAction(ActionBase):
         """
         raise NotImplementedError
 
-    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
-        """Nothing is read or written."""
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        # A name stays as it is. What was given in its place may be a secret, and callbacks are shown it.
-        self._task.args = quiet(self._task.args)
-        options = (*self.VARIABLES, *self.RESULTS)
-        spec: dict[str, Any] = {
-            option: dict(type="str", required=option not in self.OPTIONAL) for option in options
+    def spec(self) -> dict[str, Any]:
+        """Names of variables, and whether to print the table."""
+        named = {
+            option: {"type": "str", "required": option not in self.OPTIONAL}
+            for option in (*self.VARIABLES, *self.RESULTS)
         }
-        dummy, arguments = self.validate_argument_spec(
-            argument_spec=dict(spec, show=dict(type="bool", default=True))
-        )
+        return {**named, "show": {"type": "bool", "default": True}}
+
+    def act(
+        self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Nothing is read or written."""
+        try:
+            return self._reported(fitting(self.spec(), arguments), task_vars)
+        except (ConfigurationError, ClusterError) as error:
+            return {"failed": True, "msg": str(error)}
+
+    def _reported(self, arguments: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         named: dict[str, Any] = {}
-        for option in options:
+        for option in (*self.VARIABLES, *self.RESULTS):
             # By name: as arguments, a fleet and its results would be templated and copied value by value.
-            value = (task_vars or {}).get(arguments[option]) if arguments[option] else None
+            value = task_vars.get(arguments[option]) if arguments[option] else None
             is_result = option in self.RESULTS
             if (value is None and arguments[option]) or (is_result and not isinstance(value, Mapping)):
                 what = "a registered result" if is_result else "a variable"
-                return {**result, "failed": True, "msg": f"{option} is not the name of {what}"}
+                return {"failed": True, "msg": f"{option} is not the name of {what}"}
             named[option] = value
         # What a module returned holds no templates.
-        named.update((option, self._templar.template(named[option])) for option in self.VARIABLES)
-        try:
-            rows = self.rows(named)
-        except ClusterError as error:
-            return {**result, "failed": True, "msg": str(error)}
+        named.update((option, self._templated(option, named[option])) for option in self.VARIABLES)
+        rows = self.rows(named)
         if arguments["show"]:
             lines = table(rows, check_mode=self._task.check_mode, columns=self.COLUMNS)
             display.display("\n".join(["", *lines]))
         failed = [(row["cluster"], row["reason"]) for row in rows if row["failed"]]
         changed = (row["changed"] and not row["failed"] for row in rows)
         # The modules have reported the changes; counting them again would double them.
-        result.update(changed=False, clusters=rows, summary=counts(len(rows), changed, len(failed)))
+        result = {"changed": False, "clusters": rows, "summary": counts(len(rows), changed, len(failed))}
         if failed:
             result["msg"] = failure_text(failed, len(rows), "clusters")
         return result
+
+    def _templated(self, option: str, value: Any) -> Any:
+        """:raises ClusterError: a template fails; Ansible's own error would quote lines around it."""
+        try:
+            return self._templar.template(value)
+        except AnsibleError as error:
+            # ansible-core 2.18 quotes the whole variable in the message itself.
+            why = "fails" if PRINTS_VARIABLES else f"fails: {error.message}"
+            raise ClusterError(f"{option}: a template in the variable that it names {why}") from None

@@ -65,6 +65,7 @@ __all__ = [
     "Metrics",
     "Placement",
     "load",
+    "override_options",
     "parse",
 ]
 
@@ -80,6 +81,11 @@ OVERRIDES = {
     "token_file": "spec.hyperfleetAPI.tokenFile",
 }
 """What a role's variables may say instead of the file, and which of its fields that is."""
+
+
+def override_options() -> dict[str, dict[str, Any]]:
+    """The overrides as an argument spec, for what is secret in them."""
+    return {name: {"type": "dict", "no_log": True} if name == "headers" else {} for name in OVERRIDES}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,168 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What every action plugin of the collection does about secrets, before and after its own work.
+
+* Callbacks are given the task's arguments with its result: they get a form without secrets.
+* What would show a secret is refused: a docker config in the wrong option, ``async``, and with
+  ansible-core 2.18 a variable that Ansible would print.
+* A loop's item is a part of its result: one that holds a secret hides the result.
+* A net below: the result has no ``invocation``, and no form of a secret that the task holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Optional
+
+from ansible.module_utils.common.text.converters import to_text
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    MISPLACED,
+    Mask,
+    forms_in,
+    misplaced,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secret_options import (
+    hidden_texts,
+    quiet_arguments,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.printed_variables import (
+    PRINTS_VARIABLES,
+    printed_variables,
+)
+
+__all__ = ["QuietAction", "plain"]
+
+display = Display()
+
+
+class QuietAction(ActionBase):
+    """An action plugin whose arguments no callback sees, and whose result shows none of their secrets.
+
+    ``MODULE`` is the fully qualified name of its module, if it has one that runs.
+    """
+
+    MODULE: ClassVar[str]
+    TRANSFERS_FILES = False
+    _given: Optional[dict[str, Any]] = None
+
+    def spec(self) -> dict[str, Any]:
+        """The argument spec, which says by ``no_log`` what is secret."""
+        raise NotImplementedError
+
+    def act(
+        self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The plugin's own work; its result.
+
+        :param arguments: plain dictionaries, lists and scalars.
+        :param hidden: the texts that the result will not show; the plugin adds what it reads.
+        """
+        raise NotImplementedError
+
+    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
+        """Refuse what would show a secret, or do the work; the result without secrets."""
+        variables: Mapping[str, Any] = task_vars or {}
+        arguments = self._taken()
+        hidden = forms_in(arguments) | hidden_texts(self.spec(), arguments)
+        in_item = self._task.loop is not None and _holds(_looped(variables), hidden)
+        if in_item:
+            self._task.no_log = True
+        result = self._refusal(arguments, hidden, variables)
+        if result is None:
+            super().run(tmp, task_vars)
+            result = self.act(arguments, hidden, variables)
+        result.pop("invocation", None)
+        shown: dict[str, Any] = Mask(hidden).value(result)
+        return self._censored(shown) if in_item else shown
+
+    def _execute(self, arguments: dict[str, Any], task_vars: Any) -> dict[str, Any]:
+        """Run the module in a process of its own."""
+        result: dict[str, Any] = self._execute_module(
+            module_name=self.MODULE, module_args=_Arguments(arguments), task_vars=task_vars
+        )
+        return result
+
+    def _taken(self) -> dict[str, Any]:
+        """The task's arguments, now out of callbacks' sight."""
+        # A retried task runs again with the same action plugin.
+        self._given = self._given or dict(self._task.args)
+        # What ansible-core 2.18 makes of a vault is no string, and would be looked at by nobody.
+        arguments: dict[str, Any] = plain(self._given)
+        self._task.args = quiet_arguments(self.spec(), arguments)
+        return arguments
+
+    def _refusal(
+        self, arguments: Mapping[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
+    ) -> Optional[dict[str, Any]]:
+        wrong = misplaced(arguments)
+        if wrong:
+            return _failed(
+                f"{', '.join(wrong)}: {MISPLACED}; "
+                "nothing was done; give it by reference, or as a string or a mapping in source.inline"
+            )
+        if self._task.async_val:
+            return _failed(
+                "async: the task cannot run in the background, since Ansible would write its arguments "
+                "to a file; remove async"
+            )
+        if PRINTS_VARIABLES and not self._task.no_log:
+            printed = printed_variables(self._task, task_vars, lambda value: _holds(value, hidden))
+            if printed:
+                return _failed(
+                    f"{', '.join(printed)}: this variable holds a secret beside a template, and "
+                    "ansible-core 2.18 prints it whole when the template fails; nothing was done; keep the "
+                    "secret in a variable of its own, give it by reference, or set no_log on the task"
+                )
+        return None
+
+    def _censored(self, result: dict[str, Any]) -> dict[str, Any]:
+        name = self._task.action.rsplit(".", 1)[-1]
+        display.warning(
+            f"{name}: an item of the loop holds a secret, so its result is hidden as with no_log; "
+            "use targets, or loop over names"
+        )
+        if PRINTS_VARIABLES and result.get("failed"):
+            # Newer versions print the message of a failed task whose result is hidden.
+            display.error(f"{name}: {result.get('msg')}")
+        return {**result, "_ansible_no_log": True}
+
+
+class _Arguments(dict):  # type: ignore[type-arg]
+    """A module's arguments; ansible-core prints them with ANSIBLE_DEBUG, so they print as nothing."""
+
+    def __repr__(self) -> str:
+        return "(arguments not shown)"
+
+
+def _failed(message: str) -> dict[str, Any]:
+    return {"failed": True, "msg": message}
+
+
+def _looped(task_vars: Mapping[str, Any]) -> list[Any]:
+    """What Ansible adds to the result of an item: the item and, with ``extended``, the others."""
+    return [task_vars.get(str(task_vars.get("ansible_loop_var"))), task_vars.get("ansible_loop")]
+
+
+def _holds(value: Any, hidden: set[str]) -> bool:
+    """Whether a value holds a docker config, or one of these texts."""
+    given = plain(value)
+    return bool(forms_in(given)) or Mask(hidden).value(given) != given
+
+
+def plain(value: Any) -> Any:
+    """The value as a module gets it, without Ansible's own kinds of strings, lists and dictionaries."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, Mapping):
+        return {plain(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    # A date of YAML, or a value from a vault.
+    return value.isoformat() if hasattr(value, "isoformat") else to_text(value)

@@ -1,0 +1,296 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A short scenario with canaries for each plugin that runs in a playbook, by its kind and name.
+
+In a first task the plugin works on a canary; in the others it meets one that is wrong, or where none belongs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests.secrecy.labs import MANAGED, PROJECT
+from tests.secrecy.test_modules import World
+
+__all__ = ["SCENARIOS", "Scenario", "Tasks"]
+
+_COLLECTION = "hyperfleet.pull_secret"
+_FORM = "hyperfleet_pull_secret"
+
+
+class Tasks:
+    """The tasks of one run, their variables, and what their results must say: else the plugin did not run."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.labs = world.labs
+        self.given: list[dict[str, Any]] = []
+        self.variables: dict[str, Any] = {}
+        self.says: dict[str, str] = {}
+
+    def canary(self, name: str) -> Any:
+        return self.world.canary(name)
+
+    def token(self, name: str) -> str:
+        return self.canary(name).entries[0].token
+
+    def variable(self, value: Any) -> str:
+        """A template for a value: what stands in a playbook, Ansible prints by itself."""
+        name = f"canary_{len(self.variables)}"
+        self.variables[name] = value
+        return "{{ " + name + " }}"
+
+    def add(self, name: str, says: str, module: str, options: Any, **more: Any) -> None:
+        """A task; ``says``: what its result holds as JSON."""
+        action = module if "." in module else f"{_COLLECTION}.{module}"
+        self.given.append({"name": name, action: options, "ignore_errors": True, **more})
+        self.says[name] = says
+
+    def options(self, plugin: str, **options: Any) -> dict[str, Any]:
+        """A module's options with good connections; the secret ones that no place asks for are canaries."""
+        given = self.labs.options()
+        given["digest_key"] = self.variable(self.token(f"{plugin}: digest_key"))
+        headers = {"Authorization": f"Bearer {self.token(f'{plugin}: a header')}"}
+        given["hyperfleet"] = {**given["hyperfleet"], "headers": self.variable(headers)}
+        return {**given, **options}
+
+    def refused(self, plugin: str) -> dict[str, Any]:
+        """A login at Kubernetes that nobody knows."""
+        key = self.variable(self.token(f"{plugin}: api_key"))
+        return {"host": self.labs.kubernetes.url, "api_key": key}
+
+    def file(self, name: str, text: str) -> str:
+        path = self.world.watcher.inputs / name
+        path.write_text(text)
+        return str(path)
+
+
+Scenario = Callable[[Tasks], None]
+
+
+def _writes(module: str, target: Mapping[str, Any]) -> Scenario:
+    """A module that takes a docker config to a place."""
+
+    def scenario(tasks: Tasks) -> None:
+        good, bad = tasks.canary(f"{module}: good"), tasks.canary(f"{module}: bad")
+        dest = {"dest": str(tasks.world.watcher.dest / "merged.json")} if not target else {}
+        options = tasks.options(module, **target, **dest)
+        inline = {"inline": tasks.variable(good.text)}
+        tasks.add(f"{module} good", '"changed": true', module, {**options, "source": inline})
+        inline = {"inline": tasks.variable(bad.text[:-30])}
+        tasks.add(f"{module} bad", "JSON", module, {**options, "source": inline})
+        if module == "k8s_pull_secret":
+            options = {**options, "source": inline, "kubernetes": tasks.refused(module), "state": "absent"}
+            tasks.add(f"{module} refused", "credentials", module, {**options, "source": None})
+
+    return scenario
+
+
+def _kubelet(tasks: Tasks) -> None:
+    module = "kubelet_auth_sync"
+    node = tasks.world.watcher.dest / "node"
+    node.mkdir()
+    options = {"path": str(node / "config.json"), "restart": "never", "healthz": ""}
+    inline = tasks.variable(tasks.canary(f"{module}: good").text)
+    tasks.add(
+        f"{module} good",
+        '"changed": true',
+        module,
+        tasks.options(module, **options, source={"inline": inline}),
+    )
+    inline = tasks.variable(tasks.canary(f"{module}: bad").text[:-30])
+    tasks.add(f"{module} bad", "JSON", module, {**options, "source": {"inline": inline}})
+
+
+def _hosted(tasks: Tasks) -> None:
+    module = "hosted_cluster_pull_secret"
+    options = {"cluster_id": "cls-1", "control_plane_namespace": MANAGED, "hosted_namespace": MANAGED}
+    options["syncer_image"] = "registry.example.com/syncer:1"
+    tasks.add(
+        f"{module} refused",
+        "credentials",
+        module,
+        tasks.options(module, **options, kubernetes=tasks.refused(module)),
+    )
+    tasks.add(
+        f"{module} misplaced",
+        "where none belongs",
+        module,
+        {**options, "syncer_image": tasks.variable(tasks.canary(f"{module}: misplaced").text)},
+    )
+
+
+def _adapter(tasks: Tasks) -> None:
+    module = "hyperfleet_adapter"
+    canary = tasks.canary(f"{module}: a cluster")
+    tasks.labs.put_hyperfleet("cls-adapter", canary.text.encode())
+    kubeconfig = tasks.labs.kubernetes.kubeconfig(tasks.world.watcher.inputs / "kubeconfig")
+    config = {
+        "apiVersion": "hyperfleet.redhat.com/v1alpha1",
+        "kind": "AdapterConfig",
+        "metadata": {"name": "pullsecret-adapter", "namespace": MANAGED},
+        "spec": {
+            "hyperfleetAPI": {
+                "url": tasks.labs.hyperfleet.url,
+                "headers": {"X-Token": tasks.token(f"{module}: a header of the configuration")},
+            },
+            "jobTemplate": {"image": "registry.example.com/pullsecret-job:1"},
+            "execution": "job",
+            "kubernetes": {"kubeconfig": str(kubeconfig)},
+        },
+    }
+    overrides = {"headers": {"Authorization": f"Bearer {tasks.token(f'{module}: an overridden header')}"}}
+    options = {"config": tasks.file("adapter.json", json.dumps(config)), "cluster_ids": ["cls-adapter"]}
+    tasks.add(f"{module} good", "cls-adapter", module, {**options, "overrides": tasks.variable(overrides)})
+    wrong = {"headers": {"not a name": tasks.token(f"{module}: a wrong header")}}
+    tasks.add(f"{module} wrong", "headers", module, {**options, "overrides": tasks.variable(wrong)})
+
+
+def _info(tasks: Tasks) -> None:
+    module = "hyperfleet_cluster_info"
+    canary = tasks.canary(f"{module}: a cluster")
+    tasks.labs.put_hyperfleet("cls-info", canary.text.encode())
+    tasks.add(f"{module} good", "cls-info", module, tasks.options(module, cluster_ids=["cls-info"]))
+    search = tasks.variable(tasks.canary(f"{module}: search").text)
+    tasks.add(f"{module} misplaced", "where none belongs", module, tasks.options(module, search=search))
+
+
+def _status(tasks: Tasks) -> None:
+    module = "hyperfleet_status"
+    canary = tasks.canary(f"{module}: a cluster")
+    tasks.labs.put_hyperfleet("cls-status", canary.text.encode())
+    kinds = ("Available", "Applied", "Health")
+    said = [{"type": kind, "status": "True", "reason": "Stored", "text": "is stored"} for kind in kinds]
+    options = {"cluster_id": "cls-status", "adapter": "canary", "conditions": said}
+    tasks.add(f"{module} good", '"changed": true', module, tasks.options(module, **options))
+    data = tasks.variable({"document": tasks.canary(f"{module}: misplaced").text})
+    tasks.add(
+        f"{module} misplaced", "where none belongs", module, tasks.options(module, **options, data=data)
+    )
+
+
+def _event(tasks: Tasks) -> None:
+    module = "cloud_event"
+    token = tasks.file("token", tasks.token(f"{module}: the webhook's token"))
+    webhook = {"type": "webhook", "url": "http://127.0.0.1:9/events", "token_file": token}
+    tasks.add(
+        f"{module} nobody", "cls-1", module, {"broker": webhook, "cluster_ids": ["cls-1"], "timeout": 2}
+    )
+    address = f"amqp://user:{tasks.token(f'{module}: a password in an address')}@127.0.0.1:9/"
+    rabbitmq = tasks.variable({"type": "rabbitmq", "url": address, "topic": "events"})
+    tasks.add(f"{module} address", "url", module, {"broker": rabbitmq, "cluster_ids": ["cls-1"]})
+    source = tasks.variable(tasks.canary(f"{module}: misplaced").text)
+    tasks.add(f"{module} misplaced", "where none belongs", module, {"broker": webhook, "source": source})
+
+
+def _job(tasks: Tasks) -> None:
+    """The pull secret is the run's environment variable PULL_SECRET_DATA."""
+    module = "pull_secret_job"
+    login = tasks.labs.options()
+    options = {name: login[name] for name in ("gcp", "kubernetes", "retry")}
+    tasks.add(f"{module} good", '"version"', module, options)
+    wrong = {**options, "kubernetes": tasks.refused(module)}
+    tasks.add(f"{module} refused", '"logged": true', module, wrong)
+
+
+def _report(module: str, results: tuple[str, ...]) -> Scenario:
+    def scenario(tasks: Tasks) -> None:
+        canary = tasks.canary(f"{module}: a cluster")
+        clusters = [{"cluster_id": "cls-1", "source": {"inline": canary.text}, "cluster_name": canary.text}]
+        tasks.variables[f"{_FORM}_clusters_{module}"] = clusters
+        failed = {"id": "cls-1", "failed": True, "changed": False, "msg": "is not there", "kind": "not_found"}
+        tasks.variables[f"{_FORM}_result"] = {"targets": [failed]}
+        named = dict.fromkeys(results, f"{_FORM}_result")
+        tasks.add(f"{module} good", "cls-1", module, {"clusters": f"{_FORM}_clusters_{module}", **named})
+        text = tasks.variable(tasks.canary(f"{module}: in place of a name").text)
+        tasks.add(f"{module} misplaced", "where none belongs", module, {"clusters": text, **named})
+
+    return scenario
+
+
+def _lookup(tasks: Tasks) -> None:
+    name = "cluster_files"
+    good, bad, odd = (tasks.canary(f"{name}: {what}") for what in ("good", "bad", "misplaced"))
+    spec = {"pullSecret": {"data": good.text}, "gcp": {"projectId": PROJECT}}
+    directory = tasks.world.watcher.inputs / "clusters"
+    directory.mkdir()
+    files = {
+        "good": json.dumps({"id": "cls-lookup", "name": "good", "spec": spec}),
+        "bad": json.dumps({"id": "cls-bad", "spec": {"pullSecret": {"data": bad.text}}})[:-8],
+        "odd": json.dumps({"id": "cls-odd", "name": odd.text, "spec": spec}),
+    }
+    for file, text in files.items():
+        (directory / f"{file}.json").write_text(text)
+    found = f"{{{{ lookup('{_COLLECTION}.{name}', '{directory}') }}}}"
+    tasks.add(f"lookup {name}", "cls-lookup", "ansible.builtin.debug", {"msg": found})
+
+
+def _given(tasks: Tasks) -> None:
+    """It gives names, and an error about a variable with a secret beside a template."""
+    tasks.variables[f"{_FORM}_secret"] = tasks.canary("given: a variable").text
+    tasks.variables[f"{_FORM}_undefined"] = [tasks.canary("given: an error").text, "{{ nope }}"]
+    for name, values, says in (("secret", "false", f"{_FORM}_secret"), ("undefined", "true", "nope")):
+        found = f"{{{{ lookup('{_COLLECTION}.given', '{_FORM}_{name}', values={values}) }}}}"
+        tasks.add(f"lookup given {name}", says, "ansible.builtin.debug", {"msg": found})
+
+
+def _check(tasks: Tasks) -> None:
+    module = "check_variables"
+    text = tasks.canary(f"{module}: a variable").text
+    tasks.variables[f"{_FORM}_checked"] = [text, "{{ nope }}"]
+    tasks.add(f"{module} undefined", f"{_FORM}_checked", module, {"playbook": [f"{_FORM}_checked"]})
+    text = tasks.variable(tasks.canary(f"{module}: misplaced").text)
+    tasks.add(f"{module} misplaced", "where none belongs", module, {"playbook": [text]})
+
+
+def _filter(name: str, arguments: str) -> Scenario:
+    def scenario(tasks: Tasks) -> None:
+        canary = tasks.canary(f"{name}: a cluster")
+        cluster_id = f"cls-{name}".replace("_", "-")
+        good = {
+            "cluster_id": cluster_id,
+            "gcp_project_id": PROJECT,
+            "management_namespace": MANAGED,
+            "source": {"file": "/nowhere"},
+        }
+        if name == "hosted_targets":
+            image = "registry.example.com/syncer:1"
+            good = {"cluster_id": cluster_id, "control_plane_namespace": MANAGED, "syncer_image": image}
+        tasks.variables[f"{_FORM}_{name}"] = [good, {"cluster_id": canary.text}]
+        tasks.variables[f"{_FORM}_{name}_bad"] = tasks.canary(f"{name}: no list").document
+        place = f"projects/{PROJECT}/secrets/there"
+        stored = {"targets": [{"id": cluster_id, "changed": True, "version": "1", "place": place}]}
+        tasks.variables[f"{_FORM}_{name}_stored"] = stored
+        for form, says in (("", cluster_id), ("_bad", "clusters")):
+            call = f"{{{{ {_FORM}_{name}{form} | {_COLLECTION}.{name}({arguments}) }}}}"
+            tasks.add(f"filter {name}{form}", says, "ansible.builtin.debug", {"msg": call})
+
+    return scenario
+
+
+_GCP = {"project": PROJECT, "secret": "there"}
+_K8S = {"namespace": MANAGED, "name": "there"}
+SCENARIOS: Mapping[str, Scenario] = {
+    "module gcp_pull_secret": _writes("gcp_pull_secret", _GCP),
+    "module k8s_pull_secret": _writes("k8s_pull_secret", _K8S),
+    "module dockerconfig_merge": _writes("dockerconfig_merge", {}),
+    "module kubelet_auth_sync": _kubelet,
+    "module hosted_cluster_pull_secret": _hosted,
+    "module hyperfleet_adapter": _adapter,
+    "module hyperfleet_cluster_info": _info,
+    "module hyperfleet_status": _status,
+    "module cloud_event": _event,
+    "module pull_secret_job": _job,
+    "module pull_secret_report": _report("pull_secret_report", ("secret_manager", "management")),
+    "module hosted_cluster_report": _report("hosted_cluster_report", ("result",)),
+    "module check_variables": _check,
+    "lookup cluster_files": _lookup,
+    "lookup given": _given,
+    "filter gcp_targets": _filter("gcp_targets", ""),
+    "filter kubernetes_targets": _filter("kubernetes_targets", f"{_FORM}_kubernetes_targets_stored"),
+    "filter hosted_targets": _filter("hosted_targets", ""),
+}

@@ -82,7 +82,9 @@ MODULES: dict[str, dict[str, Any]] = {
 FILTERS: dict[str, list[Any]] = {
     "gcp_targets": [],
     "hosted_targets": [{"state": "present"}],
-    "kubernetes_targets": [{"targets": [{"id": "cls-1", "place": "projects/project-1/secrets/one", "version": "1"}]}],
+    "kubernetes_targets": [
+        {"targets": [{"id": "cls-1", "place": "projects/project-1/secrets/one", "version": "1"}]}
+    ],
 }
 
 # The variables of one cluster, beside those that a playbook's text shows.
@@ -164,7 +166,14 @@ SOURCES: dict[str, list[dict[str, Any]]] = {
             "start_timeout": 60,
             "tries": 3,
         },
-        {"broker": {"type": "gcp-pubsub", "projectId": "project-1", "subscription": "one", "ackDeadline": 60}},
+        {
+            "broker": {
+                "type": "gcp-pubsub",
+                "projectId": "project-1",
+                "subscription": "one",
+                "ackDeadline": 60,
+            }
+        },
         {
             "broker": {
                 "type": "webhook",
@@ -177,14 +186,21 @@ SOURCES: dict[str, list[dict[str, Any]]] = {
     "kubernetes_secret": [
         {
             "clusters": [
-                {"cluster_id": "cls-1", "kubeconfig": path("kubeconfig"), "watches": [{"namespace": "a", "name": "b"}]}
+                {
+                    "cluster_id": "cls-1",
+                    "kubeconfig": path("kubeconfig"),
+                    "watches": [{"namespace": "a", "name": "b"}],
+                }
             ],
             "kubernetes": {"kubeconfig": path("kubeconfig"), "context": "mgmt-1", "validate_certs": True},
             "batch": {"delay": 1, "max": 500},
             "resync": 900,
             "silence": 330,
         },
-        {"clusters": path("clusters.yml"), "kubernetes": {"host": "http://127.0.0.1:9", "api_key_file": path("token")}},
+        {
+            "clusters": path("clusters.yml"),
+            "kubernetes": {"host": "http://127.0.0.1:9", "api_key_file": path("token")},
+        },
     ],
 }
 
@@ -206,7 +222,10 @@ ADAPTER_CONFIG: dict[str, Any] = {
         },
         "jobTemplate": {
             "image": "registry.example.com/pullsecret-job:1",
-            "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "1", "memory": "1Gi"}},
+            "resources": {
+                "requests": {"cpu": "100m", "memory": "128Mi"},
+                "limits": {"cpu": "1", "memory": "1Gi"},
+            },
             "serviceAccountName": "job",
             "backoffLimit": 3,
             "activeDeadlineSeconds": 300,
@@ -215,7 +234,12 @@ ADAPTER_CONFIG: dict[str, Any] = {
             "nodeSelector": {"kubernetes.io/os": "linux"},
             "tolerations": [{"key": "a", "operator": "Exists"}],
         },
-        "broker": {"type": "rabbitmq", "url": "amqp://127.0.0.1:9/", "topic": "events", "subscription": "one"},
+        "broker": {
+            "type": "rabbitmq",
+            "url": "amqp://127.0.0.1:9/",
+            "topic": "events",
+            "subscription": "one",
+        },
         "batch": {"size": 100, "window": "1s"},
         "kubernetes": {"kubeconfig": path("kubeconfig"), "validateCerts": True},
         "gcp": {"transport": "rest", "endpoint": "http://127.0.0.1:9"},

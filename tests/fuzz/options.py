@@ -24,13 +24,13 @@ _PATIENCE = (
     *("serial", "ackDeadline", "silence", "resync"),
 )
 _SHORT, _LONG = 4.0, 86400.0
-_FEW = (0, 1, 1, 1, 1, 2, 2, 3)
+_FEW = (0, 0, 1, 1, 1, 1, 2, 3)
 
 
 def made(rng: random.Random, spec: Spec, base: Mapping[str, Any], canary: Canary) -> dict[str, Any]:
     """The options of one input."""
     options = copy.deepcopy(dict(base))
-    _fill(rng, options, spec, 3.0 / max(len(spec), 6))
+    _fill(rng, options, spec, 2.0 / max(len(spec), 6))
     waited = False
     for _count in range(rng.choice(_FEW)):
         places = list(_places(options, spec))
@@ -97,7 +97,9 @@ def _spoil(
 
 def _almost(rng: random.Random, name: str) -> str:
     at = rng.randrange(len(name)) if name else 0
-    return rng.choice([name[:at] + name[at + 1 :] or "x", name + "s", name.upper(), name.replace("_", "-"), "x-" + name])
+    return rng.choice(
+        [name[:at] + name[at + 1 :] or "x", name + "s", name.upper(), name.replace("_", "-"), "x-" + name]
+    )
 
 
 def _is_patience(name: str) -> bool:

@@ -37,7 +37,14 @@ def input_of(seed: str, number: int, canary: Canary, chosen: list[Surface]) -> I
 
 
 def fuzz(
-    seed: str, count: int, root: Path, *, only: str = "", number: int | None = None, at_once: int = 2, shrink: bool = True
+    seed: str,
+    count: int,
+    root: Path,
+    *,
+    only: str = "",
+    number: int | None = None,
+    at_once: int = 2,
+    shrink: bool = True,
 ) -> int:
     """Try them and print what was found; 1 if anything was."""
     print(f"fuzz: seed {seed}, {count} inputs, ansible-core {_core()}", flush=True)
@@ -72,7 +79,9 @@ def fuzz(
             print(f"  {done} tried in {time.monotonic() - begun:.0f} s", flush=True)
     for name, (one, given, verdict) in found.items():
         least = _least(given, name, root, canary) if shrink else given
-        print(f"\n{verdict.kind} ({again[name]} times): --seed {seed} --number {one}, {given.surface} by {given.runner}")
+        print(
+            f"\n{verdict.kind} ({again[name]} times): --seed {seed} --number {one}, {given.surface} by {given.runner}"
+        )
         print(f"  input: {_printed(least)}\n  shows: {verdict.says[-_WORDS:].strip()}", flush=True)
     for kind, counted in counts.items():
         print(f"{kind + ':':<10} {_line(counted)}")
@@ -89,13 +98,22 @@ def _core() -> str:
 
 def _line(counted: Counter[str]) -> str:
     words = [f"{counted['inputs']} inputs, {counted['done']} done, {counted['refused']} refused"]
-    return ", ".join([*words, *(f"{counted[one]} {one}s" if one != "canary" else f"{counted[one]} canaries" for one in BAD)])
+    return ", ".join(
+        [
+            *words,
+            *(f"{counted[one]} {one}s" if one != "canary" else f"{counted[one]} canaries" for one in BAD),
+        ]
+    )
 
 
 def _signature(given: Input, verdict: Verdict) -> str:
     """One finding for all inputs that meet the same defect."""
     places = _PLACE.findall(verdict.says)
-    at = ":".join(places[-1]) if places and verdict.kind in ("traceback", "internal error") else given.surface + given.runner
+    at = (
+        ":".join(places[-1])
+        if places and verdict.kind in ("traceback", "internal error")
+        else given.surface + given.runner
+    )
     return f"{verdict.kind} {at}"
 
 

@@ -57,7 +57,12 @@ def load_everything() -> None:
                 # aiohttp comes with ansible-rulebook only.
                 if str(error.name).startswith("ansible_collections"):
                     raise
-    for name in ("google.cloud.secretmanager_v1", "kubernetes.client", "kubernetes.config", "google.auth.transport.requests"):
+    for name in (
+        "google.cloud.secretmanager_v1",
+        "kubernetes.client",
+        "kubernetes.config",
+        "google.auth.transport.requests",
+    ):
         importlib.import_module(name)
 
 
@@ -70,6 +75,10 @@ def module(data: Data) -> Any:
         "_ansible_remote_tmp": os.environ["TMPDIR"],
         "_ansible_keep_remote_files": False,
     }
+    try:
+        json.dumps(given, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise Refused("Ansible: it does not send what is no UTF-8") from None
     basic._ANSIBLE_ARGS = json.dumps({"ANSIBLE_MODULE_ARGS": given}).encode()
     if hasattr(basic, "_ANSIBLE_PROFILE"):
         basic._ANSIBLE_PROFILE = "legacy"
@@ -104,6 +113,7 @@ def action(data: Data) -> Any:
         "ansible_python_interpreter": sys.executable,
         "tried_clusters": [HOSTED],
         "tried_result": {"targets": [{"id": "cls-1", "changed": False, "registries": {}}], "failed": False},
+        **data.get("variables", {}),
         "omit": "__omit_place_holder__x",
     }
     templar = Templar(loader=loader, variables=variables)
@@ -150,7 +160,9 @@ def play(data: Data) -> Any:
         Path("play.json").write_text(json.dumps(named))
         named = "play.json"
     Path("variables.yml").write_text(yaml.dump(data["variables"], Dumper=_Dumper), errors="surrogatepass")
-    Path("inventory").write_text(f"[nodes]\nlocalhost ansible_connection=local ansible_python_interpreter={sys.executable}\n")
+    Path("inventory").write_text(
+        f"[nodes]\nlocalhost ansible_connection=local ansible_python_interpreter={sys.executable}\n"
+    )
     arguments = ["ansible-playbook", "-i", "inventory", named, "-e", "@variables.yml", *data["flags"]]
     try:
         PlaybookCLI.cli_executor(arguments)
@@ -169,7 +181,9 @@ def lookup(data: Data) -> Any:
     """A lookup plugin."""
     _write_files(data)
     loader = DataLoader()
-    plugin = plugins.lookup_loader.get(f"{COLLECTION}.{data['name']}", loader=loader, templar=Templar(loader=loader))
+    plugin = plugins.lookup_loader.get(
+        f"{COLLECTION}.{data['name']}", loader=loader, templar=Templar(loader=loader)
+    )
     try:
         return plugin.run(data["terms"], variables={}, **data["options"])
     except AnsibleError as error:
@@ -193,7 +207,9 @@ def source(data: Data) -> Any:
     try:
         parsed = settings.parse_settings(data["options"])
         if data["name"] == "kubernetes_secret" and not isinstance(parsed.clusters, str):
-            importlib.import_module(f"{_CODE}.extensions.eda.watching.clusters").check_clusters(parsed.clusters)
+            importlib.import_module(f"{_CODE}.extensions.eda.watching.clusters").check_clusters(
+                parsed.clusters
+            )
         if data["name"] == "cluster_events":
             directories = importlib.import_module(f"{_CODE}.extensions.eda.receiving.directories")
             opened = directories.Directories(parsed.run_dir)
@@ -251,16 +267,20 @@ def program(data: Data) -> Any:
     code = importlib.import_module(f"{_CODE}.plugins.module_utils.job.program")
     kept = ("SECRET_MANAGER_EMULATOR_HOST", "KUBECONFIG", "HOME", "PATH")
     environment = {name: os.environ[name] for name in kept} | data["environment"]
+    os.environ.clear()
+    os.environ.update(environment)
     if code.main(environment):
         raise Refused("its log is on stdout")
     return None
 
 
-
-
 def _write_files(data: Data) -> None:
     for name, document in (data.get("files") or {}).items():
-        text = json.dumps(document, default=str) if name.endswith(".json") else yaml.dump(document, Dumper=_Dumper)
+        text = (
+            json.dumps(document, default=str)
+            if name.endswith(".json")
+            else yaml.dump(document, Dumper=_Dumper)
+        )
         (Path(os.environ["FUZZ_ROOT"]) / name).write_text(text, errors="surrogatepass")
 
 

@@ -21,7 +21,18 @@ from typing import Any
 
 import yaml
 
-from tests.fuzz.bases import ADAPTER_CONFIG, CLUSTER, FILTERS, JOB, MODULES, PLAYBOOKS, ROLES, RULEBOOKS, SOURCES, VARIABLES
+from tests.fuzz.bases import (
+    ADAPTER_CONFIG,
+    CLUSTER,
+    FILTERS,
+    JOB,
+    MODULES,
+    PLAYBOOKS,
+    ROLES,
+    RULEBOOKS,
+    SOURCES,
+    VARIABLES,
+)
 from tests.fuzz.options import Spec, made
 from tests.fuzz.values import hostile, misplaced, path
 from tests.secrecy.canary import Canary
@@ -154,18 +165,41 @@ def _module(name: str) -> Surface:
     def make(rng: random.Random, canary: Canary) -> Input:
         options = made(rng, module_spec(name), MODULES[name], canary)
         if "targets" in module_spec(name) and rng.random() < 0.3:
-            one = {key: value for key, value in options.items() if key in module_spec(name)["targets"].get("options", {})}
+            one = {
+                key: value
+                for key, value in options.items()
+                if key in module_spec(name)["targets"].get("options", {})
+            }
             options = {key: value for key, value in options.items() if key not in one}
             other = {"cluster_id": "cls-2", "dest": path("other.json")}
-            second = {key: other.get(key, value) if rng.random() < 0.8 else value for key, value in one.items()}
+            second = {
+                key: other.get(key, value) if rng.random() < 0.8 else value for key, value in one.items()
+            }
             second = made(rng, module_spec(name)["targets"].get("options", {}), second, canary)
             options["targets"] = [one, second]
         turn = rng.random()
-        runner = "play" if turn < 0.12 else "module" if not has_action or (turn < 0.45 and has_module_code) else "action"
-        data: dict[str, Any] = {"name": name, "options": options, "check": rng.random() < 0.2, "diff": rng.random() < 0.5}
-        if name == "kubelet_auth_sync" and runner == "module" and options.get("source") == MODULES[name]["source"]:
+        runner = (
+            "play"
+            if turn < 0.12
+            else "module"
+            if not has_action or (turn < 0.45 and has_module_code)
+            else "action"
+        )
+        data: dict[str, Any] = {
+            "name": name,
+            "options": options,
+            "check": rng.random() < 0.2,
+            "diff": rng.random() < 0.5,
+        }
+        if (
+            name == "kubelet_auth_sync"
+            and runner == "module"
+            and options.get("source") == MODULES[name]["source"]
+        ):
             # As the action plugin sends it.
             options["source"] = {"inline": canary.text}
+        if name.endswith("_report") and rng.random() < 0.5:
+            data["variables"] = {"tried_result": _result(rng), "tried_clusters": _clusters(rng, name, canary)}
         if name == "pull_secret_job":
             data["environment"] = {**JOB, "PULL_SECRET_DATA": canary.text}
         if runner == "play":
@@ -175,7 +209,21 @@ def _module(name: str) -> Surface:
     return Surface(f"module/{name}", make, 60)
 
 
-def _play(tasks: list[Any], variables: dict[str, Any], rng: random.Random, hosts: str = "localhost") -> dict[str, Any]:
+def _result(rng: random.Random) -> Any:
+    """What is no result of a module, or only looks like one."""
+    return rng.choice(
+        [
+            hostile(rng),
+            {"targets": hostile(rng)},
+            {"targets": [hostile(rng)]},
+            {"targets": [{"id": "cls-1", "actions": hostile(rng)}]},
+        ]
+    )
+
+
+def _play(
+    tasks: list[Any], variables: dict[str, Any], rng: random.Random, hosts: str = "localhost"
+) -> dict[str, Any]:
     play = {
         "hosts": hosts,
         "gather_facts": False,
@@ -264,7 +312,12 @@ def _role(name: str) -> Surface:
     def make(rng: random.Random, canary: Canary) -> Input:
         variables = made(rng, role_spec(name), ROLES[name], canary)
         _with_clusters(rng, name, variables, canary)
-        task = {"name": "tried", rng.choice(["ansible.builtin.import_role", "ansible.builtin.include_role"]): {"name": f"{COLLECTION}.{name}"}}
+        task = {
+            "name": "tried",
+            rng.choice(["ansible.builtin.import_role", "ansible.builtin.include_role"]): {
+                "name": f"{COLLECTION}.{name}"
+            },
+        }
         return Input(f"role/{name}", "play", _play([task], variables, rng), world=rng.random() < 0.6)
 
     return Surface(f"role/{name}", make, 20)
@@ -296,12 +349,20 @@ def _rulebook(name: str) -> Surface:
         text = (ROOT / "extensions" / "eda" / "rulebooks" / f"{name}.yml").read_text()
         words = {word for part in _EXPRESSION.findall(text) for word in _WORD.findall(part)} - _NO_VARIABLES
         known = {**role_spec("hosted_cluster"), **role_spec("adapter")}
-        spec = {word: known.get(word, {}) for word in sorted(words - {"cluster_events", "kubernetes_secret", "tries"})}
+        spec = {
+            word: known.get(word, {})
+            for word in sorted(words - {"cluster_events", "kubernetes_secret", "tries"})
+        }
         base, event = RULEBOOKS[name]
         variables = made(rng, spec, base, canary)
         if "hosted_clusters_file" in variables and rng.random() < 0.5:
             variables["hosted_clusters_file"] = _clusters(rng, "hosted", canary)
-        data = {"name": name, "variables": variables, "event": event if rng.random() < 0.8 else hostile(rng), "run": rng.random() < 0.5}
+        data = {
+            "name": name,
+            "variables": variables,
+            "event": event if rng.random() < 0.8 else hostile(rng),
+            "run": rng.random() < 0.5,
+        }
         return Input(f"rulebook/{name}", "rulebook", data, world=rng.random() < 0.5)
 
     return Surface(f"rulebook/{name}", make, 20)
@@ -331,7 +392,9 @@ def _spec_of(value: dict[str, Any]) -> Spec:
 
 
 def _jobs() -> list[Surface]:
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.settings import VARIABLES as NAMES
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.settings import (
+        VARIABLES as NAMES,
+    )
 
     def make(rng: random.Random, canary: Canary) -> Input:
         spec: Spec = {name: {"misplaced": name != "PULL_SECRET_DATA"} for name in NAMES}
@@ -340,7 +403,9 @@ def _jobs() -> list[Surface]:
         runner = rng.choice(["program", "program", "play"])
         data: dict[str, Any] = {"environment": environment}
         if runner == "play":
-            data.update({"play": f"{COLLECTION}.job", "variables": {"job_retry": {"tries": 1}}, "flags": _flags(rng)})
+            data.update(
+                {"play": f"{COLLECTION}.job", "variables": {"job_retry": {"tries": 1}}, "flags": _flags(rng)}
+            )
         return Input("job/environment", runner, data, world=rng.random() < 0.5)
 
     return [Surface("job/environment", make, 60)]
@@ -363,7 +428,13 @@ def _adapter_config(rng: random.Random, canary: Canary) -> Input:
     document = made(rng, _spec_of(ADAPTER_CONFIG), ADAPTER_CONFIG, canary)
     run = rng.random() < 0.4
     options = {**MODULES["hyperfleet_adapter"], "config": path("made.json")}
-    data = {"name": "hyperfleet_adapter", "options": options, "files": {"made.json": document}, "check": False, "diff": False}
+    data = {
+        "name": "hyperfleet_adapter",
+        "options": options,
+        "files": {"made.json": document},
+        "check": False,
+        "diff": False,
+    }
     return Input("document/adapter_config", "action" if run else "config", data, world=run)
 
 
@@ -371,7 +442,11 @@ def _cluster(rng: random.Random, canary: Canary) -> Input:
     base = {**CLUSTER, "spec": {**CLUSTER["spec"], "pullSecret": {"data": canary.text}}}
     document = made(rng, _spec_of(base), base, canary)
     execution = rng.choice(["inline", "job"])
-    options = {**MODULES["hyperfleet_adapter"], "cluster_ids": ["cls-3"], "overrides": {"execution": execution}}
+    options = {
+        **MODULES["hyperfleet_adapter"],
+        "cluster_ids": ["cls-3"],
+        "overrides": {"execution": execution},
+    }
     data = {"name": "hyperfleet_adapter", "options": options, "check": rng.random() < 0.2, "diff": False}
     return Input("document/cluster", "action", data, world=True, clusters=[document])
 

@@ -62,10 +62,14 @@ class Verdict:
 def sandbox() -> Iterator[Path]:
     """The directory that holds the inputs' directories, and this process's Ansible settings."""
     root = Path(tempfile.mkdtemp(prefix="pull-secret-fuzz-")).resolve()
+    (root / "ansible.cfg").write_text("[defaults]\n")
+    before = dict(os.environ)
     os.environ.update(
         {
             "HOME": str(root),
             "TMPDIR": str(root),
+            "ANSIBLE_CONFIG": str(root / "ansible.cfg"),
+            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
             "ANSIBLE_HOME": str(root / "ansible"),
             "ANSIBLE_LOCAL_TEMP": str(root / "ansible" / "tmp"),
             "ANSIBLE_LOCALHOST_WARNING": "false",
@@ -84,6 +88,10 @@ def sandbox() -> Iterator[Path]:
     try:
         yield root
     finally:
+        for name in set(os.environ) - set(before):
+            del os.environ[name]
+        os.environ.update(before)
+        tempfile.tempdir = None
         shutil.rmtree(root, ignore_errors=True)
 
 
@@ -175,8 +183,8 @@ def _try(given: Input, here: Path, canary: Canary, runners: Mapping[str, Callabl
     resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS + 5))
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.environ["FUZZ_GUARD"] = str(here.parent)
-    install(str(here.parent))
+    os.environ.update(FUZZ_GUARD=str(here.parent), FUZZ_ESCAPES=str(here / "escapes"))
+    install(os.environ["FUZZ_GUARD"], os.environ["FUZZ_ESCAPES"])
     outcome: dict[str, Any] = {}
     try:
         outcome = {"kind": "done", "shown": repr(runners[given.runner](_placed(given.data, inside)))}
@@ -232,7 +240,9 @@ def _judged(here: Path, status: int, needles: Needles, *, is_late: bool) -> Verd
     try:
         outcome = json.loads(shown["outcome"])
     except ValueError:
-        return Verdict("traceback", f"ended with status {status}: " + shown["stderr"][-2000:].decode("utf-8", "replace"))
+        return Verdict(
+            "traceback", f"ended with status {status}: " + shown["stderr"][-2000:].decode("utf-8", "replace")
+        )
     if outcome["kind"] == "traceback":
         return Verdict("traceback", outcome["shown"])
     text = "\n".join(data.decode("utf-8", "replace") for data in shown.values())
@@ -243,14 +253,19 @@ def _judged(here: Path, status: int, needles: Needles, *, is_late: bool) -> Verd
                 return Verdict(kind, around)
     if shown["escapes"]:
         return Verdict("escape", shown["escapes"].decode("utf-8", "replace"))
-    if outcome["kind"] == "done" and re.search(rb'"failed": true|\'failed\': True', text.encode("utf-8", "replace")):
+    if outcome["kind"] == "done" and re.search(
+        rb'"failed": true|\'failed\': True', text.encode("utf-8", "replace")
+    ):
         return Verdict("refused", outcome["shown"])
     return Verdict(outcome["kind"], outcome["shown"])
 
 
 def _seen(here: Path) -> dict[str, Path]:
     names = ("stdout", "stderr", "outcome")
-    return {name: here / name for name in names} | {"record": here / "w" / "record", "escapes": here / "escapes"}
+    return {name: here / name for name in names} | {
+        "record": here / "w" / "record",
+        "escapes": here / "escapes",
+    }
 
 
 def _read(path: Path) -> bytes:

@@ -27,7 +27,9 @@ __all__ = ["Addresses", "fill", "serve"]
 
 # Of the stand-ins, by name: rest, grpc, kubernetes, hyperfleet.
 Addresses = Mapping[str, str]
-_CLOSED = {name: "http://127.0.0.1:9" for name in ("rest", "kubernetes", "hyperfleet")} | {"grpc": "127.0.0.1:9"}
+_CLOSED = {name: "http://127.0.0.1:9" for name in ("rest", "kubernetes", "hyperfleet")} | {
+    "grpc": "127.0.0.1:9"
+}
 _SERVING: list[Labs] = []
 # A kubelet that is well, and another process after each restart.
 _SYSTEMCTL = """#!/bin/sh
@@ -72,7 +74,11 @@ def fill(here: Path, canary: Canary, addresses: Addresses | None) -> dict[str, s
     document = canary.document
     for name in ("directory", "fleet", "run", "home", "tmp", "node", "bin", "a/b/cwd"):
         (here / name).mkdir(parents=True)
-    cluster = {"id": "cls-1", "name": "first", "spec": {"gcp": {"projectId": PROJECT}, "pullSecret": {"data": canary.text}}}
+    cluster = {
+        "id": "cls-1",
+        "name": "first",
+        "spec": {"gcp": {"projectId": PROJECT}, "pullSecret": {"data": canary.text}},
+    }
     files: dict[str, str | bytes] = {
         "good.json": canary.text,
         "bad.json": canary.text[:-4],
@@ -134,7 +140,12 @@ def adapter_config(here: Path, found: Addresses) -> dict[str, Any]:
             "criteria": {"preconditions": [{"expression": "spec.pullSecret.data != nil"}]},
             "hyperfleetAPI": {"url": found["hyperfleet"], "timeout": "2s"},
             "jobTemplate": {"image": "registry.example.com/pullsecret-job:1"},
-            "broker": {"type": "rabbitmq", "url": "amqp://127.0.0.1:9/", "topic": "events", "subscription": "one"},
+            "broker": {
+                "type": "rabbitmq",
+                "url": "amqp://127.0.0.1:9/",
+                "topic": "events",
+                "subscription": "one",
+            },
             "metrics": {"port": 0},
             "kubernetes": {"kubeconfig": str(here / "kubeconfig")},
             "gcp": {"endpoint": found["rest"], "transport": "rest"},

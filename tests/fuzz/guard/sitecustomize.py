@@ -5,7 +5,7 @@
 """Keeps an input's processes in their scratch directory and on loopback.
 
 Python imports this at the start of each process that has the directory on ``PYTHONPATH``; the process that tries an
-input calls ``install`` itself. What was refused is a line in the file ``escapes``.
+input calls ``install`` itself. A write that was refused is a line in the file ``escapes``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ _LOOPBACK = ("localhost", "::1", "0.0.0.0", "::", "")
 _state = threading.local()
 
 
-def install(root: str) -> None:
+def install(root: str, escapes: str) -> None:
     """From now on, and in all children: no write outside of ``root``, and no connection off this machine."""
-    escapes = os.path.join(root, "escapes")
 
     def refuse(what: str, error: OSError) -> None:
         _state.busy = True
@@ -81,4 +80,4 @@ def _is_loopback(host: Any) -> bool:
 
 
 if os.environ.get("FUZZ_GUARD"):
-    install(os.environ["FUZZ_GUARD"])
+    install(os.environ["FUZZ_GUARD"], os.environ["FUZZ_ESCAPES"])

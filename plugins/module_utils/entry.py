@@ -213,7 +213,7 @@ def _misfit(arguments: Any, spec: Mapping[str, Any]) -> str | None:
 def safely(work: Callable[[], dict[str, Any]], *ansibles: type[Exception]) -> dict[str, Any]:
     """What ``work`` gives, or a failed result: Ansible would print the text of an exception.
 
-    :param ansibles: exceptions that Ansible has an outcome of its own for, such as a host that is unreachable.
+    :param ansibles: exceptions that Ansible has an outcome of its own for, such as an unreachable host.
     """
     try:
         return work()

@@ -78,7 +78,11 @@ def returned(results: Any, *needed: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _is_row(target: Any, needed: Iterable[str]) -> bool:
-    return isinstance(target, Mapping) and all(isinstance(target.get(name), str) for name in needed)
+    return (
+        isinstance(target, Mapping)
+        and all(isinstance(target.get(name), str) for name in needed)
+        and all(isinstance(target.get(name, []), list) for name in ("actions", "warnings"))
+    )
 
 
 def check(clusters: Any) -> list[Checked]:

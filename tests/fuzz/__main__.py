@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``python -m tests.fuzz --seed 7 --inputs 10000 --core 2.18 --core 2.21``: try so many inputs on each ansible-core."""
+"""``python -m tests.fuzz --seed 7 --inputs 10000 --core 2.18``: try so many inputs on that ansible-core."""
 
 from __future__ import annotations
 

@@ -80,7 +80,8 @@ def fuzz(
     for name, (one, given, verdict) in found.items():
         least = _least(given, name, root, canary) if shrink else given
         print(
-            f"\n{verdict.kind} ({again[name]} times): --seed {seed} --number {one}, {given.surface} by {given.runner}"
+            f"\n{verdict.kind} ({again[name]} times): --seed {seed} --number {one}, "
+            f"{given.surface} by {given.runner}"
         )
         print(f"  input: {_printed(least)}\n  shows: {verdict.says[-_WORDS:].strip()}", flush=True)
     for kind, counted in counts.items():

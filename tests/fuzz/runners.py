@@ -4,8 +4,8 @@
 
 """Runs one input as Ansible does, in a process that was forked for it.
 
-A runner gives what callers see. It raises ``Refused`` for what the code under test refuses in its own way; any other
-exception is a defect.
+A runner gives what callers see. It raises ``Refused`` for what the code under test refuses in words; any
+other exception is a defect.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
 """What is tried: every module, action, lookup, filter, role, playbook, rulebook, event source and document.
 
-The lists come from the directories. What is there and has no base here has no options that work, so that nothing
-behind the first check would be tried: ``missing()`` names it, and a test fails.
+The lists come from the directories. What is there and has no base here has no options that work, so that
+nothing behind the first check would be tried: ``missing()`` names it, and a test fails.
 """
 
 from __future__ import annotations
@@ -47,8 +47,37 @@ _WORD = re.compile(r"[a-z][a-z0-9_]*")
 _EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 # Words of templates, and what a playbook sets itself.
 _NO_VARIABLES = frozenset(
-    "default omit undef hint if else is defined in not and or bool map join attribute key value wantlist none true "
-    "false lookup hyperfleet pull_secret cluster_files dict2items rejectattr event".split()
+    [
+        "default",
+        "omit",
+        "undef",
+        "hint",
+        "if",
+        "else",
+        "is",
+        "defined",
+        "in",
+        "not",
+        "and",
+        "or",
+        "bool",
+        "map",
+        "join",
+        "attribute",
+        "key",
+        "value",
+        "wantlist",
+        "none",
+        "true",
+        "false",
+        "lookup",
+        "hyperfleet",
+        "pull_secret",
+        "cluster_files",
+        "dict2items",
+        "rejectattr",
+        "event",
+    ]
 )
 
 
@@ -281,7 +310,7 @@ def _clusters(rng: random.Random, which: str, canary: Canary) -> Any:
 
 @functools.cache
 def role_spec(name: str) -> Spec:
-    """Its argument specs. Of a role's number or word Ansible's own check quotes what is given (docs/secrecy.md)."""
+    """Its argument spec. Ansible's own check quotes what is given for a number or a word (docs/secrecy.md)."""
     document = yaml.safe_load((ROOT / "roles" / name / "meta" / "argument_specs.yml").read_text())
     return {
         option: {**one, "misplaced": one.get("type", "str") in ("dict", "list", "raw", "path")}
@@ -294,7 +323,7 @@ def variable_specs(playbook: str) -> Spec:
     """The variables that a playbook's templates name, and those of the role that it imports."""
     text = (ROOT / "playbooks" / f"{playbook}.yml").read_text()
     words = {word for part in _EXPRESSION.findall(text) for word in _WORD.findall(part)} - _NO_VARIABLES
-    words |= {word for word in VARIABLES.get(playbook, {})} | set(re.findall(r"-e ([a-z_]+)=", text))
+    words |= set(VARIABLES.get(playbook, {})) | set(re.findall(r"-e ([a-z_]+)=", text))
     modules = ("gcp_pull_secret", "k8s_pull_secret", "hosted_cluster_pull_secret", "hyperfleet_adapter")
     known: dict[str, Any] = {}
     for module in modules:

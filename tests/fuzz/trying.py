@@ -38,8 +38,8 @@ _MEMORY = 4 << 30
 _LARGEST = 1 << 20
 BAD = ("traceback", "internal error", "hang", "canary", "escape")
 _TRACEBACK = re.compile(
-    r"Traceback \(most recent call last\)|MODULE FAILURE|Unexpected failure during module|Unexpected Exception, this"
-    r"|Task failed: Unexpected|Module result deserialization failed|unhandled exception"
+    r"Traceback \(most recent call last\)|MODULE FAILURE|Unexpected failure during module"
+    r"|Unexpected Exception, this|Task failed: Unexpected|Module result deserialization failed"
 )
 _INTERNAL = re.compile(r"internal error|kind\W+internal\b|please report this")
 # Ansible's own code, at what it is given before ours is called.
@@ -80,7 +80,9 @@ def sandbox() -> Iterator[Path]:
             "ANSIBLE_REMOTE_TEMP": str(root / "ansible" / "remote"),
             "GRPC_ENABLE_FORK_SUPPORT": "false",
             "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONPATH": f"{ROOT / 'tests' / 'fuzz' / 'guard'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+            "PYTHONPATH": os.pathsep.join(
+                [str(Path(__file__).parent / "guard"), os.environ.get("PYTHONPATH", "")]
+            ),
         }
     )
     tempfile.tempdir = None

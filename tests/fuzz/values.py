@@ -278,7 +278,7 @@ def _date(rng: random.Random, _depth: int) -> Any:
 
 _Maker = Callable[[random.Random, int], Any]
 _KINDS: list[_Maker] = [
-    lambda rng, _depth: None,
+    lambda _rng, _depth: None,
     *[lambda rng, _depth: rng.choice(_TEXTS)] * 4,
     *[lambda rng, _depth: rng.choice(_NUMBERS)] * 2,
     *[lambda rng, _depth: path(rng.choice(_PATHS))] * 2,

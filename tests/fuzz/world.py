@@ -17,8 +17,8 @@ from typing import Any
 
 from tests.fuzz.bases import HOSTED
 from tests.lab.hyperfleet import HyperFleetLab
-from tests.lab.kubernetes.lab import ADMIN_TOKEN, KubernetesLab
 from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.lab.kubernetes.lab import ADMIN_TOKEN, KubernetesLab
 from tests.lab.secret_manager.lab import SecretManagerLab
 from tests.secrecy.canary import Canary
 from tests.secrecy.labs import PROJECT, Labs
@@ -27,9 +27,7 @@ __all__ = ["Addresses", "fill", "serve"]
 
 # Of the stand-ins, by name: rest, grpc, kubernetes, hyperfleet.
 Addresses = Mapping[str, str]
-_CLOSED = {name: "http://127.0.0.1:9" for name in ("rest", "kubernetes", "hyperfleet")} | {
-    "grpc": "127.0.0.1:9"
-}
+_CLOSED = dict.fromkeys(("rest", "kubernetes", "hyperfleet"), "http://127.0.0.1:9") | {"grpc": "127.0.0.1:9"}
 _SERVING: list[Labs] = []
 # A kubelet that is well, and another process after each restart.
 _SYSTEMCTL = """#!/bin/sh
@@ -89,7 +87,7 @@ def fill(here: Path, canary: Canary, addresses: Addresses | None) -> dict[str, s
         "bomb.yaml": _bomb(),
         "cluster.yaml": json.dumps(cluster),
         "fleet/cls-1.json": json.dumps(cluster),
-        "fleet/cls-2.yml": "id: cls-2\nname: second\nspec: {gcp: {projectId: project-1}, pullSecret: {data: x}}\n",
+        "fleet/cls-2.yml": "id: cls-2\nname: second\nspec: {gcp: {projectId: p}, pullSecret: {data: x}}\n",
         "token": ADMIN_TOKEN,
         "url": "amqp://127.0.0.1:9/",
         "ca.crt": "no certificate",
@@ -124,7 +122,7 @@ def fill(here: Path, canary: Canary, addresses: Addresses | None) -> dict[str, s
         "PATH": f"{here}/bin{os.pathsep}{os.environ['PATH']}",
         "FUZZ_ROOT": str(here),
         "CANARY_RECORD": str(here / "record"),
-        # gRPC looks up names by itself: whatever is no address of this machine goes to a port without anybody.
+        # gRPC looks up names by itself: what is not on this machine goes to a port without anybody.
         "grpc_proxy": "http://127.0.0.1:9",
         "no_grpc_proxy": "127.0.0.1,localhost",
     }

@@ -4,8 +4,8 @@
 
 """Keeps an input's processes in their scratch directory and on loopback.
 
-Python imports this at the start of each process that has the directory on ``PYTHONPATH``; the process that tries an
-input calls ``install`` itself. A write that was refused is a line in the file ``escapes``.
+Python imports this at the start of each process that has the directory on ``PYTHONPATH``; the process that
+tries an input calls ``install`` itself. A write that was refused is a line in the file ``escapes``.
 """
 
 from __future__ import annotations

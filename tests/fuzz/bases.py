@@ -16,6 +16,7 @@ __all__ = [
     "FILTERS",
     "HOSTED",
     "JOB",
+    "LOOKUPS",
     "MODULES",
     "PLAYBOOKS",
     "ROLES",
@@ -77,6 +78,8 @@ MODULES: dict[str, dict[str, Any]] = {
         "management": "tried_result",
     },
 }
+
+LOOKUPS = ("cluster_files",)
 
 # What follows the list of clusters.
 FILTERS: dict[str, list[Any]] = {

@@ -24,7 +24,7 @@ from tests.secrecy.canary import Canary
 
 __all__ = ["fuzz", "input_of"]
 
-_TRIES = 60
+_TRIES = 30
 _WORDS = 1500
 _PLACE = re.compile(r"(?:at |File \"[^\"]*/)([\w.]+\.py)(?::|\", line )(\d+)")
 

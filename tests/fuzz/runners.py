@@ -181,11 +181,11 @@ def lookup(data: Data) -> Any:
     """A lookup plugin."""
     _write_files(data)
     loader = DataLoader()
-    plugin = plugins.lookup_loader.get(
-        f"{COLLECTION}.{data['name']}", loader=loader, templar=Templar(loader=loader)
-    )
+    variables = data.get("variables", {})
+    templar = Templar(loader=loader, variables=variables)
+    plugin = plugins.lookup_loader.get(f"{COLLECTION}.{data['name']}", loader=loader, templar=templar)
     try:
-        return plugin.run(data["terms"], variables={}, **data["options"])
+        return plugin.run(data["terms"], variables=variables, **data["options"])
     except AnsibleError as error:
         raise Refused(str(error)) from None
 

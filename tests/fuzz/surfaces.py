@@ -26,6 +26,7 @@ from tests.fuzz.bases import (
     CLUSTER,
     FILTERS,
     JOB,
+    LOOKUPS,
     MODULES,
     PLAYBOOKS,
     ROLES,
@@ -116,7 +117,7 @@ def _there() -> dict[str, tuple[list[str], Any]]:
     """Kind -> the names that there are, and the bases."""
     return {
         "module": (sorted({*_names("plugins/modules/*.py"), *_names("plugins/action/*.py")}), MODULES),
-        "lookup": (_names("plugins/lookup/*.py"), ("cluster_files",)),
+        "lookup": (_names("plugins/lookup/*.py"), LOOKUPS),
         "filter": (_names("plugins/filter/*.yml"), FILTERS),
         "role": (sorted(one.name for one in (ROOT / "roles").iterdir()), ROLES),
         "playbook": (_names("playbooks/*.yml"), PLAYBOOKS),
@@ -271,14 +272,30 @@ def _flags(rng: random.Random) -> list[str]:
 
 
 def _lookup(name: str) -> Surface:
+    terms_of = {"cluster_files": _files_terms, "given": _given_terms}[name]
+
     def make(rng: random.Random, canary: Canary) -> Input:
-        terms = [rng.choice([path("fleet"), path("cluster.yaml"), hostile(rng), misplaced(rng, canary)])]
-        if rng.random() < 0.5:
-            terms.append(rng.choice([path("fleet/cls-1.json"), hostile(rng)]))
-        options = {} if rng.random() < 0.5 else {"namespace": hostile(rng)}
-        return Input(f"lookup/{name}", "lookup", {"name": name, "terms": terms, "options": options})
+        return Input(f"lookup/{name}", "lookup", {"name": name, **terms_of(rng, canary)})
 
     return Surface(f"lookup/{name}", make, 25)
+
+
+def _files_terms(rng: random.Random, canary: Canary) -> dict[str, Any]:
+    terms = [rng.choice([path("fleet"), path("cluster.yaml"), hostile(rng), misplaced(rng, canary)])]
+    if rng.random() < 0.5:
+        terms.append(rng.choice([path("fleet/cls-1.json"), hostile(rng)]))
+    return {"terms": terms, "options": {} if rng.random() < 0.5 else {"namespace": hostile(rng)}}
+
+
+def _given_terms(rng: random.Random, canary: Canary) -> dict[str, Any]:
+    variables = made(rng, variable_specs("provision"), VARIABLES["provision"], canary)
+    terms = rng.choice([["cluster_id", "source"], [list(variables)], ["nope"], [hostile(rng)], hostile(rng)])
+    options = rng.choice([{}, {"values": False}, {"values": hostile(rng)}])
+    return {
+        "terms": terms if isinstance(terms, list) else [terms],
+        "options": options,
+        "variables": variables,
+    }
 
 
 def _filter(name: str) -> Surface:
@@ -310,7 +327,7 @@ def _clusters(rng: random.Random, which: str, canary: Canary) -> Any:
 
 @functools.cache
 def role_spec(name: str) -> Spec:
-    """Its argument spec. Ansible's own check quotes what is given for a number or a word (docs/secrecy.md)."""
+    """Its argument spec. Ansible's own check quotes a number or a word (docs/secrecy.md)."""
     document = yaml.safe_load((ROOT / "roles" / name / "meta" / "argument_specs.yml").read_text())
     return {
         option: {**one, "misplaced": one.get("type", "str") in ("dict", "list", "raw", "path")}
@@ -332,8 +349,10 @@ def variable_specs(playbook: str) -> Spec:
     for role in (one for one in roles if one in ROLES):
         known.update(role_spec(role))
         words |= set(role_spec(role))
-    # What Ansible itself says of hosts, and how many, it says with the value.
+    # What Ansible itself says of hosts, and how many, it says with the value; and and what its check of a role says.
     own = {"node_hosts", "node_serial", "node_max_fail_percentage"}
+    if "rolespec_validate: false" not in text:
+        own |= {word for word, one in known.items() if not one.get("misplaced", True)}
     return {word: {**known.get(word, {}), "misplaced": word not in own} for word in sorted(words)}
 
 

@@ -349,7 +349,7 @@ def variable_specs(playbook: str) -> Spec:
     for role in (one for one in roles if one in ROLES):
         known.update(role_spec(role))
         words |= set(role_spec(role))
-    # What Ansible itself says of hosts, and how many, it says with the value; and and what its check of a role says.
+    # What Ansible says of hosts, and what its check of a role says, is with the value.
     own = {"node_hosts", "node_serial", "node_max_fail_percentage"}
     if "rolespec_validate: false" not in text:
         own |= {word for word, one in known.items() if not one.get("misplaced", True)}

@@ -16,7 +16,8 @@ import sys
 import threading
 from typing import Any
 
-_DEVICES = ("/dev/null", "/dev/tty")
+# Besides devices, a process's own open files.
+_DEVICES = ("/dev/null", "/dev/tty", "/proc/")
 _LOOPBACK = ("localhost", "::1", "0.0.0.0", "::", "")
 _state = threading.local()
 
@@ -34,16 +35,19 @@ def install(root: str, escapes: str) -> None:
             _state.busy = False
         raise error
 
-    def write(path: Any) -> None:
+    def write(path: Any, directory: Any = -1) -> None:
         if path is None or isinstance(path, int):
             return
         try:
-            full = os.path.abspath(os.fsdecode(path))
-        except (TypeError, ValueError):
+            name = os.fsdecode(path)
+            if isinstance(directory, int) and directory >= 0:
+                name = os.path.join(os.readlink(f"/proc/self/fd/{directory}"), name)
+        except (TypeError, ValueError, OSError):
             return
+        full = os.path.abspath(name)
         # A link out of the directory is no way out of it.
         real = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
-        if real != root and not real.startswith(root + os.sep) and full not in _DEVICES:
+        if real != root and not real.startswith(root + os.sep) and not full.startswith(_DEVICES):
             refuse(f"write {full}", PermissionError(13, "outside of the scratch directory", full))
 
     def connect(address: Any) -> None:
@@ -61,10 +65,11 @@ def install(root: str, escapes: str) -> None:
             path, _mode, flags = arguments
             if flags is not None and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC):
                 write(path)
-        elif event in ("os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.chmod", "os.chown"):
-            write(arguments[0])
+        elif event in ("os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.chown"):
+            # The directory that a relative path belongs to comes last.
+            write(arguments[0], arguments[-1])
         elif event in ("os.rename", "os.link", "os.symlink"):
-            write(arguments[1])
+            write(arguments[1], arguments[-1])
         elif event in ("socket.connect", "socket.sendto"):
             connect(arguments[1])
         elif event in ("socket.getaddrinfo", "socket.gethostbyname") and not _is_loopback(arguments[0]):

@@ -159,11 +159,12 @@ def play(data: Data) -> Any:
     if not isinstance(named, str):
         Path("play.json").write_text(json.dumps(named))
         named = "play.json"
-    Path("variables.yml").write_text(yaml.dump(data["variables"], Dumper=_Dumper), errors="surrogatepass")
+    # Not as a file: of one, ansible-core quotes the lines around a template that fails (docs/secrecy.md).
+    given = yaml.dump(data["variables"], Dumper=_Dumper, default_flow_style=True, width=10**9)
     Path("inventory").write_text(
         f"[nodes]\nlocalhost ansible_connection=local ansible_python_interpreter={sys.executable}\n"
     )
-    arguments = ["ansible-playbook", "-i", "inventory", named, "-e", "@variables.yml", *data["flags"]]
+    arguments = ["ansible-playbook", "-i", "inventory", named, "-e", given, *data["flags"]]
     try:
         PlaybookCLI.cli_executor(arguments)
     except SystemExit as ended:

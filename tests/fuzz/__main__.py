@@ -29,6 +29,9 @@ def main() -> int:
     )
     parser.add_argument("--number", type=int, help="of the inputs only this one")
     parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--right", action="store_true", help="try right options only: all of them have to get through"
+    )
     options = parser.parse_args()
     seed = options.seed or str(random.SystemRandom().randrange(10**9))
     if options.core:
@@ -38,8 +41,10 @@ def main() -> int:
         return max(_on(core, again) for core in options.core)
     with sandbox() as root:
         # Not before: Ansible reads its settings when it is imported.
-        from tests.fuzz.run import fuzz
+        from tests.fuzz.run import fuzz, never_done
 
+        if options.right:
+            return never_done(seed, root, at_once=options.at_once)
         return fuzz(
             seed, options.inputs, root, only=options.only, number=options.number, at_once=options.at_once
         )

@@ -17,15 +17,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.fuzz.options import Right
 from tests.fuzz.runners import RUNNERS, load_everything
 from tests.fuzz.surfaces import KINDS, Input, Surface, surfaces
 from tests.fuzz.trying import BAD, Verdict, tried
 from tests.secrecy.canary import Canary
 
-__all__ = ["fuzz", "input_of"]
+__all__ = ["fuzz", "input_of", "never_done"]
 
 _TRIES = 30
 _WORDS = 1500
+_RIGHT = 8
 _PLACE = re.compile(r"(?:at |File \"[^\"]*/)([\w.]+\.py)(?::|\", line )(\d+)")
 
 
@@ -34,6 +36,24 @@ def input_of(seed: str, number: int, canary: Canary, chosen: list[Surface]) -> I
     rng = random.Random(f"{seed}:{number}")
     (surface,) = rng.choices(chosen, [one.weight for one in chosen])
     return surface.make(rng, canary)
+
+
+def never_done(seed: str, root: Path, *, at_once: int = 2) -> int:
+    """Try right inputs of everything, and print what none of them got through; 1 if there is any."""
+    canary = _prepared(seed)
+    rng = Right(seed)
+    inputs = [surface.make(rng, canary) for surface in surfaces() for _count in range(_RIGHT)]
+    # Where nothing answers, what is right fails as well.
+    answered = [replace(one, world=True) for one in inputs]
+    lost = {one.surface: "" for one in inputs}
+    for _number, given, verdict in tried(enumerate(answered), root, canary, RUNNERS, at_once=at_once):
+        if verdict.kind == "done":
+            lost.pop(given.surface, None)
+        elif given.surface in lost:
+            lost[given.surface] = verdict.says
+    for name, says in lost.items():
+        print(f"{name}: {says[-_WORDS:]}")
+    return 1 if lost else 0
 
 
 def fuzz(
@@ -48,10 +68,7 @@ def fuzz(
 ) -> int:
     """Try them and print what was found; 1 if anything was."""
     print(f"fuzz: seed {seed}, {count} inputs, ansible-core {_core()}", flush=True)
-    canary = Canary.make("the input's credentials", random.Random(f"{seed}:canary"))
-    load_everything()
-    gc.collect()
-    gc.freeze()
+    canary = _prepared(seed)
     everything = surfaces()
     numbers = [number] if number is not None else range(count)
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
@@ -89,6 +106,14 @@ def fuzz(
     total = sum(counts.values(), Counter[str]())
     print(f"{'all:':<10} {_line(total)}; seed {seed}, {time.monotonic() - begun:.0f} s")
     return 1 if any(total[one] for one in BAD) else 0
+
+
+def _prepared(seed: str) -> Canary:
+    """Load all that inputs need, which are forked from this process; their credentials."""
+    load_everything()
+    gc.collect()
+    gc.freeze()
+    return Canary.make("the input's credentials", random.Random(f"{seed}:canary"))
 
 
 def _core() -> str:

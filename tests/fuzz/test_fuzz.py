@@ -153,6 +153,13 @@ def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.exhaustive
+def test_right_options_get_through() -> None:
+    """If they did not, the wrong ones laid over them would show nothing behind the first check."""
+    ran = _run("--seed", _SEED, "--right")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
 def test_a_short_run_finds_nothing() -> None:
     ran = _run("--seed", _SEED, "--inputs", str(_INPUTS))
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -195,9 +195,11 @@ def filters(data: Data) -> Any:
     """A filter."""
     code = importlib.import_module(f"{_CODE}.plugins.filter.targets")
     try:
-        return code.FilterModule().filters()[data["name"]](*data["arguments"])
+        found = code.FilterModule().filters()[data["name"]](*data["arguments"])
     except AnsibleError as error:
         raise Refused(str(error)) from None
+    # What was given is in it, for a module to refuse.
+    return len(found)
 
 
 def source(data: Data) -> Any:
@@ -243,7 +245,10 @@ def _rendered(value: Any, variables: Data) -> Any:
 
     if isinstance(value, str):
         environment = jinja2.nativetypes.NativeEnvironment(undefined=jinja2.StrictUndefined)
-        return environment.from_string(value).render(**{str(key): one for key, one in variables.items()})
+        found = environment.from_string(value).render(**{str(key): one for key, one in variables.items()})
+        if isinstance(found, jinja2.Undefined):
+            raise TypeError("the engine sends nothing that is undefined")
+        return found
     if isinstance(value, Mapping):
         return {key: _rendered(one, variables) for key, one in value.items()}
     if isinstance(value, list):

@@ -235,7 +235,10 @@ def _module(name: str) -> Surface:
         if name == "pull_secret_job":
             data["environment"] = {**JOB, "PULL_SECRET_DATA": canary.text}
         if runner == "play":
-            data = _play([{"name": "tried", f"{COLLECTION}.{name}": "{{ given }}"}], {"given": options}, rng)
+            # One by one: ansible-core 2.18 quotes the whole of what it cannot take as arguments.
+            arguments = {key: f"{{{{ given[{index}] }}}}" for index, key in enumerate(options)}
+            task = {"name": "tried", f"{COLLECTION}.{name}": arguments}
+            data = _play([task], {"given": list(options.values())}, rng)
         return Input(f"module/{name}", runner, data, world=rng.random() < 0.6)
 
     return Surface(f"module/{name}", make, 60)
@@ -290,7 +293,9 @@ def _files_terms(rng: random.Random, canary: Canary) -> dict[str, Any]:
 
 
 def _given_terms(rng: random.Random, canary: Canary) -> dict[str, Any]:
-    variables = made(rng, variable_specs("provision"), VARIABLES["provision"], canary)
+    # It gives what the variables hold, whatever that is.
+    spec = {name: {**one, "misplaced": False} for name, one in variable_specs("provision").items()}
+    variables = made(rng, spec, VARIABLES["provision"], canary)
     terms = rng.choice([["cluster_id", "source"], [list(variables)], ["nope"], [hostile(rng)], hostile(rng)])
     options = rng.choice([{}, {"values": False}, {"values": hostile(rng)}])
     return {

@@ -49,6 +49,7 @@ _HOSTED: dict[str, Any] = {
 }
 
 MODULES: dict[str, dict[str, Any]] = {
+    "check_variables": {"role": "provision", "playbook": ["cluster_id"]},
     "cloud_event": {
         "broker": {"type": "rabbitmq", "url": "amqp://127.0.0.1:9/", "topic": "events"},
         "cluster_ids": ["cls-1"],
@@ -79,7 +80,7 @@ MODULES: dict[str, dict[str, Any]] = {
     },
 }
 
-LOOKUPS = ("cluster_files",)
+LOOKUPS = ("cluster_files", "given")
 
 # What follows the list of clusters.
 FILTERS: dict[str, list[Any]] = {

@@ -245,7 +245,9 @@ def _rendered(value: Any, variables: Data) -> Any:
 
     if isinstance(value, str):
         environment = jinja2.nativetypes.NativeEnvironment(undefined=jinja2.StrictUndefined)
-        found = environment.from_string(value).render(**{str(key): one for key, one in variables.items()})
+        found: Any = environment.from_string(value).render(
+            **{str(key): one for key, one in variables.items()}
+        )
         if isinstance(found, jinja2.Undefined):
             raise TypeError("the engine sends nothing that is undefined")
         return found

@@ -14,7 +14,7 @@ import functools
 import importlib
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -127,11 +127,9 @@ def _there() -> dict[str, tuple[list[str], Any]]:
 
 
 def missing() -> list[str]:
-    """What has no base, and bases of what is not there."""
+    """What has no base."""
     return [
-        f"{kind}/{name}"
-        for kind, (names, bases) in _there().items()
-        for name in sorted(set(names) ^ set(bases))
+        f"{kind}/{name}" for kind, (names, bases) in _there().items() for name in names if name not in bases
     ]
 
 
@@ -347,6 +345,7 @@ def variable_specs(playbook: str) -> Spec:
     """The variables that a playbook's templates name, and those of the role that it imports."""
     text = (ROOT / "playbooks" / f"{playbook}.yml").read_text()
     words = {word for part in _EXPRESSION.findall(text) for word in _WORD.findall(part)} - _NO_VARIABLES
+    words |= set(_listed(yaml.safe_load(text)))
     words |= set(VARIABLES.get(playbook, {})) | set(re.findall(r"-e ([a-z_]+)=", text))
     modules = ("gcp_pull_secret", "k8s_pull_secret", "hosted_cluster_pull_secret", "hyperfleet_adapter")
     known: dict[str, Any] = {}
@@ -361,6 +360,14 @@ def variable_specs(playbook: str) -> Spec:
     if "rolespec_validate: false" not in text:
         own |= {word for word, one in known.items() if not one.get("misplaced", True)}
     return {word: {**known.get(word, {}), "misplaced": word not in own} for word in sorted(words)}
+
+
+def _listed(value: Any) -> Iterator[str]:
+    """Words in lists, as which a playbook names variables to a plugin."""
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        if isinstance(one, str) and isinstance(value, list) and _WORD.fullmatch(one):
+            yield one
+        yield from _listed(one)
 
 
 def _role(name: str) -> Surface:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import re
@@ -36,6 +37,7 @@ __all__ = ["BAD", "Verdict", "sandbox", "tried"]
 _CPU_SECONDS, _SECONDS = 60, 150.0
 _MEMORY = 4 << 30
 _LARGEST = 1 << 20
+_PR_SET_PDEATHSIG = 1
 BAD = ("traceback", "internal error", "hang", "canary", "escape")
 _TRACEBACK = re.compile(
     r"Traceback \(most recent call last\)|MODULE FAILURE|Unexpected failure during module"
@@ -147,6 +149,8 @@ def _forked(work: Callable[[], None]) -> int:
     if child:
         return child
     try:
+        # A run that is killed leaves nothing behind.
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         work()
     except BaseException:  # noqa: BLE001 - nothing of this may go on in the parent's code
         traceback.print_exc()

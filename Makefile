@@ -23,6 +23,9 @@ WORKERS ?= auto
 FAST_WORKERS ?= $(shell n=$$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) && expr $$n + 1)
 REAL_WORKERS ?= 0
 PYTEST_ARGS ?=
+# Of `make fuzz`: without a seed it takes a random one, and prints it.
+SEED ?=
+INPUTS ?= 10000
 # Every test is in one of these: the marker `exhaustive` is for what tries the same in every other way, `alone` for
 # the real parts that share neither control plane nor nodes with the others.
 FAST := not real and not exhaustive
@@ -87,7 +90,7 @@ nodes-down: runtime ## end them, and what killed tests left of theirs
 
 ##@ Tests
 
-.PHONY: test fast exhaustive unit contract integration
+.PHONY: test fast exhaustive fuzz unit contract integration
 test: venv lint-env ## lint, the fast tests, and the built tarball installed and used
 	@$(MAKE) -j2 NICE="nice -n 10" fast lint install-test
 
@@ -97,6 +100,9 @@ fast: venv ## the tests that need neither root nor Go, but for those that try th
 
 exhaustive: venv ## those: every step, every boundary, many examples
 	$(PART) "exhaustive tests" $(PYTEST) -n $(WORKERS) -m "$(EXHAUSTIVE)" tests
+
+fuzz: venv ## wrong options for everything that takes options, on both ends of the ansible-core range (SEED=, INPUTS=)
+	@$(MODULE) tests.fuzz --core 2.18 --core 2.21 --inputs $(INPUTS) $(if $(SEED),--seed $(SEED))
 
 unit: venv ## the unit tests
 	$(PART) unit $(PYTEST) -n $(WORKERS) -m "$(FAST)" tests/unit
@@ -137,7 +143,7 @@ molecule: venv ## the molecule scenario of the role node on three real nodes (ne
 # What starts Ansible; the tests that call our code in-process say nothing about ansible-core.
 MATRIX := $(addprefix tests/integration/,workflow merge job gcp/test_ansible.py gcp/test_login.py hosted_cluster/test_playbook.py \
 	adapter/test_playbooks.py adapter/test_killed.py hyperfleet/test_status.py receiving/test_cloud_event.py variables) \
-	tests/docs/test_examples.py tests/secrecy/test_vault.py tests/secrecy/test_adapter.py
+	tests/docs/test_examples.py tests/fuzz tests/secrecy/test_vault.py tests/secrecy/test_adapter.py
 
 matrix: venv ## the tests that start Ansible, on the oldest and the newest ansible-core
 	$(PART) "ansible-core matrix" $(MODULE) tests.tools.matrix $(PYTEST_ARGS) -n $(WORKERS) -m "$(FAST)" $(MATRIX)

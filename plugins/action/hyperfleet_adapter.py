@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, ClassVar, Optional
 
+from ansible.errors import AnsibleConnectionFailure
+
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
     override_options,
 )
@@ -74,7 +76,7 @@ class ActionModule(BatchAction):
                     else self._work_elsewhere(arguments, directory, asker, logs, task_vars)
                 )
 
-        result = safely(handle)
+        result = safely(handle, AnsibleConnectionFailure)
         if not asker.is_there() or any(log.is_lost() for log in logs):
             # Nobody takes the result, and one that is larger than a pipe would be waited with for ever.
             asker.end()

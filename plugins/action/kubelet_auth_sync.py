@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, ClassVar
 
+from ansible.errors import AnsibleConnectionFailure
+
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
     fitting,
@@ -63,4 +65,4 @@ class ActionModule(BatchAction):
             result = self._execute({**given, "source": {"inline": text}}, task_vars)
             return kubelet_auth_sync.with_layers(result, said)
 
-        return safely(work)
+        return safely(work, AnsibleConnectionFailure)

@@ -210,10 +210,15 @@ def _misfit(arguments: Any, spec: Mapping[str, Any]) -> str | None:
     return None
 
 
-def safely(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What ``work`` gives, or a failed result: Ansible would print the text of an exception."""
+def safely(work: Callable[[], dict[str, Any]], *ansibles: type[Exception]) -> dict[str, Any]:
+    """What ``work`` gives, or a failed result: Ansible would print the text of an exception.
+
+    :param ansibles: exceptions that Ansible has an outcome of its own for, such as an unreachable host.
+    """
     try:
         return work()
+    except ansibles:
+        raise
     except PullSecretError as error:
         return {"failed": True, "msg": str(error), "kind": error.kind}
     except Exception as error:  # noqa: BLE001 - a traceback ends with the error's text, which may hold a value

@@ -30,6 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems im
     ClusterError,
     listed,
     refuse,
+    returned,
 )
 
 __all__ = ["checked", "hosted_rows", "hosted_targets"]
@@ -53,7 +54,7 @@ def hosted_rows(clusters: Any, result: Mapping[str, Any], defaults: Any = None) 
     :param result: what ``hosted_cluster_pull_secret`` returned.
     :raises ClusterError: likewise.
     """
-    results = {target["id"]: target for target in result.get("targets") or ()}
+    results = {target["id"]: target for target in returned(result)}
     return [
         _row(one, results.get(one.cluster.get("cluster_id")), result) for one in checked(clusters, defaults)
     ]

@@ -37,7 +37,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
     picked,
 )
 
-__all__ = ["Checked", "ClusterError", "check", "listed"]
+__all__ = ["Checked", "ClusterError", "check", "listed", "returned"]
 
 _REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")
 _SHOWN = 5
@@ -63,6 +63,26 @@ def listed(clusters: Any) -> Sequence[Any]:
         hint = " (a file of variables is given as -e @FILE)" if clusters and isinstance(clusters, str) else ""
         raise ClusterError(f"the clusters have to be a list of mappings, and are {_kind(clusters)}{hint}")
     return clusters
+
+
+def returned(results: Any, *needed: str) -> Sequence[Mapping[str, Any]]:
+    """What a module of this collection returned for its targets; nothing where it failed as a whole.
+
+    :param needed: texts that each target has to have beside its ``id``.
+    :raises ClusterError: it is no result of such a module.
+    """
+    targets = (results.get("targets") or ()) if isinstance(results, Mapping) else None
+    if not isinstance(targets, (list, tuple)) or not all(_is_row(one, ("id", *needed)) for one in targets):
+        raise ClusterError("this is not the registered result of a module of hyperfleet.pull_secret")
+    return targets
+
+
+def _is_row(target: Any, needed: Iterable[str]) -> bool:
+    return (
+        isinstance(target, Mapping)
+        and all(isinstance(target.get(name), str) for name in needed)
+        and all(isinstance(target.get(name, []), list) for name in ("actions", "warnings"))
+    )
 
 
 def check(clusters: Any) -> list[Checked]:

@@ -20,7 +20,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
     is_given,
     picked,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import check, listed
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import (
+    check,
+    listed,
+    returned,
+)
 
 __all__ = ["gcp_targets", "kubernetes_targets", "summary_rows"]
 
@@ -46,9 +50,9 @@ def kubernetes_targets(clusters: Any, stored: Mapping[str, Any]) -> list[dict[st
     not be there yet, and has no number; then the original source stands in for it.
 
     :param stored: the result of ``gcp_pull_secret``; it has no cluster with a problem.
-    :raises ClusterError: there is no list of clusters.
+    :raises ClusterError: there is no list of clusters, or no such result.
     """
-    results = _by_id(stored)
+    results = _by_id(stored, "place")
     targets = []
     for cluster in listed(clusters):
         result = results.get(_identity(cluster))
@@ -116,8 +120,12 @@ def summary_rows(clusters: Any, stored: Mapping[str, Any], placed: Mapping[str, 
     return rows
 
 
-def _by_id(results: Mapping[str, Any]) -> dict[Optional[str], Mapping[str, Any]]:
-    return {result["id"]: result for result in results.get("targets") or ()}
+def _by_id(results: Any, *needed: str) -> dict[Optional[str], Mapping[str, Any]]:
+    """What a module returned for each target.
+
+    :raises ClusterError: it is not the result of a module of this collection.
+    """
+    return {result["id"]: result for result in returned(results, *needed)}
 
 
 def _identity(cluster: Any) -> Optional[str]:

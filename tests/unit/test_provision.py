@@ -18,6 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
     k8s_pull_secret,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import CLUSTER_KEYS
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import (
     gcp_targets,
     kubernetes_targets,
@@ -32,6 +33,14 @@ CLUSTER: dict[str, Any] = {
 }
 PLACE = "projects/customer-prod-12345/secrets/hyperfleet-cls-1-pull-secret"
 STORED: dict[str, Any] = {"targets": [{"id": "cls-1", "place": PLACE, "version": "4", "changed": False}]}
+
+
+@pytest.mark.parametrize(
+    "stored", ["x", 7, None, [], {"targets": "x"}, {"targets": [None]}, {"targets": [{"id": "cls-1"}]}]
+)
+def test_what_is_no_result_of_a_module_is_refused(stored: Any) -> None:
+    with pytest.raises(ClusterError, match="not the registered result of a module"):
+        kubernetes_targets([CLUSTER], stored)
 
 
 def test_a_cluster_becomes_a_target_of_secret_manager() -> None:

@@ -68,13 +68,21 @@ def parse_settings(arguments: Mapping[str, Any]) -> Settings:
     size = int(_number(batch, "size", _of(config, "batch", "size", Settings.size), 1, _MOST))
     return Settings(
         broker=_broker(arguments.get("broker"), config, size),
-        run_dir=Path(arguments["run_dir"]) if arguments.get("run_dir") else default_base(),
+        run_dir=_directory(arguments.get("run_dir")),
         size=size,
         window=_number(batch, "window", _of(config, "batch", "window", Settings.window), 0.0, 600.0),
         start=_number(arguments, "start_timeout", Settings.start, 0.1, 3600.0),
         tries=int(_number(arguments, "tries", Settings.tries, 1, 1000)),
         config=config,
     )
+
+
+def _directory(path: Any) -> Path:
+    if not path:
+        return default_base()
+    if not isinstance(path, str) or "\0" in path:
+        raise ConfigurationError("run_dir is not a path")
+    return Path(path)
 
 
 def _load(path: Any) -> Any:

@@ -1,0 +1,307 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Runs one input as Ansible does, in a process that was forked for it.
+
+A runner gives what callers see. It raises ``Refused`` for what the code under test refuses in words; any
+other exception is a defect.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import types
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible import constants
+from ansible.errors import AnsibleError
+from ansible.module_utils import basic
+from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.play_context import PlayContext
+from ansible.playbook.task import Task
+from ansible.plugins import loader as plugins
+from ansible.template import Templar
+
+from tests.fuzz.bases import HOSTED
+from tests.fuzz.surfaces import COLLECTION, ROOT
+
+__all__ = ["RUNNERS", "Refused", "load_everything"]
+
+_CODE = "ansible_collections.hyperfleet.pull_secret"
+Data = Mapping[str, Any]
+
+
+class Refused(Exception):
+    """The input was refused in words."""
+
+
+def load_everything() -> None:
+    """Import what inputs need, once, before processes are forked."""
+    plugins.init_plugin_loader([])
+    importlib.import_module("ansible.cli.playbook")
+    for pattern in ("plugins/**/*.py", "extensions/eda/receiving/*.py", "extensions/eda/watching/*.py"):
+        for path in sorted(ROOT.glob(pattern)):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            if path.stem == "__init__" or "/surface" in str(path):
+                continue
+            try:
+                importlib.import_module(f"{_CODE}.{name}")
+            except ModuleNotFoundError as error:
+                # aiohttp comes with ansible-rulebook only.
+                if str(error.name).startswith("ansible_collections"):
+                    raise
+    for name in (
+        "google.cloud.secretmanager_v1",
+        "kubernetes.client",
+        "kubernetes.config",
+        "google.auth.transport.requests",
+    ):
+        importlib.import_module(name)
+
+
+def module(data: Data) -> Any:
+    """The module's own process: its ``main`` with arguments as they come over a pipe."""
+    given = {
+        **_sendable(data["options"]),
+        "_ansible_check_mode": data["check"],
+        "_ansible_diff": data["diff"],
+        "_ansible_remote_tmp": os.environ["TMPDIR"],
+        "_ansible_keep_remote_files": False,
+    }
+    try:
+        json.dumps(given, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise Refused("Ansible: it does not send what is no UTF-8") from None
+    basic._ANSIBLE_ARGS = json.dumps({"ANSIBLE_MODULE_ARGS": given}).encode()
+    if hasattr(basic, "_ANSIBLE_PROFILE"):
+        basic._ANSIBLE_PROFILE = "legacy"
+    code = importlib.import_module(f"{_CODE}.plugins.modules.{data['name']}")
+    try:
+        code.main()
+    except SystemExit as ended:
+        if ended.code:
+            raise Refused("its answer is on stdout") from None
+    return None
+
+
+def _sendable(value: Any) -> Any:
+    """As the action plugin sends it."""
+    if isinstance(value, Mapping):
+        return {_key(key): _sendable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_sendable(item) for item in value]
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def _key(key: Any) -> Any:
+    return key if isinstance(key, (str, int, float, bool)) or key is None else str(key)
+
+
+def action(data: Data) -> Any:
+    """The action plugin, its arguments templated, on a local connection."""
+    _write_files(data)
+    os.environ.update(data.get("environment", {}))
+    loader = DataLoader()
+    variables = {
+        "ansible_python_interpreter": sys.executable,
+        "tried_clusters": [HOSTED],
+        "tried_result": {"targets": [{"id": "cls-1", "changed": False, "registries": {}}], "failed": False},
+        **data.get("variables", {}),
+        "omit": "__omit_place_holder__x",
+    }
+    templar = Templar(loader=loader, variables=variables)
+    full = f"{COLLECTION}.{data['name']}"
+    try:
+        task = Task.load({"name": "tried", "action": full}, loader=loader)
+        task.args = dict(templar.template(data["options"]))
+    except Exception as error:  # noqa: BLE001 - what Ansible makes of a template comes before our code
+        raise Refused(f"Ansible: {error}") from None
+    task.check_mode, task.diff = data["check"], data["diff"]
+    play_context = PlayContext()
+    play_context.check_mode = data["check"]
+    connection = plugins.connection_loader.get("ansible.builtin.local", play_context, os.devnull)
+    shared = types.SimpleNamespace(
+        **{name: getattr(plugins, name) for name in dir(plugins) if name.endswith("_loader")}
+    )
+    plugin = plugins.action_loader.get(
+        full,
+        task=task,
+        connection=connection,
+        play_context=play_context,
+        loader=loader,
+        templar=templar,
+        shared_loader_obj=shared,
+    )
+    if plugin is None:
+        raise Refused("has no action plugin")
+    try:
+        result = plugin.run(task_vars=variables)
+    except AnsibleError as error:
+        raise Refused(f"{error}; arguments: {task.args!r}") from None
+    # A callback is given both.
+    return {"result": result, "arguments": task.args}
+
+
+def play(data: Data) -> Any:
+    """``ansible-playbook``, from its command line on."""
+    _write_files(data)
+    from ansible.cli.playbook import PlaybookCLI
+
+    os.environ.update(data.get("environment", {}))
+    named = data["play"]
+    if not isinstance(named, str):
+        Path("play.json").write_text(json.dumps(named))
+        named = "play.json"
+    # Not as a file: of one, ansible-core quotes the lines around a template that fails (docs/secrecy.md).
+    given = yaml.dump(data["variables"], Dumper=_Dumper, default_flow_style=True, width=10**9)
+    Path("inventory").write_text(
+        f"[nodes]\nlocalhost ansible_connection=local ansible_python_interpreter={sys.executable}\n"
+    )
+    arguments = ["ansible-playbook", "-i", "inventory", named, "-e", given, *data["flags"]]
+    try:
+        PlaybookCLI.cli_executor(arguments)
+    except SystemExit as ended:
+        if ended.code:
+            raise Refused(f"exit code {ended.code}") from None
+    return None
+
+
+class _Dumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def lookup(data: Data) -> Any:
+    """A lookup plugin."""
+    _write_files(data)
+    loader = DataLoader()
+    variables = data.get("variables", {})
+    templar = Templar(loader=loader, variables=variables)
+    plugin = plugins.lookup_loader.get(f"{COLLECTION}.{data['name']}", loader=loader, templar=templar)
+    try:
+        return plugin.run(data["terms"], variables=variables, **data["options"])
+    except AnsibleError as error:
+        raise Refused(str(error)) from None
+
+
+def filters(data: Data) -> Any:
+    """A filter."""
+    code = importlib.import_module(f"{_CODE}.plugins.filter.targets")
+    try:
+        found = code.FilterModule().filters()[data["name"]](*data["arguments"])
+    except AnsibleError as error:
+        raise Refused(str(error)) from None
+    # What was given is in it, for a module to refuse.
+    return len(found)
+
+
+def source(data: Data) -> Any:
+    """An event source, up to where it would begin to listen; where aiohttp is, its first moments as well."""
+    errors = importlib.import_module(f"{_CODE}.plugins.module_utils.errors")
+    where = "receiving" if data["name"] == "cluster_events" else "watching"
+    settings = importlib.import_module(f"{_CODE}.extensions.eda.{where}.settings")
+    try:
+        parsed = settings.parse_settings(data["options"])
+        if data["name"] == "kubernetes_secret" and not isinstance(parsed.clusters, str):
+            importlib.import_module(f"{_CODE}.extensions.eda.watching.clusters").check_clusters(
+                parsed.clusters
+            )
+        if data["name"] == "cluster_events":
+            directories = importlib.import_module(f"{_CODE}.extensions.eda.receiving.directories")
+            opened = directories.Directories(parsed.run_dir)
+            opened.open()
+            opened.close()
+    except errors.PullSecretError as error:
+        raise Refused(str(error)) from None
+    return repr(parsed.size if data["name"] == "cluster_events" else parsed.most)
+
+
+def rulebook(data: Data) -> Any:
+    """What ansible-rulebook does with a rulebook's texts: its source, and the playbook of its first rule."""
+    document = yaml.safe_load((ROOT / "extensions" / "eda" / "rulebooks" / f"{data['name']}.yml").read_text())
+    ((_name, options),) = [one for one in document[0]["sources"][0].items() if one[0] != "name"]
+    run = document[0]["rules"][0]["action"]["run_playbook"]
+    try:
+        given = _rendered(options, data["variables"])
+        variables = _rendered(run["extra_vars"], {**data["variables"], "event": data["event"]})
+    except Exception as error:  # noqa: BLE001 - what the engine makes of a template comes before our code
+        raise Refused(f"the engine: {error}") from None
+    if not data["run"]:
+        return source({"name": _name.rpartition(".")[2], "options": given})
+    return play({"play": f"{COLLECTION}.{data['name']}", "variables": variables, "flags": []})
+
+
+def _rendered(value: Any, variables: Data) -> Any:
+    """As ansible-rulebook's ``substitute_variables``."""
+    import jinja2
+    import jinja2.nativetypes
+
+    if isinstance(value, str):
+        environment = jinja2.nativetypes.NativeEnvironment(undefined=jinja2.StrictUndefined)
+        found: Any = environment.from_string(value).render(
+            **{str(key): one for key, one in variables.items()}
+        )
+        if isinstance(found, jinja2.Undefined):
+            raise TypeError("the engine sends nothing that is undefined")
+        return found
+    if isinstance(value, Mapping):
+        return {key: _rendered(one, variables) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_rendered(one, variables) for one in value]
+    return value
+
+
+def config(data: Data) -> Any:
+    """An AdapterConfig is read."""
+    _write_files(data)
+    errors = importlib.import_module(f"{_CODE}.plugins.module_utils.errors")
+    code = importlib.import_module(f"{_CODE}.plugins.module_utils.adapter.config.config")
+    try:
+        code.load(data["options"]["config"])
+    except errors.PullSecretError as error:
+        raise Refused(str(error)) from None
+    return None
+
+
+def program(data: Data) -> Any:
+    """The job's program, as its image starts it."""
+    code = importlib.import_module(f"{_CODE}.plugins.module_utils.job.program")
+    kept = ("SECRET_MANAGER_EMULATOR_HOST", "KUBECONFIG", "HOME", "PATH")
+    environment = {name: os.environ[name] for name in kept} | data["environment"]
+    os.environ.clear()
+    os.environ.update(environment)
+    if code.main(environment):
+        raise Refused("its log is on stdout")
+    return None
+
+
+def _write_files(data: Data) -> None:
+    for name, document in (data.get("files") or {}).items():
+        text = (
+            json.dumps(document, default=str)
+            if name.endswith(".json")
+            else yaml.dump(document, Dumper=_Dumper)
+        )
+        (Path(os.environ["FUZZ_ROOT"]) / name).write_text(text, errors="surrogatepass")
+
+
+RUNNERS: dict[str, Callable[[Data], Any]] = {
+    "module": module,
+    "action": action,
+    "play": play,
+    "lookup": lookup,
+    "filter": filters,
+    "source": source,
+    "rulebook": rulebook,
+    "config": config,
+    "program": program,
+}
+
+assert constants.DEFAULT_LOCAL_TMP, "Ansible's configuration is loaded"

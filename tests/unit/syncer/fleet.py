@@ -71,6 +71,7 @@ class Server:
         self.refuses: Callable[[str, str], Exception | None] = lambda _method, _path: None
         self.said: list[tuple[str, str, str]] = []
         """The node, the Secret's version and the state of each report."""
+        self.unanswered = 0
         self._version = 1
         self._kept: dict[str, dict[str, Any]] = {
             path: {"metadata": {"name": path.rpartition("/")[2], "resourceVersion": "1"}}

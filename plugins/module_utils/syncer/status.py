@@ -10,8 +10,8 @@ does not say so. Nobody waits for it: what cannot be written is written later, a
 written is written again now and then, for somebody may have made the ConfigMap anew: a patch that changes
 nothing costs the API server no write, and its answer is asked for without the content.
 
-A write without an answer may still be done, after a later one: the ConfigMap would then say what was true before.
-As long as that can happen, what is true now is written again every few seconds.
+A write without an answer may still be done, after a later one, and the ConfigMap then says what was true
+before. As long as that can happen, what is true now is written again every few seconds.
 """
 
 from __future__ import annotations

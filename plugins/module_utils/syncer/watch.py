@@ -58,7 +58,7 @@ class Secret:
 class WaitingSecrets:
     """States of the Secret that nobody has looked at yet; from one thread to another.
 
-    On a busy machine changes come faster than each of them is written and said: only the newest Secret counts.
+    On a busy machine changes come faster than each can be written and said: only the newest Secret counts.
     """
 
     def __init__(self) -> None:

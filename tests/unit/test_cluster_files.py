@@ -15,8 +15,7 @@ from unittest import mock
 
 import pytest
 import yaml
-from ansible.errors import AnsibleLookupError
-from ansible.errors import AnsibleError
+from ansible.errors import AnsibleError, AnsibleLookupError
 
 from ansible_collections.hyperfleet.pull_secret.plugins.lookup import cluster_files
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import check

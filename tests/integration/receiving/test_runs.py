@@ -344,7 +344,7 @@ def test_a_run_that_dies_is_asked_for_again_and_given_up_in_the_end(
 def test_a_run_that_does_not_begin_is_asked_for_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         engine = Engine(lambda number: "never" if number == 0 else "end")
-        async with webhook(tmp_path, engine, start_timeout=0.5) as (_engine, post):
+        async with webhook(tmp_path, engine, start_timeout=3) as (_engine, post):
             await post(cloud_event("cls-1"))
             await engine.until(lambda engine: engine.ended == 2)
             assert engine.batches == [["cls-1"], ["cls-1"]]

@@ -4,7 +4,8 @@
 """Looks for what has no business in the repository: ``python -m tests.tools.hygiene``.
 
 Paths of one machine, hosts of package registries (a machine's own settings say which to use), large files,
-tests that assert nothing or depend on the machine's speed, lists of sanity ignores, Python files without a licence line.
+tests that assert nothing or depend on the machine's speed, lists of sanity ignores, Python files without a
+licence line.
 """
 
 from __future__ import annotations

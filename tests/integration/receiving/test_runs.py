@@ -493,7 +493,7 @@ def test_a_directory_that_cannot_be_made_is_tried_again(
         ({"broker": {"type": "webhook", "listen": "0.0.0.0:1"}}, "only on loopback"),
         ({"broker": {"type": "webhook", "listen": "127.example.com:1"}}, "only on loopback"),
         ({"broker": {"type": "webhook", "listen": {"address": "::"}}}, "only on loopback"),
-        ({"broker": {"type": "webhook", "listen": ":1"}, "batch": {"size": 1001}}, "size is not a number"),
+        ({"broker": {"type": "webhook", "listen": ":1"}, "batch": {"size": 1001}}, "size must be a number"),
         (
             {"broker": {"type": "rabbitmq", "topic": "t", "subscription": "s"}},
             "one of broker.url, broker.url_file and BROKER_RABBITMQ_URL",

@@ -11,11 +11,11 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     NotFound,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_ANNOTATIONS,
     KUBERNETES_NAME,

@@ -202,7 +202,8 @@ def test_the_syncers_limits_are_the_modules() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [float("inf"), float("nan"), 0.5, True, "0o99", "-1", "1000", 0o1000, "\u0667", "", "600x", [], {}]
+    "value",
+    [float("inf"), float("nan"), 0.5, True, "0o99", "-1", "1000", 0o1000, "\u0667", "", "600x", [], {}],
 )
 def test_a_mode_that_is_none_is_refused(value: Any, tmp_path: Path) -> None:
     params = fitting(

@@ -37,7 +37,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
     BatchAction,
-    ended_with_ansible,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.playbook_process import (
+    stopped_with_playbook,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.run_log import Asker, RunLog
 
@@ -90,7 +92,7 @@ class ActionModule(BatchAction):
         log = RunLog(asker, stop)
         logs.append(log)
         started = now()
-        with ended_with_ansible(stop):
+        with stopped_with_playbook(stop):
             params = fitting(hyperfleet_adapter.spec(), arguments)
             try:
                 with without_stderr():

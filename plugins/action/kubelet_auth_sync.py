@@ -23,6 +23,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_actio
 )
 
 # What is read with on the controller, and no business of a node's.
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.playbook_process import leave_if_gone
+
 _HERE_ONLY = ("layers", "precedence", "policy", "drop", "gcp", "kubernetes", "hyperfleet", "retry")
 
 
@@ -62,6 +64,7 @@ class ActionModule(BatchAction):
                 config, said = kubelet_auth_sync.resolve(params)
             text = config.canonical().decode("utf-8")
             hidden.update(sensitive_forms(text))
+            leave_if_gone()
             result = self._execute({**given, "source": {"inline": text}}, task_vars)
             return kubelet_auth_sync.with_layers(result, said)
 

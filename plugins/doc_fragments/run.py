@@ -11,15 +11,15 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   concurrency:
-    description: How many targets are handled at once.
+    description: How many targets are handled at once. From 1 to 1000.
     type: int
     default: 16
   timeout:
-    description: Seconds that one target may take, retries included.
+    description: Seconds that one target may take, retries included. Above 0, at most 86400.
     type: float
     default: 300.0
   api_timeout:
-    description: Seconds that one request may take.
+    description: Seconds that one request may take. Above 0, at most 86400.
     type: float
     default: 30.0
   retry:
@@ -29,15 +29,15 @@ options:
     default: {}
     suboptions:
       tries:
-        description: How often a request is made at most.
+        description: How often a request is made at most. From 1 to 1000.
         type: int
         default: 5
       delay:
-        description: Seconds before the second try.
+        description: Seconds before the second try. From 0 to 86400.
         type: float
         default: 1.0
       max_delay:
-        description: Seconds between two tries at most.
+        description: Seconds between two tries at most. From 0 to 86400.
         type: float
         default: 30.0
   digest_key:

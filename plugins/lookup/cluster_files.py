@@ -66,6 +66,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     pull_secret_of,
     read_spec,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import is_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     MISPLACED,
     is_name,
@@ -129,6 +130,8 @@ class _Content(NamedTuple):
 
 
 def _files(term: str) -> list[_File]:
+    if not is_path(term):
+        raise AnsibleLookupError(f"{_printable(term)} is not the path of a file or a directory")
     path = os.path.abspath(os.path.expanduser(term))
     if os.path.isfile(path):
         return [_File(path, _printable(term))]

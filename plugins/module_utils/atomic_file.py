@@ -14,6 +14,7 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from typing import Optional, Union
 
 __all__ = ["LABEL", "label_of", "read_open", "read_regular", "remove_file", "remove_leftover", "replace_file"]
@@ -23,6 +24,8 @@ LABEL = "security.selinux"
 # Far more than any docker config, or the document around one, can be.
 _LARGEST = 16 * 1024 * 1024
 _AT_ONCE = 64 * 1024
+_LOCK_SECONDS = 30.0
+_LOCK_PROBE_SECONDS = 0.05
 
 
 def replace_file(
@@ -32,6 +35,7 @@ def replace_file(
     *,
     owner: Optional[tuple[int, int]] = None,
     label: Optional[bytes] = None,
+    lock_seconds: float = _LOCK_SECONDS,
 ) -> None:
     """Make ``path`` hold ``payload``, with the owner and the SELinux label that it has.
 
@@ -39,10 +43,12 @@ def replace_file(
     :param mode: the file's permission bits; until it is complete only its owner may read it.
     :param owner: user and group, and :param label: an SELinux label, where the file is no longer there to
     show them.
+    :param lock_seconds: how long another writer, who has the lock, is waited for.
+    :raises TimeoutError: the other writer took longer.
     :raises OSError: nothing has changed then.
     """
     temporary = _temporary(path)
-    handle = _locked(temporary)
+    handle = _locked(temporary, lock_seconds)
     try:
         # Whoever was killed may have been that far with it.
         os.fchmod(handle, 0o600)
@@ -102,8 +108,9 @@ def _open(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
 
 
-def _locked(temporary: str) -> int:
+def _locked(temporary: str, seconds: float) -> int:
     """Open the file, made if need be, with its lock held."""
+    end = time.monotonic() + seconds
     while True:
         handle = _open(temporary, os.O_RDWR | os.O_CREAT)
         try:
@@ -111,7 +118,7 @@ def _locked(temporary: str) -> int:
                 # Put there by another user, who could read along: in a directory that others may write to.
                 os.unlink(temporary)
             else:
-                fcntl.flock(handle, fcntl.LOCK_EX)
+                _lock(handle, end)
                 if _is_at(handle, temporary):
                     return handle
         except BaseException:
@@ -119,6 +126,18 @@ def _locked(temporary: str) -> int:
             raise
         # Removed, or renamed to its final name, by whoever held the lock.
         os.close(handle)
+
+
+def _lock(handle: int, end: float) -> None:
+    """:raises TimeoutError: another process had the lock until that monotonic time."""
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise TimeoutError(errno.ETIMEDOUT, "another process has it locked") from None
+        time.sleep(_LOCK_PROBE_SECONDS)
 
 
 def _is_ours(handle: int) -> bool:

@@ -24,6 +24,7 @@ __all__ = ["Failure", "Progress", "run_batch", "stop_on_signals"]
 T = TypeVar("T")
 
 _WAKE = 0.2
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def run_batch(
 
 @contextmanager
 def stop_on_signals(stop: threading.Event) -> Iterator[list[int]]:
-    """SIGTERM and SIGINT end the run in order: what is begun is finished, and results are reported.
+    """SIGTERM, SIGINT and SIGHUP end the run in order: it finishes what it has begun, and reports results.
 
     Gives the numbers of the signals that came.  Outside the main thread Python gives no signals, and whoever
     started the thread has to set ``stop``.
@@ -147,7 +148,9 @@ def stop_on_signals(stop: threading.Event) -> Iterator[list[int]]:
         came.append(number)
         stop.set()
 
-    before = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGINT)}
+    # A run under nohup goes on when its terminal is closed.
+    ending = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handler) for number in ending}
     try:
         yield came
     finally:

@@ -10,7 +10,6 @@ be told from a choice; the defaults are in ``DEFAULTS`` and are applied last.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +19,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import source_spec
 
 __all__ = [
-    "check_limits",
     "document_options",
     "exclusive",
     "resolve_targets",
@@ -127,24 +125,6 @@ def with_targets(target_options: Mapping[str, Any]) -> dict[str, Any]:
 def exclusive(target_options: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """For an argument spec's ``mutually_exclusive``: of the options that there are."""
     return [_EXCLUSIVE] if all(name in target_options for name in _EXCLUSIVE) else []
-
-
-def check_limits(params: Mapping[str, Any]) -> None:
-    """Numbers that no run can work with, which would otherwise look like a place that does not answer.
-
-    :raises ConfigurationError: naming the option.
-    """
-    retry = params.get("retry") or {}
-    for name, value in (("timeout", params["timeout"]), ("api_timeout", params["api_timeout"])):
-        if not (math.isfinite(value) and value > 0):
-            raise ConfigurationError(f"{name} is a number of seconds above 0")
-    for name, value in (("concurrency", params["concurrency"]), ("retry.tries", retry.get("tries", 1))):
-        if value < 1:
-            raise ConfigurationError(f"{name} is 1 at least")
-    for name in ("delay", "max_delay"):
-        value = retry.get(name, 0.0)
-        if not (math.isfinite(value) and value >= 0):
-            raise ConfigurationError(f"retry.{name} is a number of seconds, 0 or more")
 
 
 def wrong_targets(arguments: Any, spec: Mapping[str, Any]) -> str:

@@ -28,7 +28,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     sensitive_forms,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import check_limits
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import run_options
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Journal, Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
@@ -54,6 +55,8 @@ __all__ = ["Places", "Run", "Work", "key_of_digests"]
 
 T = TypeVar("T")
 
+_LIMITS = Limits(run_options())
+
 
 class Work:
     """One target being worked on: what ``work`` is given.
@@ -78,7 +81,7 @@ class Places:
     """
 
     def __init__(self, params: Mapping[str, Any], stop: threading.Event) -> None:
-        check_limits(params)
+        _LIMITS.check(params)
         self.spent: dict[str, Spent] = {}
         retry = params.get("retry") or {}
         self.settings = Settings(

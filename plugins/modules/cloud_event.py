@@ -98,7 +98,8 @@ options:
         type: str
         required: true
       generation:
-        description: Generation of the cluster. Adapters read it from the API all the same.
+        description: Generation of the cluster, from 1 to 9223372036854775807. Adapters read it from the API
+          all the same.
         type: int
       type:
         description: Type of the event, if not the one of O(type).
@@ -119,7 +120,7 @@ options:
     description: Source of the events. The default is C(hyperfleet-sentinel).
     type: str
   timeout:
-    description: Seconds that the publishing may take, by webhook each event's.
+    description: Seconds that the publishing may take, by webhook each event's. Above 0, at most 86400.
     type: float
     default: 60.0
 author:

@@ -103,7 +103,7 @@ options:
     type: dict
     suboptions:
       keep:
-        description: How many of the newest enabled versions stay as they are.
+        description: How many of the newest enabled versions stay as they are. From 1 to 2147483647.
         type: int
         required: true
       disable:
@@ -113,7 +113,7 @@ options:
       destroy_after:
         description:
           - Seconds after which a disabled version is destroyed, counted from the creation of the
-            version that followed it.
+            version that followed it. From 0 to 315360000, which is ten years.
           - Without it nothing is destroyed.
         type: float
   restore_version: &restore_version

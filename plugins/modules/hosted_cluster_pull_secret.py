@@ -172,7 +172,7 @@ options:
         type: str
         choices: [NoSchedule, PreferNoSchedule, NoExecute]
       toleration_seconds:
-        description: Seconds for which V(NoExecute) is tolerated, with that effect only.
+        description: Seconds for which V(NoExecute) is tolerated, with that effect only. From 0 to 2147483647.
         type: int
   syncer_priority_class: &syncer_priority_class
     description: Priority class of the syncer's pods, such as V(system-node-critical).
@@ -206,7 +206,7 @@ options:
     type: str
     choices: [on_change, never]
   health_window: &health_window
-    description: Seconds that a kubelet has to stay healthy after its restart, 86400 at most. Default is 12.
+    description: Seconds that a kubelet has to stay healthy after its restart. From 0 to 86400, default is 12.
     type: float
   healthz: &healthz
     description:
@@ -229,7 +229,7 @@ options:
   rollout_timeout: &rollout_timeout
     description:
       - Seconds that the nodes are waited for, with O(wait) and before everything is removed. The default
-        is 60.
+        is 60. From 0 to 2592000, which is 30 days.
       - Without O(wait), only the run that gives the nodes the original back waits for them before everything
         is removed. The next runs look whether they have followed.
       - With 0, what is to be removed is removed at once, also where nodes have not followed.

@@ -91,16 +91,16 @@ options:
     type: str
     choices: [all, brief, log]
   concurrency:
-    description: How many clusters are handled at once.
+    description: How many clusters are handled at once. From 1 to 1000.
     type: int
     default: 16
   timeout:
-    description: Seconds that each step of one cluster may take, retries included.
+    description: Seconds that each step of one cluster may take, retries included. Above 0, at most 86400.
     type: float
     default: 60.0
   api_timeout:
     description: Seconds that one request to Kubernetes or Secret Manager may take. The configuration has that
-      of the HyperFleet API.
+      of the HyperFleet API. Above 0, at most 86400.
     type: float
     default: 30.0
   retry:
@@ -110,15 +110,15 @@ options:
     default: {}
     suboptions:
       tries:
-        description: How often a request is made at most.
+        description: How often a request is made at most. From 1 to 1000.
         type: int
         default: 4
       delay:
-        description: Seconds before the second try.
+        description: Seconds before the second try. From 0 to 86400.
         type: float
         default: 0.5
       max_delay:
-        description: Seconds between two tries at most.
+        description: Seconds between two tries at most. From 0 to 86400.
         type: float
         default: 5.0
 author:

@@ -33,6 +33,7 @@ options:
   generation: &generation
     description:
       - Generation of the cluster that the report is about. The default is the one that the cluster has.
+        From 1 to 9223372036854775807.
       - Give the one that you looked at, if you looked before.
     type: int
   conditions: &conditions

@@ -74,32 +74,32 @@ options:
     choices: [on_change, never, deferred]
     default: on_change
   attempts:
-    description: How often kubelet is restarted at most before the file is rolled back, 1 to 100.
+    description: How often kubelet is restarted at most before the file is rolled back. From 1 to 100.
     type: int
     default: 3
   backoff:
     description:
-      - Seconds between the first two attempts. They double, up to 30.
-      - This and every other number of seconds is a day at most.
+      - Seconds between the first two attempts. They double, up to 30. From 0 to 86400.
     type: float
     default: 2.0
   restart_timeout:
-    description: Seconds that one restart may take.
+    description: Seconds that one restart may take. From 0 to 86400.
     type: float
     default: 120.0
   ready_timeout:
-    description: Seconds after a restart until kubelet has to be well.
+    description: Seconds after a restart until kubelet has to be well. From 0 to 86400.
     type: float
     default: 60.0
   window:
     description:
-      - Seconds that kubelet then has to stay well. Well is a running unit, the same process all the time, and
-        O(healthz) answering 200.
+      - Seconds that kubelet then has to stay well, from 0 to 86400. Well is a running unit, the same process
+        all the time, and O(healthz) answering 200.
       - The default is longer than the 10 s after which kubeadm's unit starts a crashed kubelet again.
     type: float
     default: 12.0
   lock_timeout:
     description: Seconds to wait for another process that is at work on the node's file or kubelet.
+      From 0 to 86400.
     type: float
     default: 30.0
   backup:

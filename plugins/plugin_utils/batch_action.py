@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import base64
 import gc
+import hashlib
+import hmac
 import json
+import multiprocessing
 import os
 import secrets
 import sys
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
@@ -29,7 +31,6 @@ from typing import Any, ClassVar
 from ansible import constants
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import stop_on_signals
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
     run_here,
     safely,
@@ -38,14 +39,21 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry impor
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import forms_in
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failures, whole
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.leftovers import (
+    PROGRESS,
+    remove_leftovers,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.playbook_process import (
+    leave_if_gone,
+    stopped_with_playbook,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 
-__all__ = ["BatchAction", "ended_with_ansible", "with_digest_key"]
+__all__ = ["BatchAction", "with_digest_key"]
 
 _CHUNK = 200
 _FIRST_PROGRESS = 2.0
 _NEXT_PROGRESS = 2.0
-_WATCH = 1.0
 
 display = Display()
 
@@ -127,7 +135,7 @@ class BatchAction(QuietAction):
             )
 
         stop = threading.Event()
-        with ended_with_ansible(stop):
+        with stopped_with_playbook(stop):
             if arguments.get("progress_file"):
                 return run(arguments)
             with _progress_shown(self.MODULE.rsplit(".", 1)[-1]) as path:
@@ -149,6 +157,7 @@ class BatchAction(QuietAction):
         diffs: list[Any] = []
         failed = 0
         for start in range(0, len(targets), _CHUNK):
+            leave_if_gone()
             part = self._execute({**arguments, "targets": targets[start : start + _CHUNK]}, task_vars)
             if "targets" not in part:
                 # The module itself failed (arguments, connection): what was done so far is told with it.
@@ -178,60 +187,25 @@ class BatchAction(QuietAction):
         return {}
 
 
-@contextmanager
-def ended_with_ansible(stop: threading.Event) -> Iterator[None]:
-    """In Ansible's worker process: once the run is ended, what is begun is finished, and the worker ends.
-
-    Whoever ended it no longer listens: a result that is larger than a pipe would never be taken, and
-    the worker would hang, and with it an ansible-playbook that waits for its workers.
-    """
-    ansible = os.getppid()
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(_WATCH):
-            if os.getppid() != ansible:
-                stop.set()
-
-    with stop_on_signals(stop) as came:
-        watcher = threading.Thread(target=watch, daemon=True)
-        watcher.start()
-        try:
-            yield
-        finally:
-            done.set()
-            watcher.join()
-            if came or os.getppid() != ansible:
-                os._exit(1)
-
-
 def with_digest_key(arguments: dict[str, Any]) -> dict[str, Any]:
     return arguments if arguments.get("digest_key") else {**arguments, "digest_key": _digest_key()}
 
 
 def _digest_key() -> str:
-    """The same for every task of this run, and gone with the directory that Ansible removes at its end."""
-    path = os.path.join(constants.DEFAULT_LOCAL_TMP, "pull-secret-digest-key")
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        with open(path, encoding="ascii") as stream:
-            text = stream.read()
-        if text:
-            return text
-        # Another task of this moment has made it and not written it yet.
-        time.sleep(0.05)
-        return _digest_key()
-    with os.fdopen(handle, "w", encoding="ascii") as stream:
-        text = base64.b64encode(secrets.token_bytes(32)).decode("ascii")
-        stream.write(text)
-    return text
+    """The same for every task of this ansible-playbook.
+
+    Its workers inherit the random key of multiprocessing, which is in no file that a killed run could leave.
+    """
+    inherited = multiprocessing.current_process().authkey
+    made = hmac.new(inherited, b"hyperfleet.pull_secret digest_key", hashlib.sha256).digest()
+    return base64.b64encode(made).decode("ascii")
 
 
 @contextmanager
 def _progress_shown(name: str) -> Iterator[str]:
     """A file for the module to write its progress to, and a thread that prints it."""
-    path = os.path.join(constants.DEFAULT_LOCAL_TMP, f"pull-secret-progress-{secrets.token_hex(6)}")
+    remove_leftovers(constants.DEFAULT_LOCAL_TMP)
+    path = os.path.join(constants.DEFAULT_LOCAL_TMP, f"{PROGRESS}{secrets.token_hex(6)}")
     ended = threading.Event()
     watcher = threading.Thread(target=_watch, args=(name, path, ended), daemon=True)
     watcher.start()

@@ -30,6 +30,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secret_opti
     hidden_texts,
     quiet_arguments,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.playbook_process import (
+    ends_with_playbook,
+    finished_first,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.printed_variables import (
     PRINTS_VARIABLES,
     printed_variables,
@@ -64,6 +68,7 @@ class QuietAction(ActionBase):
         """
         raise NotImplementedError
 
+    @ends_with_playbook
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         """Refuse what would show a secret, or do the work; the result without secrets."""
         variables: Mapping[str, Any] = task_vars or {}
@@ -82,9 +87,11 @@ class QuietAction(ActionBase):
 
     def _execute(self, arguments: dict[str, Any], task_vars: Any) -> dict[str, Any]:
         """Run the module in a process of its own."""
-        result: dict[str, Any] = self._execute_module(
-            module_name=self.MODULE, module_args=_Arguments(arguments), task_vars=task_vars
-        )
+        # A run of the adapter has the lock of its directory until its module has ended.
+        with finished_first():
+            result: dict[str, Any] = self._execute_module(
+                module_name=self.MODULE, module_args=_Arguments(arguments), task_vars=task_vars
+            )
         return result
 
     def _taken(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from typing import Any, Optional
 from ansible.utils.display import Display
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.playbook_process import playbook_pid
 
 __all__ = ["Asker", "RunLog"]
 
@@ -45,7 +46,7 @@ class Asker:
     """
 
     def __init__(self, run_directory: Any) -> None:
-        self._ansible = os.getppid()
+        self._ansible = playbook_pid()
         self._by = _parent(self._ansible) if run_directory else None
 
     def is_there(self) -> bool:

@@ -4,7 +4,8 @@
 """Looks for what has no business in the repository: ``python -m tests.tools.hygiene``.
 
 Paths of one machine, hosts of package registries (a machine's own settings say which to use), large files,
-tests that assert nothing, lists of sanity ignores, Python files without a licence line.
+tests that assert nothing or depend on the machine's speed, lists of sanity ignores, Python files without a
+licence line.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ REGISTRY_HOST = re.compile(
     r"|\bdeb\." + r"debian\.org\b|\bregistry\." + r"npmjs\.org\b|\bindex\." + r"crates\.io\b"
 )
 SKIPPED_IN_CI = re.compile(r"pytest\.mark\.skip\b|unittest\.skip\b")
+# A call that has to be answered in less than a second is not, on a machine with more to do.
+SHORT = re.compile(r"""\bapi_timeout["']?\s*[=:]\s*0?\.\d""")
 ASSERTING = ("assert", "check", "expect", "verify", "must", "require")
 
 
@@ -40,6 +43,8 @@ def text_complaints(name: str, text: str) -> Iterator[str]:
             yield f"{name}:{number}: the host of a package registry"
         if SKIPPED_IN_CI.search(line) and not name.startswith("tests/tools/"):
             yield f"{name}:{number}: a test that is always skipped"
+        if SHORT.search(line) and name.startswith("tests/") and name.endswith(".py"):
+            yield f"{name}:{number}: a test that depends on the machine's speed"
 
 
 def _asserts(function: ast.AST, helpers: set[str]) -> bool:

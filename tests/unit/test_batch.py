@@ -92,7 +92,7 @@ def test_once_stopped_no_target_is_begun_and_what_is_begun_is_finished() -> None
     assert {result.kind for result in results[2:]} == {"stopped"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_stops_the_batch_and_is_given_back(number: signal.Signals) -> None:
     before = signal.getsignal(number)
     stop = threading.Event()
@@ -108,6 +108,20 @@ def test_a_signal_stops_the_batch_and_is_given_back(number: signal.Signals) -> N
     assert results[0] == "done"
     assert results[1].kind == "stopped"
     assert signal.getsignal(number) is before
+
+
+@pytest.mark.hardening(13)
+def test_a_run_that_ignores_the_end_of_its_terminal_goes_on() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        stop = threading.Event()
+        with stop_on_signals(stop) as came:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert not came
+        assert not stop.is_set()
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_outside_the_main_thread_signals_are_left_alone() -> None:

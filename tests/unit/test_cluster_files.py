@@ -15,7 +15,7 @@ from unittest import mock
 
 import pytest
 import yaml
-from ansible.errors import AnsibleError
+from ansible.errors import AnsibleError, AnsibleLookupError
 
 from ansible_collections.hyperfleet.pull_secret.plugins.lookup import cluster_files
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import check
@@ -65,6 +65,15 @@ def test_a_cluster_as_the_api_returns_it(tmp_path: Path, name: str) -> None:
             "source": {"file": str(path), "field": "spec.pullSecret.data"},
         }
     ]
+
+
+@pytest.mark.hardening(14)
+@pytest.mark.parametrize(
+    "term", ["/tmp/a\0b", "/tmp/\ud800", "/tmp/" + "a" * 5000], ids=["nul", "half", "long"]
+)
+def test_what_can_be_no_path_is_refused(term: str) -> None:
+    with pytest.raises(AnsibleLookupError, match="is not the path of a file or a directory"):
+        read(term)  # type: ignore[arg-type]
 
 
 def test_snake_case_is_read_too(tmp_path: Path) -> None:

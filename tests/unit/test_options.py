@@ -12,7 +12,6 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
-    check_limits,
     document_options,
     resolve_targets,
     with_targets,
@@ -127,26 +126,6 @@ def test_a_source_is_one_place() -> None:
     for source in ({}, {"env": "A", "file": "/b"}):
         checked = ArgumentSpecValidator(with_targets(_OPTIONS)).validate({"source": source})
         assert checked.error_messages
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "said"),
-    [
-        ("timeout", 0.0, "timeout is a number of seconds above 0"),
-        ("timeout", float("nan"), "timeout is a number of seconds above 0"),
-        ("api_timeout", -1.0, "api_timeout is a number of seconds above 0"),
-        ("api_timeout", float("inf"), "api_timeout is a number of seconds above 0"),
-        ("concurrency", 0, "concurrency is 1 at least"),
-        ("retry", {"tries": 0}, "retry.tries is 1 at least"),
-        ("retry", {"delay": -0.1}, "retry.delay is a number of seconds, 0 or more"),
-        ("retry", {"max_delay": float("inf")}, "retry.max_delay is a number of seconds, 0 or more"),
-    ],
-)
-def test_limits_that_no_run_can_work_with(option: str, value: Any, said: str) -> None:
-    params = {"timeout": 300.0, "api_timeout": 30.0, "concurrency": 16, "retry": {}}
-    check_limits(params)
-    with pytest.raises(ConfigurationError, match=said):
-        check_limits({**params, option: value})
 
 
 def test_an_error_about_the_arguments_says_in_which_targets() -> None:

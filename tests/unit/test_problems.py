@@ -59,7 +59,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         "it has both source and layers",
     ),
     ({"retention": 5}, "retention is not a mapping with keep, disable, destroy_after"),
-    ({"retention": {"keep": 0}}, "retention.keep is 1 at least"),
+    ({"retention": {"keep": 0}}, "retention.keep must be a number from 1 to 2147483647"),
     ({"replication_policy": "user_managed"}, "replication: user_managed needs locations"),
     ({"replication_locations": ["europe-west1"]}, "replication_locations and location_kms_keys belong to"),
     ({"service_accounts": ["No_Account"]}, "service_accounts[0] is not lower case"),

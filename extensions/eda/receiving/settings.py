@@ -22,12 +22,14 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.kinds import BROKERS
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import default_base
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import is_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 
 __all__ = ["Settings", "parse_settings"]
 
 _CONFIG = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config"
 _OPTIONS = ("adapter_config", "broker", "batch", "run_dir", "start_timeout", "tries")
+_PATHS = ("url_file", "ca_cert", "token_file")
 _BATCH = ("size", "window")
 _MOST = 1000
 
@@ -96,6 +98,14 @@ def _load(path: Any) -> Any:
     return importlib.import_module(_CONFIG).load(path)
 
 
+def _directory(given: Any) -> Path:
+    if not given:
+        return default_base()
+    if not isinstance(given, str) or not is_path(given):
+        raise ConfigurationError("run_dir is not the path of a directory")
+    return Path(given)
+
+
 def _of(config: Optional[Any], part: str, name: str, default: Any) -> Any:
     """An attribute of the AdapterConfig."""
     found = getattr(getattr(config, part, None), name, None)
@@ -118,6 +128,9 @@ def _broker(given: Any, config: Optional[Any], size: int) -> Broker:
         # An AdapterConfig was checked when it was read, and has the fields of all kinds.
         _check_only(options, ("type", *broker.OPTIONS), f"broker of type {kind}")
     wanted = {name: options.get(name) for name in broker.OPTIONS if options.get(name) is not None}
+    for name in _PATHS:
+        if name in wanted and not (isinstance(wanted[name], str) and is_path(wanted[name])):
+            raise ConfigurationError(f"broker.{name} is not the path of a file")
     # While a run is at work, the next batch can become as large as it may.
     try:
         return broker.validate(wanted, 2 * size)
@@ -169,8 +182,8 @@ def _number(options: Mapping[str, Any], name: str, default: float, least: float,
         value = default
     try:
         found = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = least - 1
     if isinstance(value, bool) or not least <= found <= most:
-        raise ConfigurationError(f"{name} is not a number from {least:g} to {most:g}")
+        raise ConfigurationError(f"{name} must be a number from {least:g} to {most:g}")
     return found

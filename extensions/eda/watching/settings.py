@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import is_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, shown
 
 __all__ = [
@@ -27,6 +28,9 @@ __all__ = [
 ]
 
 CONNECTION = ("kubeconfig", "context", "host", "api_key_file", "ca_cert", "validate_certs")
+_PATHS = ("kubeconfig", "api_key_file", "ca_cert")
+_HOUR, _DAY, _MONTH = 3600, 86400, 30 * 86400
+_MOST = 100_000
 _OPTIONS = ("clusters", "kubernetes", "batch", "resync", "silence")
 # Of what is watched to the clusters that are concerned by it: several may share a secret.
 Clusters = dict["Watched", frozenset[str]]
@@ -103,6 +107,8 @@ def parse_settings(arguments: Mapping[str, Any]) -> Settings:
     clusters = arguments.get("clusters")
     if not clusters and clusters != []:
         raise ConfigurationError("clusters is missing: a list, or the path of a file that holds one")
+    if isinstance(clusters, str) and not is_path(clusters):
+        raise ConfigurationError("clusters is not the path of a file")
     batch, default = (arguments.get(name) or {} for name in ("batch", "kubernetes"))
     for name, given, known in (("batch", batch, ("delay", "max")), ("kubernetes", default, CONNECTION)):
         if not isinstance(given, Mapping):
@@ -111,10 +117,10 @@ def parse_settings(arguments: Mapping[str, Any]) -> Settings:
     return Settings(
         clusters=clusters,
         default=parse_connection(default, "kubernetes"),
-        delay=_number(batch.get("delay"), "batch.delay", Settings.delay),
-        most=max(1, int(_number(batch.get("max"), "batch.max", Settings.most))),
-        resync=_number(arguments.get("resync"), "resync", Settings.resync),
-        silence=max(1.0, _number(arguments.get("silence"), "silence", Settings.silence)),
+        delay=_number(batch.get("delay"), "batch.delay", Settings.delay, 0, _HOUR),
+        most=int(_number(batch.get("max"), "batch.max", Settings.most, 1, _MOST)),
+        resync=_number(arguments.get("resync"), "resync", Settings.resync, 0, _MONTH),
+        silence=_number(arguments.get("silence"), "silence", Settings.silence, 1, _DAY),
     )
 
 
@@ -127,6 +133,8 @@ def parse_connection(options: Mapping[str, Any], where: str) -> Connection:
             continue
         if not isinstance(value, str):
             raise ConfigurationError(f"{where}: {name} is not a text")
+        if name in _PATHS and not is_path(value):
+            raise ConfigurationError(f"{where}: {name} is not the path of a file")
         values[name] = value
     if "host" in values and ("kubeconfig" in values or "context" in values):
         raise ConfigurationError(f"{where}: host goes without kubeconfig and context")
@@ -152,14 +160,14 @@ def parse_only(given: Any, known: tuple[str, ...], where: str) -> None:
         raise ConfigurationError(f"{where}: unknown: {', '.join(unknown)}")
 
 
-def _number(value: Any, where: str, default: float) -> float:
+def _number(value: Any, where: str, default: float, least: float, most: float) -> float:
     if value is None:
         return default
     try:
         number = float(value)
-    except (TypeError, ValueError):
-        number = -1
-    # Neither is equal to itself, or less than all.
-    if not 0 <= number < 10**9:
-        raise ConfigurationError(f"{where} is not a number of at least 0")
+    except (TypeError, ValueError, OverflowError):
+        number = least - 1
+    # Not a number is neither.
+    if isinstance(value, bool) or not least <= number <= most:
+        raise ConfigurationError(f"{where} must be a number from {least} to {most}")
     return number

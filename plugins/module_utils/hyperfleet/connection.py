@@ -60,7 +60,7 @@ def connect(options: Mapping[str, Any]) -> Connection:
     except ValueError:
         usable = False
     # The address is not quoted: it may hold a password.
-    if not usable or parts.query or parts.fragment:
+    if not usable or parts.query or parts.fragment or not url.isprintable() or " " in url:
         raise ConfigurationError("hyperfleet.url is not an http or https address")
     if "@" in parts.netloc:
         raise ConfigurationError("hyperfleet.url holds a user or password", "use hyperfleet.token_file")

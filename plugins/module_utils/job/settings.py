@@ -16,6 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     reworded,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import LIMITS
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     check_cluster_id,
     gcp_secret_id,
@@ -148,9 +149,12 @@ def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...],
 
 def _seconds(text: str) -> float:
     try:
-        return seconds(text)
+        found = seconds(text)
     except ValueError:
-        raise ConfigurationError("GCP_API_TIMEOUT is a duration such as 30s or 1m30s") from None
+        found = 0.0
+    if not LIMITS["api_timeout"].fits(found):
+        raise ConfigurationError("GCP_API_TIMEOUT must be a duration such as 30s or 1m30s, 24h at most")
+    return found
 
 
 def _trace(text: str) -> Optional[str]:

@@ -17,6 +17,7 @@ from typing import Any, Optional
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import (
     Answer,
     Connection,
+    NoConnection,
     WireError,
 )
 
@@ -60,6 +61,8 @@ class Api:
         self._context: Any = None
         self._ca: Optional[tuple[int, int, int]] = None
         self._kept: Optional[Connection] = None
+        self.unanswered = 0
+        """How many calls were sent and not answered: the server may still do what they ask."""
 
     def connection(self) -> Connection:
         """A new connection: for a watch, which occupies one."""
@@ -121,6 +124,11 @@ class Api:
     ) -> dict[str, Any]:
         try:
             found = read_object(self.send(connection, method, path, body, content_type, accept))
+        except NoConnection:
+            raise
+        except WireError:
+            self.unanswered += 1
+            raise
         finally:
             # A refusal was read to its end as well.
             if connection.is_open:

@@ -37,7 +37,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.stat
     PENDING,
     Status,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import Secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import (
+    Secret,
+    WaitingSecrets,
+)
 
 __all__ = ["Loop"]
 
@@ -66,7 +69,8 @@ class Loop:
         self._log = log
         self._rest = rest
         self._pace = pace
-        self._inbox: SimpleQueue[tuple[str, Any, float]] = SimpleQueue()
+        self._inbox: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+        self._waiting = WaitingSecrets()
         self._restarts = Restarts(
             node,
             slots,
@@ -104,12 +108,13 @@ class Loop:
 
     def deliver(self, secret: Optional[Secret]) -> None:
         """A new state of the Secret."""
-        self._inbox.put(("secret", secret, time.monotonic()))
+        self._waiting.put(secret, time.monotonic())
+        self._inbox.put(("secret", None))
 
     def stop(self) -> None:
         """End at the next safe point."""
         self._stopping = True
-        self._inbox.put(("stop", None, 0.0))
+        self._inbox.put(("stop", None))
 
     def fail(self, reason: str) -> None:
         """A thread without which there is no point in going on has ended."""
@@ -117,7 +122,7 @@ class Loop:
         self.stop()
 
     def _put_result(self, result: Result) -> None:
-        self._inbox.put(("restarted", result, 0.0))
+        self._inbox.put(("restarted", result))
 
     # The loop.
 
@@ -125,19 +130,20 @@ class Loop:
         """Until ``stop``; 0, or 1 after ``fail``."""
         while not self._stopping or self._restarts.is_running:
             try:
-                kind, thing, at = self._inbox.get(timeout=self._patience())
+                kind, thing = self._inbox.get(timeout=self._patience())
             except Empty:
-                kind, thing, at = "", None, 0.0
+                kind, thing = "", None
             try:
-                self._step(kind, thing, at)
+                self._step(kind, thing)
             except Exception as error:  # noqa: BLE001 - one step has failed, not the node
                 self._on_error(error)
         return self._end()
 
-    def _step(self, kind: str, thing: Any, at: float) -> None:
+    def _step(self, kind: str, thing: Any) -> None:
         self._is_awake = self._is_awake or bool(kind)
         if kind == "secret":
-            self._on_secret(thing, at)
+            for secret, since in self._waiting.take():
+                self._on_secret(secret, since)
         elif kind == "restarted":
             self._on_restarted(thing)
         if time.monotonic() < self._calm_until:

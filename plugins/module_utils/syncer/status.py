@@ -9,6 +9,9 @@ reason lies with the node; ``"failedWith"`` is the version that kubelet did not 
 does not say so. Nobody waits for it: what cannot be written is written later, and the work goes on. What was
 written is written again now and then, for somebody may have made the ConfigMap anew: a patch that changes
 nothing costs the API server no write, and its answer is asked for without the content.
+
+A write without an answer may still be done, after a later one, and the ConfigMap then says what was true
+before. As long as that can happen, what is true now is written again every few seconds.
 """
 
 from __future__ import annotations
@@ -38,6 +41,9 @@ HELD = "held"
 _LONGEST_MESSAGE = 500
 # Seconds until the same is said again: of 500 nodes one or two a second.
 _AGAIN = (300.0, 450.0)
+# The same, where a server may still do what it has not answered: an API server gives up a request after 60 s.
+_AGAIN_IN_DOUBT = (10.0, 20.0)
+_DOUBT_SECONDS = 75.0
 _NODE_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 
 
@@ -66,6 +72,7 @@ class Status:
         self._written: Optional[str] = None
         self._try_at = 0.0
         self._again_at = 0.0
+        self._doubt_until = 0.0
         self.trouble = ""
         """Why the last write failed; empty if it did not."""
 
@@ -121,20 +128,33 @@ class Status:
         if due is None or self._clock() < due:
             return False
         wanted = self._wanted
+        unanswered = self._api.unanswered
         try:
             body = {"data": {self._node: wanted}}
             self._api.call("PATCH", self._path, body, MERGE_PATCH, accept=METADATA_ONLY)
         except (ApiError, WireError) as error:
             self._written = None
             self.trouble = str(error)
+            self._note_doubt(unanswered, error)
             wait = max(self._backoff.wait(), error.retry_after if isinstance(error, ApiError) else 0)
             self._try_at = self._clock() + wait
             return True
         self._written = wanted
-        self._again_at = self._clock() + between(*_AGAIN)
+        self._note_doubt(unanswered)
+        now = self._clock()
+        self._again_at = now + between(*(_AGAIN_IN_DOUBT if now < self._doubt_until else _AGAIN))
         self.trouble = ""
         self._backoff.reset()
         return True
+
+    def _note_doubt(self, unanswered: int, error: Optional[Exception] = None) -> None:
+        """Remember a write that may be done late.
+
+        :param unanswered: the calls without an answer before this write.
+        """
+        is_failure = isinstance(error, ApiError) and error.status >= 500
+        if is_failure or self._api.unanswered != unanswered:
+            self._doubt_until = self._clock() + _DOUBT_SECONDS
 
     def failed_elsewhere(self, resource_version: str) -> str:
         """Another node that says it failed with this version of the Secret; "" if none does.

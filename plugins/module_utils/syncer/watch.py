@@ -15,6 +15,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from queue import Empty, SimpleQueue
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
@@ -27,7 +28,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.back
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import where
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import Connection
 
-__all__ = ["KEY", "Secret", "SecretWatch"]
+__all__ = ["KEY", "Secret", "SecretWatch", "WaitingSecrets"]
 
 KEY = ".dockerconfigjson"
 # Seconds that the server may keep a watch; it ends it, we start the next one.
@@ -52,6 +53,35 @@ class Secret:
 
     def __repr__(self) -> str:
         return f"<Secret {self.resource_version}>"
+
+
+class WaitingSecrets:
+    """States of the Secret that nobody has looked at yet; from one thread to another.
+
+    On a busy machine changes come faster than each can be written and said: only the newest Secret counts.
+    """
+
+    def __init__(self) -> None:
+        self._states: SimpleQueue[tuple[Optional[Secret], float]] = SimpleQueue()
+
+    def put(self, secret: Optional[Secret], at: float) -> None:
+        self._states.put((secret, at))
+
+    def take(self) -> list[tuple[Optional[Secret], float]]:
+        """The newest Secret, and after it that there is none now; nothing where nothing waits any more.
+
+        Whoever deletes the Secret has written before what the nodes are to keep.
+        """
+        found: list[tuple[Optional[Secret], float]] = []
+        while True:
+            try:
+                state = self._states.get_nowait()
+            except Empty:
+                return found
+            if state[0] is not None:
+                found = [state]
+            elif not found or found[-1][0] is not None:
+                found.append(state)
 
 
 class SecretWatch:

@@ -14,6 +14,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     PullSecretError,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.messaging.events import (
     encoded,
     event_of,
@@ -66,6 +67,10 @@ def spec() -> dict[str, Any]:
     )
 
 
+_LIMITS = Limits(spec())
+_TARGET_LIMITS = Limits(spec()["targets"]["options"])
+
+
 def run(
     params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: Optional[threading.Event] = None
 ) -> dict[str, Any]:
@@ -74,8 +79,7 @@ def run(
     :raises ConfigurationError: the broker is not described, or a package is missing.
     """
     del diff, stop  # A publish is one request, or a few.
-    if not params["timeout"] > 0:
-        raise ConfigurationError("timeout is a number of seconds above 0")
+    _LIMITS.check(params)
     if params["broker"] is None:
         raise ConfigurationError("broker is missing: it is null")
     publisher = PUBLISHERS[params["broker"]["type"]](params["broker"])
@@ -90,6 +94,7 @@ def run(
         }
         rows.append(row)
         try:
+            _TARGET_LIMITS.check(target)
             event = event_of(_with_defaults(target, params))
         except ConfigurationError as error:
             _fail(row, error)

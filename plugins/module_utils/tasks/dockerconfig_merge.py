@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +30,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     OwnershipConflict,
     PermissionDenied,
     PullSecretError,
+    TimedOut,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
     document_options,
 )
@@ -39,6 +42,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources imp
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
 
 __all__ = ["FileTarget", "build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
+
+
+_OCTAL = re.compile(r"(0o)?[0-7]{1,4}\Z")
 
 
 def target_options() -> dict[str, Any]:
@@ -52,6 +58,9 @@ def target_options() -> dict[str, Any]:
         force={"type": "bool"},
         **document_options(),
     )
+
+
+_LIMITS = Limits(target_options())
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,7 @@ def build_target(wanted: Mapping[str, Any]) -> FileTarget:
 
     :raises ConfigurationError: naming the option that is wrong.
     """
+    _LIMITS.check(wanted)
     if wanted["state"] == "absent":
         if not wanted.get("dest"):
             raise ConfigurationError("state: absent needs dest")
@@ -118,7 +128,7 @@ def run(
         outcome.after = shared.read(current)
         outcome.extra.setdefault("conflicts", [])
         if target.dest:
-            _write(target, outcome.after, outcome, check_mode)
+            _write(target, outcome.after, current, check_mode)
 
     shared.prepare(targets)
     return shared.over(targets, _place, work)
@@ -144,20 +154,21 @@ def _mode(value: Any) -> int | None:
     """An octal string or a number; None keeps what is there, and is 0600 for a new file."""
     if value is None:
         return None
-    try:
-        mode = int(value, 8) if isinstance(value, str) else int(value)
-    except (TypeError, ValueError):
-        raise ConfigurationError("mode is an octal number in quotes, such as '0600'") from None
+    mode = -1
+    if isinstance(value, str) and _OCTAL.match(value):
+        mode = int(value, 8)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        mode = value
     if not 0 <= mode <= 0o777:
-        raise ConfigurationError("mode is an octal number in quotes, such as '0600'")
+        raise ConfigurationError("mode must be an octal number in quotes, such as '0600'")
     if mode & 0o007:
         raise ConfigurationError("mode lets everybody read or write a credential")
     return mode
 
 
-def _write(target: FileTarget, config: DockerConfig, outcome: Outcome, dry_run: bool) -> None:
+def _write(target: FileTarget, config: DockerConfig, current: Work, dry_run: bool) -> None:
     """Replace the file in one step; the old content or the new one is there at any time."""
-    path = _path(target)
+    outcome, path = current.outcome, _path(target)
     there = _read(target, path)
     outcome.before = _parse(there[0]) if there else None
     # An existing file keeps its mode, but for what it would let everybody read.
@@ -175,7 +186,12 @@ def _write(target: FileTarget, config: DockerConfig, outcome: Outcome, dry_run: 
         if "mode changed" in outcome.actions:
             os.chmod(path, mode)
         else:
-            replace_file(path, config.canonical(), mode)
+            replace_file(path, config.canonical(), mode, lock_seconds=current.deadline.remaining())
+    except TimeoutError:
+        raise TimedOut(
+            f"file:{target.dest} cannot be written: another process has locked the file beside it for longer "
+            f"than timeout ({current.deadline.seconds:g} s)"
+        ) from None
     except OSError as error:
         raise PermissionDenied(f"file:{target.dest} cannot be written: {error.strerror}") from None
     outcome.settle()

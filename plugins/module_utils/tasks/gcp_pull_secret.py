@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 import threading
 from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     check_labels_not_kept,
     check_name,
@@ -80,6 +80,9 @@ def target_options() -> dict[str, Any]:
     )
 
 
+_LIMITS = Limits(target_options())
+
+
 def targets_of(params: Mapping[str, Any]) -> list[Wanted[SecretManagerTarget]]:
     """The task's targets.
 
@@ -131,6 +134,7 @@ def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
 
     :raises ConfigurationError: naming the option that is wrong.
     """
+    _LIMITS.check(wanted)
     project, cluster_id = wanted.get("project"), wanted.get("cluster_id")
     if not project:
         raise ConfigurationError("project is missing")
@@ -210,9 +214,4 @@ def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
 def _retention(options: Any) -> Any:
     if not options:
         return None
-    if options["keep"] < 1:
-        raise ConfigurationError("retention.keep is 1 at least: the version in use stays")
-    after = options.get("destroy_after")
-    if after is not None and not (math.isfinite(after) and after >= 0):
-        raise ConfigurationError("retention.destroy_after is a number of seconds")
-    return Retention(options["keep"], options["disable"], after)
+    return Retention(options["keep"], options["disable"], options.get("destroy_after"))

@@ -18,6 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_clus
     GLOBAL,
     KUBE_SYSTEM,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import shown_name
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hosted_cluster.sync import (
     HostedClusters,
@@ -91,7 +92,16 @@ def _reference() -> dict[str, Any]:
     }
 
 
-build_target = build_cluster
+_LIMITS = Limits(target_options())
+
+
+def build_target(wanted: Mapping[str, Any]) -> Cluster:
+    """What a target's options describe.
+
+    :raises ConfigurationError: naming the option that is wrong.
+    """
+    _LIMITS.check(wanted)
+    return build_cluster(wanted)
 
 
 def targets_of(params: Mapping[str, Any]) -> list[Wanted[Cluster]]:

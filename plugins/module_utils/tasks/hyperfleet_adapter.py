@@ -36,7 +36,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import check_limits
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
     KubernetesClient,
@@ -140,7 +140,7 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
     :param log: from several threads.
     :raises PullSecretError: nothing could be begun.
     """
-    check_limits(params)
+    Limits(spec()).check(params)
     cluster_ids, traceparents = _wanted(params)
     config = _config(params)
     retry = params.get("retry") or {}

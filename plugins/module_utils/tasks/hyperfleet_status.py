@@ -35,6 +35,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     Condition,
     Report,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import holds_secret
@@ -208,14 +209,16 @@ def _is_adapter(name: str) -> bool:
     return bool(_ADAPTER.match(name)) and not holds_secret(name)
 
 
+_LIMITS = Limits(target_options())
+
+
 def _build(wanted: Mapping[str, Any]) -> Target:
+    _LIMITS.check(wanted)
     if not wanted.get("cluster_id"):
         raise ConfigurationError("cluster_id is missing")
     adapter = wanted.get("adapter") or "pullsecret"
     if not _is_adapter(adapter):
         raise ConfigurationError("adapter is not letters, digits, dashes and dots")
-    if wanted.get("generation") is not None and wanted["generation"] < 1:
-        raise ConfigurationError("generation is 1 at least")
     return Target(
         check_cluster_id(wanted["cluster_id"]),
         Report(

@@ -15,6 +15,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     NotFound,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_ANNOTATIONS,
     KUBERNETES_NAME,
@@ -83,6 +84,9 @@ def target_options() -> dict[str, Any]:
         kubeconfig={"type": "path"},
         **document_options(),
     )
+
+
+_LIMITS = Limits(target_options())
 
 
 def targets_of(params: Mapping[str, Any]) -> list[Wanted[KubernetesTarget]]:
@@ -184,6 +188,7 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
 
     :raises ConfigurationError: naming the option that is wrong.
     """
+    _LIMITS.check(wanted)
     namespace = wanted.get("namespace")
     if not namespace:
         raise ConfigurationError("namespace is missing")

@@ -24,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     InvalidDocument,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
     document_options,
     run_options,
@@ -77,6 +78,9 @@ def spec() -> dict[str, Any]:
         **document_options(),
         **run_options(),
     )
+
+
+_LIMITS = Limits(spec())
 
 
 def resolve(params: Mapping[str, Any]) -> tuple[DockerConfig, dict[str, Any]]:
@@ -179,6 +183,7 @@ def _systemd(params: Mapping[str, Any], run_command: RunCommand | None) -> Syste
 
 def _options(params: Mapping[str, Any]) -> Options:
     """:raises ConfigurationError: naming the option that is wrong."""
+    _LIMITS.check(params)
     # They are quoted in messages, so they have to be what they say they are.
     if not _UNIT.match(params["unit"]):
         raise ConfigurationError("unit is the name of a service, such as kubelet.service")

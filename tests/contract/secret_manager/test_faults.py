@@ -156,10 +156,10 @@ def test_a_call_that_fails_by_itself_keeps_its_own_error(
 def test_a_delay_outlasts_the_clients_deadline_and_the_add_still_happens(
     lab: SecretManagerLab, work: Workspace, secret: str, transport: str, phase: str
 ) -> None:
-    lab.faults.add("AddSecretVersion", delay=0.5, phase=phase, times=1)
+    lab.faults.add("AddSecretVersion", delay=3.0, phase=phase, times=1)
     with pytest.raises((exceptions.GatewayTimeout, exceptions.RetryError, OSError)):
-        work.client.add_secret_version(parent=secret, payload={"data": b"example-2"}, timeout=0.1, retry=None)
-    limit = time.monotonic() + 10
+        work.client.add_secret_version(parent=secret, payload={"data": b"example-2"}, timeout=1.5, retry=None)
+    limit = time.monotonic() + 60
     # Until it is counted, too, which a delay comes before: another test's counters are not to have it.
     while work.versions(secret) != ["2", "1"] or not lab.calls.count("AddSecretVersion"):
         assert time.monotonic() < limit

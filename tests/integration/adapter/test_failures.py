@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -77,9 +76,7 @@ def test_statuses_that_cannot_be_read_are_not_written_over(world: World, deleted
 def test_an_api_that_is_down_is_given_up_for_all(world: World) -> None:
     clusters = [world.cluster(ready=False) for _number in range(_MANY)]
     world.hyperfleet.faults.add(status=503)
-    begun = time.monotonic()
     handled = world.handle(*clusters)
-    assert time.monotonic() - begun < 10
     assert set(outcomes(handled)) == {"failed"}
     assert {one.again for one in handled} == {15.0}
     assert world.hyperfleet.calls.count("GET", "*/cls-*") == 0, "the search was tried, and that was enough"
@@ -112,9 +109,8 @@ def test_the_other_form_of_the_api_is_told_as_such(world: World) -> None:
 def test_a_kubernetes_that_is_silent_is_the_adapters_ill_health(world: World) -> None:
     clusters = [world.cluster() for _number in range(30)]
     world.kubernetes.faults.add(path="*", drop=True, times=None)
-    begun = time.monotonic()
     handled = world.handle(*clusters)
-    assert time.monotonic() - begun < 10
+    assert len(world.kubernetes.calls) < 3 * len(clusters), "it is given up, and not tried for each"
     assert set(outcomes(handled)) == {"reported"}
     assert {one.again for one in handled} == {15.0}
     assert {world.said(cluster) for cluster in clusters} == {"FFFF KubernetesUnavailable"}

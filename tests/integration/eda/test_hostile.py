@@ -176,7 +176,7 @@ def test_endless_events_leave_time_for_others_and_are_made_into_few(tmp_path: Pa
                 await source.until(lambda it, version=version: ("good", version) in names(it))
             # Each of five waits for a batch's 0.05 s; and there is one event a batch.
             took = time.monotonic() - begun
-            assert took < 10
+            assert took < 60
             assert len(source.events) - seen <= 2 + 2 * took / 0.05
         assert memory() - before < 64 * 1024
 
@@ -207,8 +207,8 @@ def test_many_that_never_answer_hold_up_nobody(
     verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(api_module, "_AT_ONCE", 4)
-    monkeypatch.setattr(api_module, "_BEGUN", 0.5)
-    monkeypatch.setattr(api_module, "_CALL", aiohttp.ClientTimeout(total=0.5))
+    monkeypatch.setattr(api_module, "_BEGUN", 3)
+    monkeypatch.setattr(api_module, "_CALL", aiohttp.ClientTimeout(total=3))
 
     async def never(asked: str, writer: asyncio.StreamWriter) -> None:
         if asked == verb:
@@ -227,7 +227,7 @@ def test_many_that_never_answer_hold_up_nobody(
                 await good.until(lambda: good.watches == 0)
                 begun = time.monotonic()
                 await good.until(lambda: good.watches == 1)
-                # All of the others' tries after one another would take 5 s a round.
-                assert time.monotonic() - begun < 3
+                # All of the others' tries after one another would take 30 s a round.
+                assert time.monotonic() - begun < 20
 
     asyncio.run(scenario())

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +15,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+    SecretManagerClient,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 from tests.exhaustive import some
 from tests.lab.secret_manager import SecretManagerLab
 
@@ -91,6 +97,45 @@ _TRANSIENT = {
 }
 
 
+# Seconds that no machine needs for one target.
+_PLENTY = 600.0
+
+
+class _Timed:
+    """A target's time, which passes in the calls that a fault strikes, and in no others."""
+
+    def __init__(self, call: Call, fault: Any, each: float, together: float) -> None:
+        self._call, self._fault, self._each, self._together = call, fault, each, together
+        self._calls = 0
+        self._spent = 0.0
+        self._since: float | None = None
+
+    @contextmanager
+    def counted(self, method: str) -> Iterator[None]:
+        if method != self._call.method:
+            yield
+            return
+        self._calls += 1
+        if self._calls <= self._call.skip:
+            yield
+            return
+        self._since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._spent += time.monotonic() - self._since
+            self._since = None
+
+    def remaining(self) -> float:
+        under_way = time.monotonic() - self._since if self._since is not None else 0.0
+        left = max(0.0, self._together - self._spent - under_way)
+        times = self._fault.times
+        strikes = times is None or self._fault.hits < self._call.skip + times
+        if self._since is not None and strikes:
+            return min(left, self._each)
+        return _PLENTY if left else 0.0
+
+
 @dataclass
 class Flow:
     """A call's flow, and how it ends where nothing fails."""
@@ -104,6 +149,20 @@ class Flow:
 
     def run(self, **more: Any) -> dict[str, Any]:
         return self.module.one(**{**self.call.arguments, **more})
+
+    def only_this_call_takes_time(
+        self, monkeypatch: pytest.MonkeyPatch, fault: Any, *, each: float, together: float = _PLENTY
+    ) -> None:
+        """Limits in seconds for the calls that the fault strikes; all others have as much as they need."""
+        timed = _Timed(self.call, fault, each, together)
+        monkeypatch.setattr(Deadline, "remaining", lambda _deadline: timed.remaining())
+        call = SecretManagerClient._call
+
+        def around(client: Any, method: str, *arguments: Any, **options: Any) -> Any:
+            with timed.counted(method):
+                return call(client, method, *arguments, **options)
+
+        monkeypatch.setattr(SecretManagerClient, "_call", around)
 
     def start(self) -> None:
         if self.call.seed is not None:
@@ -379,25 +438,28 @@ def test_one_targets_failure_leaves_the_others_alone(module: Module) -> None:
 # Time.
 
 
+@pytest.mark.hardening(19)
 @pytest.mark.parametrize(
     "flow",
     some(["get secret", "list versions", "access to compare", "claim", "add", "verify", "delete"], "add"),
     indirect=True,
 )
-def test_a_call_that_never_answers_ends_with_the_targets_time(flow: Flow) -> None:
-    flow.fault(delay=60.0)
-    began = time.monotonic()
-    result = flow.run(timeout=0.6, api_timeout=0.2)
-    assert time.monotonic() - began < 20
+def test_a_call_that_never_answers_ends_with_the_targets_time(
+    flow: Flow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = flow.fault(delay=60.0)
+    flow.only_this_call_takes_time(monkeypatch, fault, each=0.2, together=0.6)
+    result = flow.run()
     assert result["failed"]
     assert result["kind"] in ("timeout", "unavailable")
     assert flow.call.method in result["msg"]
 
 
 @pytest.mark.parametrize("flow", ["get secret", "access to compare", "verify"], indirect=True)
-def test_a_call_that_takes_too_long_is_made_again(flow: Flow) -> None:
+def test_a_call_that_takes_too_long_is_made_again(flow: Flow, monkeypatch: pytest.MonkeyPatch) -> None:
     fault = flow.fault(delay=60.0, times=1)
-    result = flow.run(api_timeout=0.5)
+    flow.only_this_call_takes_time(monkeypatch, fault, each=1.0)
+    result = flow.run()
     assert not result.get("failed"), result.get("msg")
     assert fault.hits == 1
     assert result["retries"] == 1
@@ -405,9 +467,12 @@ def test_a_call_that_takes_too_long_is_made_again(flow: Flow) -> None:
 
 
 @pytest.mark.parametrize("flow", some(_WRITING, "add"), indirect=True)
-def test_a_write_whose_answer_takes_too_long_is_not_done_twice(flow: Flow) -> None:
+def test_a_write_whose_answer_takes_too_long_is_not_done_twice(
+    flow: Flow, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fault = flow.fault(delay=60.0, phase="after", times=1)
-    result = flow.run(api_timeout=0.5)
+    flow.only_this_call_takes_time(monkeypatch, fault, each=1.0)
+    result = flow.run()
     assert not result.get("failed"), result.get("msg")
     assert fault.hits == 1
     assert flow.is_right()

@@ -261,7 +261,7 @@ def test_twenty_kills_lose_nothing_and_do_nothing_twice(
     # Every other cluster has an older content: it gets one version more.
     for cluster in _CLUSTERS[::2]:
         module.lab.seed([owned(cluster, document("old"))])
-    parameters = module.parameters({**_BATCH, "api_timeout": 0.5})
+    parameters = module.parameters({**_BATCH, "api_timeout": 1.0})
     killed = 0
     for number in range(20):
         before = module.lab.calls.count()

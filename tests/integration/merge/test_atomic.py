@@ -191,6 +191,26 @@ def test_a_writer_at_work_is_not_disturbed(tmp_path: Path) -> None:
         kill(writer)
 
 
+@pytest.mark.hardening(14)
+def test_a_lock_that_is_never_released_ends_with_the_targets_time(tmp_path: Path) -> None:
+    dest = tmp_path / "config.json"
+    write(dest, CONFIGS[0])
+    ready = FORK.Event()
+    writer = start(stop_before_the_rename, str(dest), ready)
+    try:
+        assert ready.wait(30)
+        parameters = {"dest": str(dest), "source": {"inline": SMALL}, "timeout": 0.2}
+        (target,) = run_task(dockerconfig_merge, parameters)["targets"]
+    finally:
+        kill(writer)
+    assert target["kind"] == "timeout"
+    assert target["msg"] == (
+        f"file:{dest} cannot be written: another process has locked the file beside it for longer than "
+        "timeout (0.2 s)"
+    )
+    assert json.loads(dest.read_text()) == CONFIGS[0]
+
+
 def test_a_file_that_others_may_read_is_not_written_to(tmp_path: Path) -> None:
     """Somebody else could have put it there, to read along."""
     dest = tmp_path / "config.json"

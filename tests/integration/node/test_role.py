@@ -130,7 +130,7 @@ def test_a_time_that_is_none_is_found_before_the_write(fleet: World, variable: s
     wrong: dict[str, Any] = {variable: 1e300}
     done = play(fleet, "quay.io", **wrong)
     assert done.code != 0
-    assert "is a number of seconds" in done.output
+    assert "must be a number of seconds" in done.output
     assert fleet.beside() == []
     assert fleet.kubelet() == before
 

@@ -12,7 +12,8 @@ import time
 from tests.integration.syncer.conftest import NewNode
 from tests.integration.syncer.world import Cluster, NodeUnderTest, blocked, document, eventually
 
-PROMPT = 5
+# Seconds; what it must not wait for takes minutes.
+PROMPT = 30
 
 
 def end(node: NodeUnderTest) -> float:

@@ -92,6 +92,7 @@ def test_killed_in_the_middle_and_run_again(world: World) -> None:
     assert finished.code == 0, finished.output
     check_each_once(world, clusters)
     assert recap(world.provision(variables))["changed"] == 0
+    assert not list(world.ansible.directory.rglob("pull-secret-*")), "what killed runs left is removed"
 
 
 def test_two_runs_at_once(world: World) -> None:
@@ -140,7 +141,9 @@ def test_a_terminated_module_finishes_what_is_begun_and_tells_the_rest(world: Wo
     check_each_once(world, clusters)
 
 
-@pytest.mark.parametrize("number", some([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], signal.SIGTERM))
+@pytest.mark.parametrize(
+    "number", some([signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP], signal.SIGHUP)
+)
 def test_a_playbook_that_is_ended_leaves_nobody_behind(world: World, number: signal.Signals) -> None:
     """As Ctrl-C does, a supervisor, or the kernel: what is begun is finished, and the worker ends, too."""
     # So many that the worker's answer would fill a pipe that nobody reads any more.

@@ -44,6 +44,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_clus
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
     Embedded,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     hosted_cluster_pull_secret as hosted_task,
 )
@@ -111,7 +112,7 @@ WRONG: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize(("option", "value"), WRONG.values(), ids=WRONG)
 def test_a_wrong_option_is_named(option: str, value: Any) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        build_cluster({**BASE, option: value})
+        hosted_cluster_pull_secret.build_target({**BASE, option: value})
     assert option in str(caught.value)
 
 

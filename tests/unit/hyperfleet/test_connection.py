@@ -50,6 +50,8 @@ def test_the_environment_stands_in_for_a_missing_address(monkeypatch: pytest.Mon
         "http://[::1",
         "http://user:example-password@api.example",
         "http://api.example/?token=example-password",
+        "http://api\0.example",
+        "http://api.example/a b",
     ],
 )
 def test_an_address_that_cannot_be_used_is_not_quoted(url: str) -> None:

@@ -217,8 +217,8 @@ def test_an_api_that_is_down_is_not_asked_for_every_batch(world: World, deadline
 def test_the_time_that_reading_ahead_took_is_no_target_s(world: World, deadline: Deadline) -> None:
     """A fleet takes longer to read than one target may: each search has as much time as a target."""
     ids = sorted(world.lab.store.seed(cluster(f"cls-{number:03}") for number in range(450)))
-    world.lab.faults.add(path=CLUSTERS, delay=0.3)
-    source = world.source(timeout=1.0)
+    world.lab.faults.add(path=CLUSTERS, delay=0.9)
+    source = world.source(timeout=4.0)
     source.prepare([reference(cluster_id) for cluster_id in ids])
     assert [source.read(reference(cluster_id), deadline) for cluster_id in ids] == [TEXT.encode()] * 450
     assert world.lab.calls.count() == 5, "all were read ahead"
@@ -232,11 +232,11 @@ def test_a_search_that_ran_out_of_time_is_no_answer(world: World, deadline: Dead
     assert source.read(reference("cls-1"), deadline) == TEXT.encode()
 
 
-@pytest.mark.parametrize("fault", [{"drop": True}, {"status": 502}, {"body": "{"}, {"delay": 1.0}])
+@pytest.mark.parametrize("fault", [{"drop": True}, {"status": 502}, {"body": "{"}, {"delay": 60.0}])
 def test_a_passing_fault_costs_a_retry_only(world: World, deadline: Deadline, fault: dict[str, Any]) -> None:
     world.lab.store.seed([cluster("cls-1")])
     world.lab.faults.add(times=1, **fault)
-    assert world.source(api_timeout=0.5).read(reference("cls-1"), deadline) == TEXT.encode()
+    assert world.source(api_timeout=2.0).read(reference("cls-1"), deadline) == TEXT.encode()
     assert world.lab.faults.snapshot()[0]["hits"] == 1
 
 

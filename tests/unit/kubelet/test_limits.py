@@ -29,11 +29,11 @@ TOO_MUCH: list[dict[str, Any]] = [
 @pytest.mark.parametrize("options", TOO_MUCH, ids=str)
 def test_too_much_is_refused_before_the_write(place: Place, options: dict[str, Any]) -> None:
     (name,) = options
-    with pytest.raises(ConfigurationError, match=f"^{name} is a number"):
+    with pytest.raises(ConfigurationError, match=f"^{name} must be a number"):
         place.sync(**options).apply(config(quay_io="new"))
     params = {name: row.get("default") for name, row in kubelet_auth_sync.spec().items()}
     params |= {"path": str(place.path), "source": {"inline": document(quay_io="new")}, **options}
-    with pytest.raises(ConfigurationError, match=f"^{name} is a number"):
+    with pytest.raises(ConfigurationError, match=f"^{name} must be a number"):
         kubelet_auth_sync.run({**params, "restart": "never"}, check_mode=False, diff=False)
     assert place.beside() == []
 

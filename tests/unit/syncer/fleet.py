@@ -71,6 +71,7 @@ class Server:
         self.refuses: Callable[[str, str], Exception | None] = lambda _method, _path: None
         self.said: list[tuple[str, str, str]] = []
         """The node, the Secret's version and the state of each report."""
+        self.unanswered = 0
         self._version = 1
         self._kept: dict[str, dict[str, Any]] = {
             path: {"metadata": {"name": path.rpartition("/")[2], "resourceVersion": "1"}}
@@ -171,7 +172,7 @@ class SyncedNode:
         node = Node(settings, self._open, self.clock)
         log = Log(os.open(self.path.with_name("log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
         self._loop = loop.Loop(settings, node, slots, status, log, rest=lambda: None, pace=pace)
-        self._result: tuple[str, Any, float] | None = None
+        self._result: tuple[str, Any] | None = None
 
     def _open(self) -> Systemd:
         if self.bus_is_away:
@@ -200,11 +201,15 @@ class SyncedNode:
             result, self._result, self.clock.ahead = self._result, None, 0.0
             self._loop._step(*result)
         else:
-            self._loop._step("", None, 0.0)
+            self._loop._step("", None)
 
-    def deliver(self, secret: Secret | None) -> None:
+    def deliver(self, *secrets: Secret | None) -> None:
+        """What comes while the loop is at something else."""
         self._fleet.acting = self
-        self._loop._step("secret", secret, self._fleet.now)
+        for secret in secrets:
+            self._loop.deliver(secret)
+        for _secret in secrets:
+            self._loop._step(*self._loop._inbox.get_nowait())
 
     @property
     def status(self) -> dict[str, Any]:

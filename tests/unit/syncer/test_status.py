@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.stat
     PENDING,
     Status,
 )
+from tests.unit.syncer.scripted import Scripted, Talk
 
 PATH = "/api/v1/namespaces/kube-system/configmaps/status"
 
@@ -34,6 +36,7 @@ class ConfigMap:
         self.data: dict[str, Any] | None = None
         self.patches = 0
         self.fails: list[Exception] = []
+        self.unanswered = 0
 
     def call(
         self, method: str, path: str, body: Any = None, content_type: str = "", accept: str = ""
@@ -105,6 +108,74 @@ def test_what_was_written_is_written_again_now_and_then(world: World) -> None:
         world.now = due
         world.status.flush()
         assert world.api.data == said
+
+
+@pytest.mark.hardening(17)
+def test_a_write_that_is_done_late_is_put_right(tmp_path: Path) -> None:
+    """The server is silent, is asked again, is told more, and only then does what it was asked first."""
+    held: dict[str, str] = {}
+    late: list[dict[str, str]] = []
+
+    def data(talk: Talk) -> dict[str, str]:
+        written: dict[str, str] = json.loads(talk.request().body)["data"]
+        return written
+
+    def goes_silent(talk: Talk) -> None:
+        held.update(data(talk))
+        talk.answer({})
+        late.append(data(talk))
+
+    def answers(talk: Talk) -> None:
+        while True:
+            held.update(data(talk))
+            talk.answer({})
+
+    now = 50.0
+    with Scripted(goes_silent, answers) as server:
+        status = Status(
+            server.api(tmp_path),
+            "kube-system",
+            "status",
+            "node-1",
+            clock=lambda: now,
+            backoff=Backoff(2, 60),
+        )
+        for version in ("7", "8", "9"):
+            status.say(version, IN_SYNC)
+            status.flush()
+        assert json.loads(held["node-1"])["resourceVersion"] == "9"
+        held.update(late[0])
+        assert json.loads(held["node-1"])["resourceVersion"] == "8"
+        due = status.due_at
+        assert due is not None
+        assert due - now <= 20
+        now = due
+        status.flush()
+        assert json.loads(held["node-1"])["resourceVersion"] == "9"
+        # Until no write can be done late any more.
+        for _time in range(10):
+            due = status.due_at
+            assert due is not None
+            now = due
+            status.flush()
+        assert now >= 50 + 75
+        due = status.due_at
+        assert due is not None
+        assert due - now >= 300
+
+
+@pytest.mark.hardening(17)
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_what_a_server_failed_to_do_may_be_done_late(world: World, status: int) -> None:
+    world.api.fails = [ApiError(status, "", "not in time")]
+    world.status.say("7", IN_SYNC)
+    world.status.flush()
+    world.api.fails = []
+    world.status.say("8", IN_SYNC)
+    world.status.flush()
+    due = world.status.due_at
+    assert due is not None
+    assert 10 <= due - world.now <= 20
 
 
 def test_nodes_that_said_it_at_once_do_not_say_it_again_at_once() -> None:

@@ -94,7 +94,7 @@ def drips(talk: Talk) -> None:
 
 def test_a_server_that_drips_is_given_up() -> None:
     with Scripted(drips) as server:
-        answer = Connection("127.0.0.1", server.port, timeout=0.3).request("GET", "/", {})
+        answer = Connection("127.0.0.1", server.port, timeout=2).request("GET", "/", {})
         with pytest.raises(WireError, match="silent"):
             answer.read()
 

@@ -45,3 +45,18 @@ def test_a_test_that_asserts_nothing_is_found(body: str) -> None:
     assert list(hygiene.test_complaints("file", f"def test_it():\n    {body}\n", helpers)) == [
         "file:1: test_it asserts nothing"
     ]
+
+
+@pytest.mark.hardening(19)
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("run(api_timeout=" + "0.4)", 1),
+        ('{"api_timeout"' + ": .5}", 1),
+        ("run(api_timeout=1.0)", 0),
+        ("run(lock_timeout=0.4)", 0),
+    ],
+)
+def test_a_call_that_has_to_be_answered_at_once_is_found(line: str, found: int) -> None:
+    assert len(list(hygiene.text_complaints("tests/unit/test_it.py", line))) == found
+    assert list(hygiene.text_complaints("plugins/it.py", line)) == []

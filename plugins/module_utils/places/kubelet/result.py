@@ -71,13 +71,11 @@ class Options(NamedTuple):
         :raises ConfigurationError: naming the option.
         """
         if not 1 <= self.attempts <= MOST_ATTEMPTS:
-            raise ConfigurationError(f"attempts is a number from 1 to {MOST_ATTEMPTS}")
+            raise ConfigurationError(f"attempts must be a number from 1 to {MOST_ATTEMPTS}")
         for name in SECONDS:
             seconds = getattr(self, name)
             if not (math.isfinite(seconds) and 0 <= seconds <= MOST_SECONDS):
-                raise ConfigurationError(
-                    f"{name} is a number of seconds, from 0 to {MOST_SECONDS:.0f} (a day)"
-                )
+                raise ConfigurationError(f"{name} must be a number of seconds from 0 to {MOST_SECONDS:.0f}")
 
 
 class SyncResult:

@@ -1,0 +1,112 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The ansible-playbook that a worker process works for: what the worker does when it is gone.
+
+ansible-core's workers do not notice that ansible-playbook was killed. Nobody takes a worker's result then,
+and one that is larger than a pipe keeps the worker for ever.
+"""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Callable
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import stop_on_signals
+
+__all__ = ["ends_with_playbook", "finished_first", "leave_if_gone", "playbook_pid", "stopped_with_playbook"]
+
+_POLL_SECONDS = 0.5
+
+_Run = Callable[..., dict[str, Any]]
+
+# Of work that has begun: its event is set when ansible-playbook is gone, and the worker waits for its end.
+_under_way: list[threading.Event] = []
+
+
+def playbook_pid() -> int:
+    """The process that forked this worker, as multiprocessing noted it before the fork.
+
+    Where ansible-playbook was killed right after the fork, ``os.getppid`` names another one from the start.
+    """
+    parent = multiprocessing.parent_process()
+    noted = parent.pid if parent is not None else None
+    return os.getppid() if noted is None else noted
+
+
+def _is_gone() -> bool:
+    """Whether ansible-playbook has ended without its worker."""
+    return os.getppid() != playbook_pid()
+
+
+def leave_if_gone() -> None:
+    """End this worker where its ansible-playbook is gone."""
+    if _is_gone():
+        os._exit(1)
+
+
+def ends_with_playbook(run: _Run) -> _Run:
+    """Decorate an action's ``run``: without its ansible-playbook a worker begins nothing, and does not stay.
+
+    What runs under ``stopped_with_playbook`` or ``finished_first`` is finished.
+    """
+
+    @functools.wraps(run)
+    def ended(*arguments: Any, **options: Any) -> dict[str, Any]:
+        leave_if_gone()
+        _watch(os.getpid())
+        result = run(*arguments, **options)
+        leave_if_gone()
+        return result
+
+    return ended
+
+
+@contextmanager
+def stopped_with_playbook(stop: threading.Event) -> Iterator[None]:
+    """Set ``stop`` when ansible-playbook is gone, or on a signal to end; leave when the work has ended."""
+    with stop_on_signals(stop) as came, finished_first(stop):
+        try:
+            yield
+        finally:
+            if came:
+                os._exit(1)
+            leave_if_gone()
+
+
+@contextmanager
+def finished_first(stop: threading.Event | None = None) -> Iterator[None]:
+    """What is done in here is finished before the worker leaves.
+
+    :param stop: set when ansible-playbook is gone.
+    """
+    begun = stop or threading.Event()
+    _under_way.append(begun)
+    try:
+        yield
+    finally:
+        _under_way.remove(begun)
+
+
+@functools.cache
+def _watch(_pid: int) -> None:
+    """Look after ansible-playbook for as long as this process lives, also while its result is being sent."""
+    if multiprocessing.parent_process() is not None:
+        threading.Thread(target=_leave_with_playbook, name="playbook-watch", daemon=True).start()
+
+
+def _leave_with_playbook() -> None:
+    while not _is_gone():
+        time.sleep(_POLL_SECONDS)
+    while _under_way:
+        for stop in list(_under_way):
+            stop.set()
+        time.sleep(_POLL_SECONDS)
+    os._exit(1)

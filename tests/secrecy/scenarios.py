@@ -36,7 +36,7 @@ class Tasks:
         return self.world.canary(name)
 
     def token(self, name: str) -> str:
-        return self.canary(name).entries[0].token
+        return str(self.canary(name).entries[0].token)
 
     def variable(self, value: Any) -> str:
         """A template for a value: what stands in a playbook, Ansible prints by itself."""

@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from ansible import constants
 
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils import batch_action, leftovers
 
@@ -89,7 +90,7 @@ def test_a_directory_that_is_not_there_is_no_problem(tmp_path: Path) -> None:
 @pytest.mark.hardening(14)
 def test_the_digest_key_is_in_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A directory that is full, or not there, is no problem, and a killed run leaves no key."""
-    monkeypatch.setattr(batch_action.constants, "DEFAULT_LOCAL_TMP", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path / "nowhere"))
     made = batch_action.with_digest_key({"id": "cls-1"})
     assert made == batch_action.with_digest_key({"id": "cls-1"})
     assert len(made["digest_key"]) == 44

@@ -79,14 +79,6 @@ def parse_settings(arguments: Mapping[str, Any]) -> Settings:
     )
 
 
-def _directory(path: Any) -> Path:
-    if not path:
-        return default_base()
-    if not isinstance(path, str) or "\0" in path:
-        raise ConfigurationError("run_dir is not a path")
-    return Path(path)
-
-
 def _load(path: Any) -> Any:
     if not isinstance(path, str):
         raise ConfigurationError("adapter_config is not a path")
@@ -129,7 +121,8 @@ def _broker(given: Any, config: Optional[Any], size: int) -> Broker:
         _check_only(options, ("type", *broker.OPTIONS), f"broker of type {kind}")
     wanted = {name: options.get(name) for name in broker.OPTIONS if options.get(name) is not None}
     for name in _PATHS:
-        if name in wanted and not (isinstance(wanted[name], str) and is_path(wanted[name])):
+        path = wanted.get(name)
+        if path is not None and not (isinstance(path, str) and is_path(path)):
             raise ConfigurationError(f"broker.{name} is not the path of a file")
     # While a run is at work, the next batch can become as large as it may.
     try:

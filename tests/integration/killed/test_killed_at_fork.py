@@ -76,7 +76,7 @@ def world(
 
 def arguments(world: World, action: str) -> dict[str, Any]:
     files, source = world.directory, {"env": "PULL_SECRET_DATA"}
-    return {
+    given: dict[str, dict[str, Any]] = {
         # Its answer would fill a pipe.
         "dockerconfig_merge": {
             "source": source,
@@ -88,7 +88,8 @@ def arguments(world: World, action: str) -> dict[str, Any]:
         "hyperfleet_cluster_info": {},
         "hyperfleet_adapter": {"config": str(world.directory.parent / "adapter.yml"), "all": True},
         "pull_secret_job": {},
-    }[action]
+    }
+    return given[action]
 
 
 @pytest.fixture

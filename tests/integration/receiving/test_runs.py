@@ -508,8 +508,8 @@ def test_a_directory_that_cannot_be_made_is_tried_again(
             "broker.projectId is missing; set it or GOOGLE_CLOUD_PROJECT",
         ),
         ({"broker": {"type": "gcp-pubsub", "projectId": "p/q", "subscription": "s"}}, "not the names"),
-        ({"broker": {"type": "webhook"}, "run_dir": ["/tmp/runs"]}, "run_dir is not a path"),
-        ({"broker": {"type": "webhook"}, "run_dir": "/tmp/\0runs"}, "run_dir is not a path"),
+        ({"broker": {"type": "webhook"}, "run_dir": ["/tmp/runs"]}, "run_dir is not the path of a directory"),
+        ({"broker": {"type": "webhook"}, "run_dir": "/tmp/\0runs"}, "run_dir is not the path of a directory"),
     ],
 )
 def test_options_that_cannot_be_used_end_it_at_once(

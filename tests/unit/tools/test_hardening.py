@@ -21,9 +21,8 @@ def _marked() -> set[int]:
         if ".hardening(" not in text:
             continue
         for node in ast.walk(ast.parse(text)):
-            called = node.func if isinstance(node, ast.Call) else None
-            if isinstance(called, ast.Attribute) and called.attr == "hardening":
-                found |= {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.hardening":
+                found |= {ast.literal_eval(argument) for argument in node.args}
     return found
 
 

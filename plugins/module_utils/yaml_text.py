@@ -147,7 +147,7 @@ def _loader() -> Any:
     import yaml
 
     fast = getattr(yaml, "CSafeLoader", None)
-    bases = (_Bounds, yaml.composer.Composer, fast) if fast else (_Bounds, yaml.SafeLoader)
+    bases = (_Bounds, yaml.composer.Composer, fast) if fast is not None else (_Bounds, yaml.SafeLoader)
     return type("_Loader", bases, {"base": fast or yaml.SafeLoader, "alias": yaml.AliasEvent})
 
 

@@ -45,7 +45,7 @@ options:
   force: &force
     description:
       - Whether a file is replaced or deleted that is not a docker config, such as an empty one that
-        M(ansible.builtin.tempfile) made. What is no regular file never is.
+        C(ansible.builtin.tempfile) made. What is no regular file never is.
       - The default is V(false).
     type: bool
   mode: &mode

@@ -86,7 +86,7 @@ def module(data: Data) -> Any:
     try:
         code.main()
     except SystemExit as ended:
-        if ended.code:
+        if ended.code not in (None, 0):
             raise Refused("its answer is on stdout") from None
     return None
 
@@ -168,7 +168,7 @@ def play(data: Data) -> Any:
     try:
         PlaybookCLI.cli_executor(arguments)
     except SystemExit as ended:
-        if ended.code:
+        if ended.code not in (None, 0):
             raise Refused(f"exit code {ended.code}") from None
     return None
 

@@ -57,11 +57,11 @@ def _spin() -> None:
 def _internal(_data: Any) -> Any:
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import safely
 
-    return safely(lambda: {"x": [][1]})
+    return safely(lambda: {"x": int("x")})
 
 
 _PLANTED: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "an exception": ("traceback", lambda _data: [][1]),
+    "an exception": ("traceback", lambda _data: int("x")),
     "a process that dies": ("traceback", lambda _data: os.kill(os.getpid(), signal.SIGTERM)),
     "an exit": ("traceback", lambda _data: os._exit(3)),
     "a module that dies": ("traceback", lambda _data: print('{"msg": "MODULE FAILURE: hyperfleet"}')),

@@ -37,7 +37,7 @@ TEXTS: Mapping[str, Callable[[Canary], str]] = {
         f"_json_key:{json.dumps({'private_key': canary.entries[0].password}, indent=2)}".encode()
     ),
     "auth in a sentence": lambda canary: f"refused: {canary.entries[0].auth}, see the log",
-    "user and password": lambda canary: _login(canary),
+    "user and password": _login,
 }
 
 _NAMED = {

@@ -94,7 +94,8 @@ def test_once_stopped_no_target_is_begun_and_what_is_begun_is_finished() -> None
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_stops_the_batch_and_is_given_back(number: signal.Signals) -> None:
-    before = signal.getsignal(number)
+    # A shell starts what runs in the background with SIGINT ignored.
+    given = signal.signal(number, signal.SIG_DFL)
     stop = threading.Event()
 
     def work(target: int) -> str:
@@ -103,11 +104,14 @@ def test_a_signal_stops_the_batch_and_is_given_back(number: signal.Signals) -> N
             assert stop.wait(10)
         return "done"
 
-    with stop_on_signals(stop):
-        results = run_batch(range(3), work, concurrency=1, stop=stop)
-    assert results[0] == "done"
-    assert results[1].kind == "stopped"
-    assert signal.getsignal(number) is before
+    try:
+        with stop_on_signals(stop):
+            results = run_batch(range(3), work, concurrency=1, stop=stop)
+        assert results[0] == "done"
+        assert results[1].kind == "stopped"
+        assert signal.getsignal(number) is signal.SIG_DFL
+    finally:
+        signal.signal(number, given)
 
 
 @pytest.mark.hardening(13)

@@ -27,6 +27,7 @@ __all__ = [
     "MISPLACED",
     "Mask",
     "forms_in",
+    "has_login",
     "holds_secret",
     "is_name",
     "misplaced",
@@ -46,6 +47,8 @@ _KEYS = frozenset({"auths", "auth", "password", "identitytoken", "registrytoken"
 _NAME = re.compile(r"[\w.:/@~+=#,() -]{1,253}\Z")
 # What a bearer token begins with: nobody's name for anything.
 _TOKEN = re.compile(r"(?:Bearer|Basic) |eyJ[\w-]{5,}\.")
+# As in ``amqp://user:password@host/``.
+_LOGIN = re.compile(r"://[^/\s]*@")
 # What options and their choices are called, misspelt ones included.
 _OPTION = re.compile(r"[A-Za-z][a-z_]{0,29}\Z")
 # What keys are called, as people misspell them: no digits, which passwords have.
@@ -56,7 +59,12 @@ _FEW = 8
 
 def is_name(text: str) -> bool:
     """Whether a text that was given as a name can be one, so that a message may quote it."""
-    return bool(_NAME.match(text)) and not _TOKEN.match(text) and not _is_secret(text)
+    return bool(_NAME.match(text)) and not _TOKEN.match(text) and not has_login(text) and not _is_secret(text)
+
+
+def has_login(text: str) -> bool:
+    """Whether an address in the text names a user, and so most likely a password."""
+    return bool(_LOGIN.search(text))
 
 
 def shown(name: str) -> str:

@@ -10,19 +10,16 @@ only the spec of its option tells what it is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import HIDDEN, quiet
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import HIDDEN, has_login, quiet
 
 __all__ = ["hidden_texts", "public_texts", "quiet_arguments"]
 
 # The only option whose secret is a docker config.
 _DOCUMENT = "inline"
 _SHORTEST = 6
-# `amqp://user:password@host/` is refused, but callbacks see it with the refusal.
-_WITH_LOGIN = re.compile(r"://[^/\s]*@")
 
 
 def hidden_texts(spec: Mapping[str, Any], arguments: Any) -> set[str]:
@@ -93,11 +90,12 @@ def _shown_option(rule: Mapping[str, Any] | None, value: Any) -> Any:
 
 
 def _without_logins(value: Any) -> Any:
+    """An address with a login is refused, but callbacks see it with the refusal."""
     if isinstance(value, Mapping):
         return {name: _without_logins(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_without_logins(item) for item in value]
-    return HIDDEN if isinstance(value, str) and _WITH_LOGIN.search(value) else value
+    return HIDDEN if isinstance(value, str) and has_login(value) else value
 
 
 def _has_secret(rule: Mapping[str, Any], *, documents: bool = True) -> bool:

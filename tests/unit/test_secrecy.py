@@ -52,9 +52,23 @@ def test_docker_configs_and_credentials(text: str) -> None:
     assert misplaced({"context": text}) == ["context"]
 
 
-@pytest.mark.parametrize("text", ["Bearer example", "Basic example", "eyJhbGciOiJub25lIn0.eyJ4Ijoxf.x"])
-def test_tokens_are_not_shown(text: str) -> None:
+@pytest.mark.hardening(7)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bearer example",
+        "Basic example",
+        "eyJhbGciOiJub25lIn0.eyJ4Ijoxf.x",
+        "https://user:example-password@quay.io/x",
+        "amqp://user@broker.example.com/",
+    ],
+)
+def test_tokens_and_logins_are_not_shown(text: str) -> None:
     assert not is_name(text)
+
+
+def test_a_digest_is_no_login() -> None:
+    assert is_name("docker://quay.io/team/app@sha256:0123")
 
 
 def test_a_token_is_where_it_belongs() -> None:

@@ -40,6 +40,9 @@ def status(adapter: str, generation: int = 2, **data: Any) -> AdapterStatus:
 PLACED = {"placement": status("placement", namespace="clusters-cls-1")}
 
 
+NEITHER = "replicationPolicy is neither automatic nor user-managed:LOCATION,LOCATION"
+
+
 def test_an_order_takes_the_projects_and_placements_names() -> None:
     found = decide(cluster(), PLACED, list, traceparent="00-a")
     assert isinstance(found, Apply)
@@ -99,15 +102,21 @@ def test_a_jobs_environment_names_places_or_none(changes: dict[str, str], made: 
 @pytest.mark.parametrize(
     ("gcp", "said"),
     [
-        ({"replicationPolicy": {"userManaged": {"replicas": []}}}, "replicationPolicy.userManaged: "),
-        ({"replicationPolicy": {}}, "replicationPolicy is not a string"),
-        ({"replicationPolicy": ["us-east1"]}, "replicationPolicy is not a string"),
-        ({"replicationPolicy": False}, "replicationPolicy is not a string"),
-        ({"replicationPolicy": 7}, "replicationPolicy is not a string"),
-        ({"replication_policy": {"automatic": {}}}, "replication_policy.automatic: "),
+        (
+            {"replicationPolicy": {"userManaged": {"replicas": []}}},
+            f"{NEITHER} (it is a mapping with userManaged)",
+        ),
+        ({"replicationPolicy": {}}, f"{NEITHER} (it is an empty mapping)"),
+        ({"replicationPolicy": ["us-east1"]}, f"{NEITHER} (it is not a string)"),
+        ({"replicationPolicy": False}, f"{NEITHER} (it is not a string)"),
+        ({"replicationPolicy": 7}, f"{NEITHER} (it is not a string)"),
+        (
+            {"replication_policy": {"automatic": {}}},
+            "replication_policy is neither automatic nor user-managed:",
+        ),
         ({"replicationPolicy": "user-managed:EU"}, "replicationPolicy has a location that is not"),
         ({"replicationPolicy": "user-managed:a,a"}, "replicationPolicy has a location that is not"),
-        ({"replicationPolicy": "everywhere"}, "replicationPolicy is neither automatic nor user-managed:"),
+        ({"replicationPolicy": "everywhere"}, NEITHER),
         (
             {"replicationPolicy": "automatic", "replication_policy": "user-managed:a"},
             "replicationPolicy and ",

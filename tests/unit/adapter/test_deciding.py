@@ -137,6 +137,9 @@ def test_a_spec_of_another_shape_is_refused_by_its_path(gcp: dict[str, Any], sai
     assert isinstance(decide(cluster(spec=spec), {}, list), Wait)
     leaving = decide(cluster(spec=spec, deleted_time="2026-01-01T00:00:00Z"), PLACED, list)
     assert isinstance(leaving, Remove)
+    # The project says where the secret is, whatever else is wrong.
+    known = "projectId" not in gcp
+    assert leaving.secrets == ((("customer-1", "hyperfleet-cls-1-pull-secret"),) if known else ())
 
 
 @pytest.mark.hardening(2)

@@ -220,6 +220,27 @@ def test_a_wrong_pull_secret_is_refused_by_registry_and_rule(data: Any, said: st
     assert "example-value" not in found.message
 
 
+@pytest.mark.hardening(2)
+@pytest.mark.parametrize("name", ["pullSecret", "pull_secret"])
+@pytest.mark.parametrize("held", ["example-value", ["example-value"], [], 7, False], ids=repr)
+def test_a_pull_secret_that_is_no_mapping_is_refused_and_not_waited_for(name: str, held: Any) -> None:
+    spec = {"gcp": {"projectId": "customer-1"}, name: held}
+    found = decide(cluster(spec=spec), PLACED, list)
+    assert found == Refuse("InvalidPullSecret", f"cluster cls-1: spec.{name} is not a mapping")
+
+
+@pytest.mark.hardening(2)
+def test_a_spec_of_another_type_is_refused_and_not_waited_for() -> None:
+    found = decide(cluster(spec="example-value"), PLACED, list)
+    assert found == Refuse("InvalidPullSecret", "cluster cls-1: spec is not a mapping")
+
+
+@pytest.mark.parametrize("held", [None, "", {}, {"data": None}, {"data": ""}], ids=repr)
+def test_a_pull_secret_that_nobody_filled_in_is_waited_for(held: Any) -> None:
+    spec = {"gcp": {"projectId": "customer-1"}, "pullSecret": held}
+    assert decide(cluster(spec=spec), PLACED, list) == Wait(("cluster has no spec.pullSecret.data",))
+
+
 @pytest.mark.parametrize(
     ("changes", "statuses"),
     [

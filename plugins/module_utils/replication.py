@@ -34,23 +34,30 @@ def parse_replication(policy: Any, name: str) -> Replication:
     :param name: what an error calls it, such as ``REPLICATION_POLICY`` or its path in a cluster's spec.
     :raises ConfigurationError: it is anything else.
     """
+    neither = f"{name} is neither automatic nor user-managed:LOCATION,LOCATION"
     if not isinstance(policy, str):
-        path = f"{name}.{shown(str(next(iter(policy))))}: " if isinstance(policy, Mapping) and policy else ""
-        raise ConfigurationError(f"{path}{name} is not a string, automatic or user-managed:LOCATION,LOCATION")
+        raise ConfigurationError(f"{neither} (it is {_shape(policy)})")
     kind, _colon, places = policy.strip().partition(":")
     locations = tuple(place.strip() for place in places.split(",") if place.strip())
     if kind == "automatic" and not locations:
         return Replication("automatic")
     if kind not in ("user-managed", "user_managed") or not locations:
-        raise ConfigurationError(f"{name} is neither automatic nor user-managed:LOCATION,LOCATION")
+        raise ConfigurationError(neither)
     try:
         check_locations(locations)
     except ConfigurationError:
-        # Not its own message, which quotes: this one goes into statuses.
+        # The caught message names the module's option "locations", which is not in a cluster's spec.
         raise ConfigurationError(
             f"{name} has a location that is not lower case letters, digits and dashes, or has one twice"
         ) from None
     return Replication("user_managed", locations)
+
+
+def _shape(policy: Any) -> str:
+    """What it is instead of a string; the first key says of a mapping whether it is Google's own form."""
+    if not isinstance(policy, Mapping):
+        return "not a string"
+    return f"a mapping with {shown(str(next(iter(policy))))}" if policy else "an empty mapping"
 
 
 def check_locations(locations: Sequence[str]) -> None:

@@ -18,7 +18,8 @@ _NAME = re.compile(r"(projects/[^/]+/secrets/[^/]+)/versions/([1-9][0-9]{0,17})\
 class StoredVersion:
     """A version by its number.
 
-    :param secret: ``projects/P/secrets/S``, as the user names it.
+    :param secret: ``projects/P/secrets/S``, as the user names it. The id and the number of a project count
+        as two: where a version is gone, no answer names the other spelling.
     """
 
     secret: str

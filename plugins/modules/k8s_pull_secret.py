@@ -20,6 +20,9 @@ description:
     the annotation C(hyperfleet.io/gcp-secret-version). An older version of the same secret does not replace
     it. It stays, drift in the Secret is repaired with it, and the target's warnings say so. A version that
     is disabled, destroyed or gone does not stay.
+  - Spell O(source.gcp.project) in the same way in all runs, always as the project's id or always as its
+    number. With the other spelling the secret counts as another one, and an older version can replace a
+    newer one.
 requirements:
   - kubernetes
 extends_documentation_fragment:

@@ -108,11 +108,16 @@ def test_the_replication_policy_is_read(tmp_path: Path, name: str, policy: Any, 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"gcp": {"replicationPolicy": {"userManaged": {}}}}, "spec.gcp.replicationPolicy.userManaged: "),
-        ({"gcp": {"replicationPolicy": ["a"]}}, "spec.gcp.replicationPolicy is not a string"),
-        ({"gcp": {"replicationPolicy": False}}, "spec.gcp.replicationPolicy is not a string"),
+        (
+            {"gcp": {"replicationPolicy": {"userManaged": {}}}},
+            "spec.gcp.replicationPolicy is neither automatic",
+        ),
+        ({"gcp": {"replicationPolicy": ["a"]}}, "spec.gcp.replicationPolicy is neither automatic"),
+        ({"gcp": {"replicationPolicy": False}}, "spec.gcp.replicationPolicy is neither automatic"),
         ({"gcp": {"replicationPolicy": "regional"}}, "spec.gcp.replicationPolicy is neither automatic nor"),
         ({"gcp": ["projectId"]}, "spec.gcp is not a mapping"),
+        ({"pullSecret": "example-value"}, "spec.pullSecret is not a mapping"),
+        ({"pull_secret": ["example-value"]}, "spec.pull_secret is not a mapping"),
         ({"pull_secret": {"data": "{}"}}, "spec.pullSecret.data and spec.pull_secret.data differ"),
     ],
 )

@@ -187,6 +187,21 @@ def test_a_value_that_breaks_a_rule_of_kubernetes_is_not_quoted(option: str, wro
     assert "canary" not in f"{target.id} {k8s_pull_secret._place(target.options)}".lower()
 
 
+@pytest.mark.parametrize(
+    "project", ["p", "-project", "project-", "1project", "project.1", ".", "a:b", "1" * 21, _PASSWORD]
+)
+def test_the_path_in_secret_manager_takes_what_is_a_project_elsewhere(project: str) -> None:
+    base = {"namespace": "n", "name": "s", "source": {"env": "X"}}
+    for version in ("", "/versions/3", "/versions/latest"):
+        wrong = {"gcp_secret_path": f"projects/{project}/secrets/s{version}"}
+        assert _refused(k8s_pull_secret.build_target, base, wrong).startswith(
+            "gcp_secret_path is not projects/P"
+        )
+        path = f"projects/project-1/secrets/s{version}"
+        target = k8s_pull_secret.build_target({**base, "state": "present", "gcp_secret_path": path})
+        assert target.gcp_secret_path == path
+
+
 @pytest.mark.parametrize("project", ["project-1", "example.com:project-1", "123456789012", "a23456"])
 def test_projects(project: str) -> None:
     assert naming.check_name("project", project) == project

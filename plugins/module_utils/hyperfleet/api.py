@@ -29,7 +29,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.pages impor
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline, Retrier
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Answer, Late, Transport
 
-__all__ = ["LARGEST_STATUSES", "PAGE", "Api", "imports"]
+__all__ = ["LARGEST_STATUSES", "PAGE", "Api", "imports", "is_last"]
 
 T = TypeVar("T")
 
@@ -43,6 +43,14 @@ LARGEST_STATUSES = 8 << 20
 # Bytes of a request.
 _LARGEST_REQUEST = 1 << 20
 _JSON = "application/json"
+
+
+def is_last(page: int, found: int, total: Optional[int]) -> bool:
+    """Whether no page comes after this one; without a total, the first that is not full is the last.
+
+    :param found: how many items are on it.
+    """
+    return found < PAGE if total is None else page * PAGE >= total
 
 
 class _TooMuch(Unavailable):
@@ -125,7 +133,7 @@ class Api:
             if items and items == before:
                 raise endless(f"{what} at {self.place}", f"page {page} is page {page - 1} again")
             yield from items
-            if not items or page * PAGE >= (total or 0):
+            if not items or is_last(page, len(items), total):
                 return
             before = items
         raise endless(f"{what} at {self.place}", f"there are more than {MOST_PAGES} pages")

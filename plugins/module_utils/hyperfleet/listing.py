@@ -19,7 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PullSecretError,
     Unavailable,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.api import PAGE
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.api import PAGE, is_last
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import (
     Cluster,
     HyperFleetClient,
@@ -66,6 +66,8 @@ class Listing:
         number = fruitless = 0
         while fruitless < _IN_A_ROW:
             number += 1
+            # One that cannot be read may be full.
+            found = PAGE
             try:
                 items, total = self._client.page_of_clusters(number, self._deadline())
             except PullSecretError as error:
@@ -76,16 +78,17 @@ class Listing:
                 fruitless += 1
             else:
                 one.count(total)
+                found = len(items)
                 before = len(one.met)
                 yield from self._clusters(items, number, one)
                 fruitless = 0 if len(one.met) > before else fruitless + 1
-                if not items or (total is None and len(items) < PAGE):
-                    return
-            if one.total is not None and number * PAGE >= one.total:
+            if not found or is_last(number, found, one.total):
                 return
             if number >= MOST_PAGES:
                 self.problems.append(endless(self._client.place, f"there are more than {MOST_PAGES} pages"))
                 return
+        if one.total is None and not self.problems:
+            self.problems.append(endless(self._client.place, f"the last {_IN_A_ROW} pages have nothing new"))
 
     def _clusters(self, items: list[Any], page: int, one: _Pass) -> Iterator[Cluster]:
         for position, item in enumerate(items, start=1):

@@ -14,6 +14,7 @@ from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reading import conditions_of
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.spec import PULL_SECRET_NAMES
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
     AdapterStatus,
     Condition,
@@ -28,8 +29,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 
 __all__ = ["shown_cluster", "shown_conditions"]
 
-_PULL_SECRETS = ("pullSecret", "pull_secret")
-
 
 def shown_cluster(cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]) -> dict[str, Any]:
     """A cluster without its pull secret, and without anything that looks like one or repeats a part of it."""
@@ -39,7 +38,7 @@ def shown_cluster(cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStat
     if not isinstance(generation, int) or isinstance(generation, bool):
         generation = None
     forms: set[str] = set()
-    for name in _PULL_SECRETS:
+    for name in PULL_SECRET_NAMES:
         held = spec.get(name)
         if isinstance(held, Mapping):
             data = held.get("data")

@@ -24,12 +24,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.replication
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import MISPLACED, holds_secret
 
-__all__ = ["ClusterSpec", "project_of", "pull_secret_of", "read_spec"]
+__all__ = ["PULL_SECRET_NAMES", "ClusterSpec", "project_of", "pull_secret_of", "read_spec"]
 
 # Seed 003 writes the first, a snake_case fleet the second.
 _PROJECT = ("projectId", "project_id")
 _REPLICATION = ("replicationPolicy", "replication_policy")
-_PULL_SECRET = ("pullSecret", "pull_secret")
+PULL_SECRET_NAMES = ("pullSecret", "pull_secret")
+"""How the part of the spec that holds the pull secret is called."""
 _LONGEST_NAME = 253
 
 
@@ -85,14 +86,21 @@ def project_of(cluster: Mapping[str, Any]) -> Optional[str]:
 def pull_secret_of(cluster: Mapping[str, Any]) -> Optional[tuple[str, Any]]:
     """The path of the pull secret and what is there: ``("spec.pullSecret.data", …)``; None without one.
 
-    :raises InvalidDocument: both spellings are there and differ.
+    :raises InvalidDocument: it, or the spec, is not a mapping; or both spellings are there and differ.
     """
-    spec = cluster.get("spec")
-    held = spec if isinstance(spec, Mapping) else {}
+    try:
+        spec = _mapping(cluster.get("spec"), "spec")
+        parts = {
+            name: _mapping(spec[name], f"spec.{name}")
+            for name in PULL_SECRET_NAMES
+            if spec.get(name) not in (None, "")
+        }
+    except ConfigurationError as error:
+        raise InvalidDocument(error.message) from None
     found = {
-        f"spec.{name}.data": held[name]["data"]
-        for name in _PULL_SECRET
-        if isinstance(held.get(name), Mapping) and held[name].get("data") not in (None, "", {})
+        f"spec.{name}.data": part["data"]
+        for name, part in parts.items()
+        if part.get("data") not in (None, "", {})
     }
     values = list(found.values())
     if any(value != values[0] for value in values):

@@ -19,6 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits impo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
     KUBERNETES_ANNOTATIONS,
     KUBERNETES_NAME,
+    allows,
     check_labels_not_kept,
     check_name,
     check_not_kept,
@@ -59,9 +60,7 @@ __all__ = ["build_target", "run", "target_options", "targets_elsewhere", "target
 # The API server's own rules, as those of names are.
 _MAX_ANNOTATIONS = 256 * 1024
 _LARGEST_NUMBER = 10**18 - 1
-_STORED_AT = re.compile(
-    r"projects/[a-z0-9.:-]{1,255}/secrets/[A-Za-z0-9_-]{1,255}(/versions/[a-z0-9-]{1,63})?\Z"
-)
+_STORED_AT = re.compile(r"projects/([^/]+)/secrets/([^/]+)(/versions/[a-z0-9-]{1,63})?\Z")
 _WORD = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 
 
@@ -197,7 +196,7 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     for index, account in enumerate(wanted.get("service_accounts") or ()):
         check_name("name", account, f"service_accounts[{index}]")
     path = wanted.get("gcp_secret_path")
-    if path and not _STORED_AT.match(path):
+    if path and not _is_stored_at(path):
         raise ConfigurationError("gcp_secret_path is not projects/P/secrets/S, with or without /versions/V")
     if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
         raise ConfigurationError("one of source and layers has to say what the secret is to hold")
@@ -245,6 +244,11 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
             "with those of this collection"
         )
     return target
+
+
+def _is_stored_at(path: str) -> bool:
+    match = _STORED_AT.match(path)
+    return match is not None and allows("project", match[1]) and allows("secret", match[2])
 
 
 def _is_key(key: str) -> bool:

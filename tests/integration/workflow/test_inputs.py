@@ -117,7 +117,8 @@ def test_a_directorys_clusters_are_kept_where_their_spec_says(world: World) -> N
     finished = world.provision({"clusters_dir": "../fleet"})
     told = {name: row["reason"] for name, row in rows(finished).items() if row["failed"]}
     assert list(told) == [wrong.name]
-    assert told[wrong.name].startswith(f"../fleet/{wrong.name}: spec.gcp.replicationPolicy.userManaged: ")
+    said = "spec.gcp.replicationPolicy is neither automatic nor user-managed:LOCATION,LOCATION"
+    assert told[wrong.name] == f"../fleet/{wrong.name}: {said} (it is a mapping with userManaged)"
     kept = {
         cluster: [replica.location for replica in found.message.replication.user_managed.replicas]
         for cluster in (europe, anywhere)

@@ -40,6 +40,9 @@ def status(adapter: str, generation: int = 2, **data: Any) -> AdapterStatus:
 PLACED = {"placement": status("placement", namespace="clusters-cls-1")}
 
 
+NEITHER = "replicationPolicy is neither automatic nor user-managed:LOCATION,LOCATION"
+
+
 def test_an_order_takes_the_projects_and_placements_names() -> None:
     found = decide(cluster(), PLACED, list, traceparent="00-a")
     assert isinstance(found, Apply)
@@ -99,15 +102,21 @@ def test_a_jobs_environment_names_places_or_none(changes: dict[str, str], made: 
 @pytest.mark.parametrize(
     ("gcp", "said"),
     [
-        ({"replicationPolicy": {"userManaged": {"replicas": []}}}, "replicationPolicy.userManaged: "),
-        ({"replicationPolicy": {}}, "replicationPolicy is not a string"),
-        ({"replicationPolicy": ["us-east1"]}, "replicationPolicy is not a string"),
-        ({"replicationPolicy": False}, "replicationPolicy is not a string"),
-        ({"replicationPolicy": 7}, "replicationPolicy is not a string"),
-        ({"replication_policy": {"automatic": {}}}, "replication_policy.automatic: "),
+        (
+            {"replicationPolicy": {"userManaged": {"replicas": []}}},
+            f"{NEITHER} (it is a mapping with userManaged)",
+        ),
+        ({"replicationPolicy": {}}, f"{NEITHER} (it is an empty mapping)"),
+        ({"replicationPolicy": ["us-east1"]}, f"{NEITHER} (it is not a string)"),
+        ({"replicationPolicy": False}, f"{NEITHER} (it is not a string)"),
+        ({"replicationPolicy": 7}, f"{NEITHER} (it is not a string)"),
+        (
+            {"replication_policy": {"automatic": {}}},
+            "replication_policy is neither automatic nor user-managed:",
+        ),
         ({"replicationPolicy": "user-managed:EU"}, "replicationPolicy has a location that is not"),
         ({"replicationPolicy": "user-managed:a,a"}, "replicationPolicy has a location that is not"),
-        ({"replicationPolicy": "everywhere"}, "replicationPolicy is neither automatic nor user-managed:"),
+        ({"replicationPolicy": "everywhere"}, NEITHER),
         (
             {"replicationPolicy": "automatic", "replication_policy": "user-managed:a"},
             "replicationPolicy and ",
@@ -128,6 +137,9 @@ def test_a_spec_of_another_shape_is_refused_by_its_path(gcp: dict[str, Any], sai
     assert isinstance(decide(cluster(spec=spec), {}, list), Wait)
     leaving = decide(cluster(spec=spec, deleted_time="2026-01-01T00:00:00Z"), PLACED, list)
     assert isinstance(leaving, Remove)
+    # The project says where the secret is, whatever else is wrong.
+    known = "projectId" not in gcp
+    assert leaving.secrets == ((("customer-1", "hyperfleet-cls-1-pull-secret"),) if known else ())
 
 
 @pytest.mark.hardening(2)
@@ -206,6 +218,27 @@ def test_a_wrong_pull_secret_is_refused_by_registry_and_rule(data: Any, said: st
     assert found.reason == "InvalidPullSecret"
     assert said in found.message
     assert "example-value" not in found.message
+
+
+@pytest.mark.hardening(2)
+@pytest.mark.parametrize("name", ["pullSecret", "pull_secret"])
+@pytest.mark.parametrize("held", ["example-value", ["example-value"], [], 7, False], ids=repr)
+def test_a_pull_secret_that_is_no_mapping_is_refused_and_not_waited_for(name: str, held: Any) -> None:
+    spec = {"gcp": {"projectId": "customer-1"}, name: held}
+    found = decide(cluster(spec=spec), PLACED, list)
+    assert found == Refuse("InvalidPullSecret", f"cluster cls-1: spec.{name} is not a mapping")
+
+
+@pytest.mark.hardening(2)
+def test_a_spec_of_another_type_is_refused_and_not_waited_for() -> None:
+    found = decide(cluster(spec="example-value"), PLACED, list)
+    assert found == Refuse("InvalidPullSecret", "cluster cls-1: spec is not a mapping")
+
+
+@pytest.mark.parametrize("held", [None, "", {}, {"data": None}, {"data": ""}], ids=repr)
+def test_a_pull_secret_that_nobody_filled_in_is_waited_for(held: Any) -> None:
+    spec = {"gcp": {"projectId": "customer-1"}, "pullSecret": held}
+    assert decide(cluster(spec=spec), PLACED, list) == Wait(("cluster has no spec.pullSecret.data",))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     TimedOut,
     Unavailable,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet import api, listing
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import (
     RequestRefused,
@@ -326,41 +325,3 @@ def test_a_page_that_is_too_large_is_read_in_parts(world: World) -> None:
     with pytest.raises(RequestRefused, match="the answer has more than 0 MiB, and cannot be read"):
         api.page("/clusters", "clusters", Deadline(5), [], largest=4000)
     assert len(api.page("/clusters", "clusters", Deadline(5), [], largest=40_000)[0]) == 1
-
-
-@pytest.mark.hardening(18)
-def test_a_list_that_has_the_same_page_again_is_ended(
-    world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = world.client()
-    asked: list[str] = []
-
-    def request(_method: str, path: str, **_options: object) -> Answer:
-        asked.append(path)
-        return Answer(200, {}, b'{"items": [{"id": "cls-1"}], "total": 1000000000000}')
-
-    monkeypatch.setattr(client._api._transport, "request", request)
-    with pytest.raises(PullSecretError, match="the list does not end: page 2 is page 1 again"):
-        list(client.list_clusters(deadline))
-    assert len(asked) == 2
-
-
-@pytest.mark.hardening(18)
-def test_a_list_of_ever_new_clusters_is_ended(
-    world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = world.client()
-    asked: list[str] = []
-
-    def request(_method: str, path: str, **_options: object) -> Answer:
-        asked.append(path)
-        return Answer(200, {}, b'{"items": [{"id": "cls-%d"}], "total": 1000000000000}' % len(asked))
-
-    monkeypatch.setattr(client._api._transport, "request", request)
-    for module in (api, listing):
-        monkeypatch.setattr(module, "MOST_PAGES", 5)
-    with pytest.raises(PullSecretError, match="the list does not end: there are more than 5 pages"):
-        list(client.list_clusters(deadline))
-    found = listing.Listing(client, lambda: deadline)
-    assert len(list(found)) == 5
-    assert "the list does not end: there are more than 5 pages" in str(found.problems[0])

@@ -65,9 +65,7 @@ def test_both_spellings_may_agree_but_not_differ(world: World, deadline: Deadlin
         world.source().read(reference("cls-2"), deadline)
 
 
-@pytest.mark.parametrize(
-    "spec", [{}, {"pullSecret": {}}, {"pullSecret": "text"}, {"pullSecret": {"data": ""}}]
-)
+@pytest.mark.parametrize("spec", [{}, {"pullSecret": {}}, {"pullSecret": ""}, {"pullSecret": {"data": ""}}])
 def test_a_cluster_without_a_pull_secret_is_named(
     world: World, deadline: Deadline, spec: dict[str, Any]
 ) -> None:
@@ -80,6 +78,18 @@ def test_a_cluster_without_a_pull_secret_is_named(
 def test_a_pull_secret_of_another_type_is_not_shown(world: World, deadline: Deadline, data: Any) -> None:
     world.lab.store.seed([cluster("cls-1", data)])
     with pytest.raises(InvalidDocument, match=f"spec.pullSecret.data is a {type(data).__name__}") as caught:
+        world.source().read(reference("cls-1"), deadline)
+    assert "example-password" not in str(caught.value)
+
+
+@pytest.mark.hardening(2)
+@pytest.mark.parametrize("held", ["example-password", ["example-password"], 7, False], ids=repr)
+@pytest.mark.parametrize("field", ["pullSecret", "pull_secret"])
+def test_a_pull_secret_that_is_no_mapping_is_not_shown(
+    world: World, deadline: Deadline, field: str, held: Any
+) -> None:
+    world.lab.store.seed([{"id": "cls-1", "spec": {field: held}}])
+    with pytest.raises(InvalidDocument, match=f"cluster cls-1: spec.{field} is not a mapping") as caught:
         world.source().read(reference("cls-1"), deadline)
     assert "example-password" not in str(caught.value)
 

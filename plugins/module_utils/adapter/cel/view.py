@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Callable, Optional
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.spec import PULL_SECRET_NAMES
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
 
 __all__ = ["MARKER", "ROOTS", "Unseen", "is_current", "view"]
@@ -20,7 +21,6 @@ MARKER = "(not shown)"
 _DEEPEST = 60
 # The parts of a text that count as one value each.
 _TEXT = 64
-_SECRETS = ("pullSecret", "pull_secret")
 _INT64 = 2**63
 
 
@@ -78,7 +78,7 @@ def _spec(cluster: Mapping[str, Any], _statuses: Mapping[str, AdapterStatus]) ->
     spec = cluster.get("spec")
     if not isinstance(spec, Mapping):
         return {}
-    return {name: _hidden(value) if name in _SECRETS else value for name, value in spec.items()}
+    return {name: _hidden(value) if name in PULL_SECRET_NAMES else value for name, value in spec.items()}
 
 
 def _hidden(held: Any) -> Any:

@@ -32,6 +32,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reading import conditions_of
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.spec import (
     ClusterSpec,
+    project_of,
     read_spec,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
@@ -210,8 +211,7 @@ def _removal(
     except ConfigurationError:
         # Nothing can have been made under such an id.
         return Remove(tuple(secrets), tuple(placed), made)
-    spec, _wrong = _spec(cluster)
-    project = spec.project if spec is not None else None
+    project = _project(cluster)
     if project is not None and PROJECT.match(project):
         secrets.append((project, names[0]))
     namespace = _namespace(cluster, statuses, current=False)
@@ -233,6 +233,14 @@ def _spec(cluster: Mapping[str, Any]) -> tuple[Optional[ClusterSpec], str]:
         return read_spec(cluster), ""
     except ConfigurationError as error:
         return None, error.message
+
+
+def _project(cluster: Mapping[str, Any]) -> Optional[str]:
+    """Where the secret is, whatever else in the spec is wrong; None where it does not say."""
+    try:
+        return project_of(cluster)
+    except ConfigurationError:
+        return None
 
 
 def _namespace(

@@ -1,0 +1,103 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lists of the API that come in pages: read to their end, and ended where the API does not end them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet import api, listing
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Answer
+from tests.unit.hyperfleet.support import World
+
+
+@pytest.mark.hardening(18)
+def test_a_list_that_has_the_same_page_again_is_ended(
+    world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = world.client()
+    asked: list[str] = []
+
+    def request(_method: str, path: str, **_options: object) -> Answer:
+        asked.append(path)
+        return Answer(200, {}, b'{"items": [{"id": "cls-1"}], "total": 1000000000000}')
+
+    monkeypatch.setattr(client._api._transport, "request", request)
+    with pytest.raises(PullSecretError, match="the list does not end: page 2 is page 1 again"):
+        list(client.list_clusters(deadline))
+    assert len(asked) == 2
+
+
+@pytest.mark.hardening(18)
+def test_a_list_of_ever_new_clusters_is_ended(
+    world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = world.client()
+    asked: list[str] = []
+
+    def request(_method: str, path: str, **_options: object) -> Answer:
+        asked.append(path)
+        return Answer(200, {}, b'{"items": [{"id": "cls-%d"}], "total": 1000000000000}' % len(asked))
+
+    monkeypatch.setattr(client._api._transport, "request", request)
+    for module in (api, listing):
+        monkeypatch.setattr(module, "MOST_PAGES", 5)
+    with pytest.raises(PullSecretError, match="the list does not end: there are more than 5 pages"):
+        list(client.list_clusters(deadline))
+    found = listing.Listing(client, lambda: deadline)
+    assert len(list(found)) == 5
+    assert "the list does not end: there are more than 5 pages" in str(found.problems[0])
+
+
+def answers_in_pages(
+    client: HyperFleetClient, monkeypatch: pytest.MonkeyPatch, pages: Callable[[int], range]
+) -> list[int]:
+    """Answer with these clusters and without a total; gives the pages that were asked for."""
+    asked: list[int] = []
+
+    def request(_method: str, path: str, **_options: object) -> Answer:
+        asked.append(int(parse_qs(urlsplit(path).query)["page"][0]))
+        items = [{"id": f"cls-{number}"} for number in pages(asked[-1])]
+        return Answer(200, {}, json.dumps({"items": items}).encode())
+
+    monkeypatch.setattr(client._api._transport, "request", request)
+    return asked
+
+
+@pytest.mark.hardening(18)
+@pytest.mark.parametrize(("clusters", "pages"), [(0, 1), (99, 1), (100, 2), (130, 2), (200, 3), (250, 3)])
+def test_a_list_without_a_total_is_read_to_its_end(
+    world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch, clusters: int, pages: int
+) -> None:
+    client = world.client()
+    asked = answers_in_pages(client, monkeypatch, lambda page: range(clusters)[page * 100 - 100 : page * 100])
+    found = listing.Listing(client, lambda: deadline)
+    for listed in (client.list_clusters(deadline), found):
+        asked.clear()
+        assert [one["id"] for one in listed] == [f"cls-{number}" for number in range(clusters)]
+        assert asked == list(range(1, pages + 1))
+    assert found.problems == []
+
+
+@pytest.mark.hardening(18)
+def test_a_list_without_a_total_that_repeats_itself_is_not_whole(
+    world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = world.client()
+    asked = answers_in_pages(client, monkeypatch, lambda _page: range(100))
+    with pytest.raises(PullSecretError, match="the list does not end: page 2 is page 1 again"):
+        list(client.list_clusters(deadline))
+    asked.clear()
+    found = listing.Listing(client, lambda: deadline)
+    assert len(list(found)) == 100
+    (problem,) = found.problems
+    assert "the list does not end: the last 3 pages have nothing new" in str(problem)
+    assert asked == [1, 2, 3, 4]

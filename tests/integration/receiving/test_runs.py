@@ -293,7 +293,7 @@ def test_who_was_not_begun_by_a_run_that_was_ended_is_in_the_next(tmp_path: Path
             return reported(cluster)
 
         engine.rows = rows
-        async with webhook(tmp_path, engine, batch={"size": 2, "window": 30}) as (_engine, post):
+        async with webhook(tmp_path, engine, batch={"size": 2, "window": 8}) as (_engine, post):
             assert [await post(cloud_event(f"cls-{one}")) for one in (1, 2)] == [202, 202]
             await engine.until(lambda engine: engine.ended == 1)
             # Not of the one that was not begun, which has its window behind it.

@@ -85,16 +85,20 @@ _RULES = {
     "secret": _Rule(SECRET_ID, "1-255 letters, digits, dashes and underscores"),
     "location": _Rule(re.compile(r"[a-z][a-z0-9-]{0,62}\Z"), "lower case letters, digits and dashes"),
     "cluster_id": _Rule(_CLUSTER_ID, "lower case letters, digits and dashes, 63 at most"),
-    "namespace": _Rule(KUBERNETES_NAMESPACE, "lower case letters, digits and dashes"),
+    "namespace": _Rule(KUBERNETES_NAMESPACE, "lower case letters, digits and dashes, 63 at most"),
     "name": _Rule(KUBERNETES_NAME, "lower case letters, digits, dashes and dots"),
+    # Of a secret in Secret Manager, which has aliases of versions, too.
+    "version": _Rule(re.compile(r"[A-Za-z0-9_-]{1,63}\Z"), "the number of a version, or latest"),
+    # In the data of a Kubernetes Secret.
+    "key": _Rule(re.compile(r"[A-Za-z0-9._-]{1,253}\Z"), "letters, digits, dashes, dots and underscores"),
 }
 
 
 def allows(kind: str, text: str) -> bool:
     """Whether a text can be a name of this kind, and is no encoded credential.
 
-    :param kind: ``project``, ``secret``, ``location``, ``cluster_id``, ``namespace``, or ``name`` (of a
-        Secret or service account).
+    :param kind: ``project``, ``secret``, ``version``, ``location``, ``cluster_id``, ``namespace``,
+        ``name`` (of a Secret or service account), or ``key`` (in a Secret's data).
     """
     return bool(_RULES[kind].shape.match(text)) and not holds_secret(text)
 
@@ -105,6 +109,8 @@ def check_name(kind: str, text: str, option: str = "") -> str:
     :param option: where it stands, if it is not called as its kind is.
     :raises ConfigurationError: it is none; names the option and the rule, nothing of the text.
     """
+    if not text:
+        raise ConfigurationError(f"{option or kind} is empty")
     if not allows(kind, text):
         raise ConfigurationError(f"{option or kind} is not {_RULES[kind].words}")
     return text

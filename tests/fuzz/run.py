@@ -17,9 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.fuzz.inputs import KINDS, Input, Surface
 from tests.fuzz.options import Right
 from tests.fuzz.runners import RUNNERS, load_everything
-from tests.fuzz.surfaces import KINDS, Input, Surface, surfaces
+from tests.fuzz.surfaces import surfaces
 from tests.fuzz.trying import BAD, Verdict, tried
 from tests.secrecy.canary import Canary
 

@@ -30,7 +30,7 @@ from ansible.plugins import loader as plugins
 from ansible.template import Templar
 
 from tests.fuzz.bases import HOSTED
-from tests.fuzz.surfaces import COLLECTION, ROOT
+from tests.fuzz.inputs import COLLECTION, ROOT
 
 __all__ = ["RUNNERS", "Refused", "load_everything"]
 

@@ -21,7 +21,8 @@ from typing import Any
 
 import pytest
 
-from tests.fuzz.surfaces import KINDS, ROOT, Input, missing, surfaces
+from tests.fuzz.inputs import KINDS, ROOT, Input
+from tests.fuzz.surfaces import missing, surfaces
 from tests.fuzz.trying import Verdict, sandbox, tried
 from tests.secrecy.canary import Canary
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz.guard.sitecustomize import install
-from tests.fuzz.surfaces import ROOT, Input
+from tests.fuzz.inputs import ROOT, Input
 from tests.fuzz.values import HERE
 from tests.fuzz.world import fill, serve
 from tests.secrecy.canary import Canary

@@ -97,9 +97,7 @@ def _task(name: str, module: str, options: Mapping[str, Any], **more: Any) -> di
     return {"name": name, f"{_COLLECTION}.{module}": dict(options), "ignore_errors": True, **more}
 
 
-@pytest.mark.parametrize(
-    ("module", "module_process"), some(_ALL, ("gcp_pull_secret", False), ("k8s_pull_secret", True))
-)
+@pytest.mark.parametrize(("module", "module_process"), some(_ALL, ("gcp_pull_secret", False)))
 def test_valid_documents_show_nowhere(
     watcher: Watcher, labs: Labs, module: str, module_process: bool
 ) -> None:

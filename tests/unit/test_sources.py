@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,29 @@ def test_a_wrong_reference_is_found_before_anything_is_asked(task: Any) -> None:
     wanted = {"state": "present", "project": "project-1", "namespace": "n", "cluster_id": "c"}
     with pytest.raises(ConfigurationError, match=r"^source\.kubernetes\.namespace is empty$"):
         task.build_target({**wanted, "source": {"kubernetes": {"namespace": "", "name": "n"}}})
+
+
+ENCODED = base64.b64encode(b"canary-user:canary-password").decode().rstrip("=")
+
+
+@pytest.mark.hardening(4)
+@pytest.mark.parametrize(
+    ("source", "option"),
+    [
+        ({"gcp": {**GCP, "secret": ENCODED}}, "gcp.secret"),
+        ({"gcp": {**GCP, "version": ENCODED}}, "gcp.version"),
+        ({"kubernetes": {**KUBERNETES, "key": ENCODED}}, "kubernetes.key"),
+    ],
+)
+def test_a_credential_where_a_name_belongs_is_refused_and_not_shown(
+    source: dict[str, Any], option: str
+) -> None:
+    ((name, reference),) = source.items()
+    (kind,) = (kind for kind in SOURCES if name == kind.NAME)
+    with pytest.raises(ConfigurationError) as caught:
+        kind.check(reference)
+    assert str(caught.value).startswith(f"source.{option} is not ")
+    assert ENCODED not in str(caught.value)
 
 
 @pytest.mark.parametrize(

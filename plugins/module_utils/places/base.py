@@ -5,9 +5,9 @@
 """What a place is to those who read it.
 
 One source is one file is one small class: its ``NAME`` is the key under ``source:``,
-its ``SPEC`` the argument spec of that key, and its verbs are ``check``, ``prepare`` (read ahead
-for many references in few requests) and ``read``.  Adding a source touches the
-registry in ``sources.py`` and nothing else.
+its ``SPEC`` the argument spec of that key, its ``RULES`` the options that name something, and its verbs
+are ``check``, ``prepare`` (read ahead for many references in few requests) and ``read``.
+Adding a source touches the registry in ``sources.py`` and nothing else.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import check_name
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
     Deadline,
     Retrier,
@@ -59,6 +60,8 @@ class Source:
 
     NAME: ClassVar[str]
     SPEC: ClassVar[dict[str, Any]]
+    # The options that are parts of an address, each called as its kind is in ``naming``.
+    RULES: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -69,6 +72,10 @@ class Source:
 
         :raises ConfigurationError: as ``source.NAME.option``, which is wrong.
         """
+        for option in cls.RULES:
+            text = str(reference.get(option) or "")
+            if text or cls.SPEC["options"][option].get("required"):
+                check_name(option, text, f"source.{cls.NAME}.{option}")
 
     def prepare(self, references: Sequence[Any]) -> None:
         """Read ahead for many references; must not raise for a single bad one (``read`` reports it)."""

@@ -9,6 +9,7 @@ import pytest
 
 from tests.lab.secret_manager import SecretManagerLab
 
+from .flows import CALLS, Flow, started
 from .support import PLAIN, TRANSPORTS, Module
 
 
@@ -16,3 +17,9 @@ from .support import PLAIN, TRANSPORTS, Module
 def module(request: pytest.FixtureRequest, secret_manager: SecretManagerLab) -> Module:
     """The module in this process, against the test's own stand-in."""
     return Module(secret_manager, request.param)
+
+
+@pytest.fixture(params=list(CALLS))
+def flow(request: pytest.FixtureRequest, module: Module) -> Flow:
+    """Each call in its turn, over both transports."""
+    return started(request.param, module)

@@ -24,6 +24,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving import runs
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers import webhook as broker
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import RunDirectory
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.doors import Door
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from tests.integration.receiving.engine import Engine, reported, write_result
@@ -292,7 +293,7 @@ def test_who_was_not_begun_by_a_run_that_was_ended_is_in_the_next(tmp_path: Path
             return reported(cluster)
 
         engine.rows = rows
-        async with webhook(tmp_path, engine, batch={"size": 2, "window": 30}) as (_engine, post):
+        async with webhook(tmp_path, engine, batch={"size": 2, "window": 8}) as (_engine, post):
             assert [await post(cloud_event(f"cls-{one}")) for one in (1, 2)] == [202, 202]
             await engine.until(lambda engine: engine.ended == 1)
             # Not of the one that was not begun, which has its window behind it.
@@ -365,12 +366,20 @@ def test_a_run_that_is_slow_to_begin_is_waited_for_while_the_engine_is_busy(
         __import__("sys").modules, "ansible_rulebook.conf", SimpleNamespace(settings=settings)
     )
 
+    looks: list[RunDirectory] = []
+
+    def is_locked(directory: RunDirectory) -> bool:
+        looks.append(directory)
+        return False
+
+    monkeypatch.setattr(RunDirectory, "is_locked", is_locked)
+
     async def scenario() -> None:
         engine = Engine(lambda _number: "never")
         async with webhook(tmp_path, engine, start_timeout=0.2) as (_engine, post):
             await post(cloud_event("cls-1"))
-            await engine.until(lambda engine: engine.ended == 1)
-            await asyncio.sleep(3.0)
+            # Two looks are as far apart as an idle engine may take to begin.
+            await until(lambda: len(looks) > 5)
             assert len(engine.batches) == 1
             semaphore._value = 1
             await engine.until(lambda engine: len(engine.batches) == 2)

@@ -114,7 +114,7 @@ def test_a_wrong_value_is_found_before_the_first_write(
 
 
 @pytest.mark.hardening(3)
-@pytest.mark.parametrize("playbook", some(names.PLAYBOOKS, "provision", "node"))
+@pytest.mark.parametrize("playbook", some(names.PLAYBOOKS, "node"))
 def test_variables_of_others_are_no_reason_to_refuse(world: World, playbook: str) -> None:
     """Nor is one that another variable reads, whatever it is called."""
     read = {"provision_timeouts": 20, "node_timeouts": 20, "node_secret_file": "a"}

@@ -6,17 +6,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, ClassVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    NotFound,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
-    KUBERNETES_NAME,
-    KUBERNETES_NAMESPACE,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
     KubernetesClients,
@@ -28,13 +20,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 
 __all__ = ["KubernetesSource"]
-
-# The API server's own rules.
-_RULES = (
-    ("namespace", KUBERNETES_NAMESPACE, "lower case letters, digits and dashes, 63 at most"),
-    ("name", KUBERNETES_NAME, "lower case letters, digits, dashes and dots"),
-    ("key", re.compile(r"[A-Za-z0-9._-]{1,253}\Z"), "letters, digits, dashes, dots and underscores"),
-)
 
 
 class KubernetesSource(Source):
@@ -51,21 +36,11 @@ class KubernetesSource(Source):
             "kubeconfig": {"type": "path"},
         },
     }
+    RULES: ClassVar[tuple[str, ...]] = ("namespace", "name", "key")
 
     def __init__(self, settings: Settings, clients: KubernetesClients | None = None) -> None:
         super().__init__(settings)
         self._clients = clients or KubernetesClients(settings)
-
-    @classmethod
-    def check(cls, reference: Any) -> None:
-        """The names are parts of the address that is asked."""
-        for option, rule, takes in _RULES:
-            text = str(reference.get(option) or "")
-            if option == "key" and not text:
-                continue
-            if not rule.match(text):
-                shape = f"is not {takes}" if text else "is empty"
-                raise ConfigurationError(f"source.kubernetes.{option} {shape}")
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The key's bytes."""

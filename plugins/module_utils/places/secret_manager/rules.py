@@ -15,15 +15,11 @@ from collections.abc import Mapping
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
-    PROJECT,
-    SECRET_ID,
     key_called,
 )
 
 __all__ = [
     "MARKS_SIZE",
-    "PROJECT",
-    "SECRET_ID",
     "check_annotations",
     "check_key",
     "check_labels",

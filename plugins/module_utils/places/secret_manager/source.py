@@ -6,13 +6,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, ClassVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    NotFound,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
     access_enabled,
@@ -24,21 +20,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
     FailedPrecondition,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.rules import (
-    PROJECT,
-    SECRET_ID,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.stored_version import StoredVersion
 
 __all__ = ["SecretManagerSource"]
-
-_RULES = (
-    ("project", PROJECT, "the id or number of a Google Cloud project"),
-    ("secret", SECRET_ID, "1-255 letters, digits, dashes and underscores"),
-    # The service has aliases of versions, too.
-    ("version", re.compile(r"[A-Za-z0-9_-]{1,63}\Z"), "the number of a version, or latest"),
-)
 
 
 class SecretManagerSource(Source):
@@ -54,21 +39,11 @@ class SecretManagerSource(Source):
             "impersonate_service_account": {"type": "str"},
         },
     }
+    RULES: ClassVar[tuple[str, ...]] = ("project", "secret", "version")
 
     def __init__(self, settings: Settings, clients: SecretManagerClients | None = None) -> None:
         super().__init__(settings)
         self._clients = clients or SecretManagerClients(settings)
-
-    @classmethod
-    def check(cls, reference: Any) -> None:
-        """The names are parts of the resource that is asked for."""
-        for option, rule, takes in _RULES:
-            text = str(reference.get(option) or "")
-            if option == "version" and not text:
-                continue
-            if not rule.match(text):
-                shape = f"is not {takes}" if text else "is empty"
-                raise ConfigurationError(f"source.gcp.{option} {shape}")
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The payload, its checksum checked."""

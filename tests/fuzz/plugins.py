@@ -1,0 +1,133 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Modules, lookups and filters."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from tests.fuzz.bases import FILTERS, JOB, MODULES, VARIABLES
+from tests.fuzz.inputs import COLLECTION, ROOT, Input, Surface
+from tests.fuzz.options import made
+from tests.fuzz.parts import clusters_of, play_of
+from tests.fuzz.specs import module_spec, variable_specs
+from tests.fuzz.values import hostile, misplaced, path
+from tests.secrecy.canary import Canary
+
+
+def module_surface(name: str) -> Surface:
+    has_action = (ROOT / "plugins" / "action" / f"{name}.py").exists()
+    has_module_code = "main()" in (ROOT / "plugins" / "modules" / f"{name}.py").read_text()
+
+    def make(rng: random.Random, canary: Canary) -> Input:
+        options = made(rng, module_spec(name), MODULES[name], canary)
+        if "targets" in module_spec(name) and rng.random() < 0.3:
+            one = {
+                key: value
+                for key, value in options.items()
+                if key in module_spec(name)["targets"].get("options", {})
+            }
+            options = {key: value for key, value in options.items() if key not in one}
+            other = {"cluster_id": "cls-2", "dest": path("other.json")}
+            second = {
+                key: other.get(key, value) if rng.random() < 0.8 else value for key, value in one.items()
+            }
+            second = made(rng, module_spec(name)["targets"].get("options", {}), second, canary)
+            options["targets"] = [one, second]
+        turn = rng.random()
+        runner = (
+            "play"
+            if turn < 0.12
+            else "module"
+            if not has_action or (turn < 0.45 and has_module_code)
+            else "action"
+        )
+        data: dict[str, Any] = {
+            "name": name,
+            "options": options,
+            "check": rng.random() < 0.2,
+            "diff": rng.random() < 0.5,
+        }
+        if (
+            name == "kubelet_auth_sync"
+            and runner == "module"
+            and options.get("source") == MODULES[name]["source"]
+        ):
+            # As the action plugin sends it.
+            options["source"] = {"inline": canary.text}
+        if name == "pull_secret_report":
+            data["variables"] = {"tried_clusters": [VARIABLES["provision"]]}
+        if name.endswith("_report") and rng.random() < 0.5:
+            data["variables"] = {
+                "tried_result": _result(rng),
+                "tried_clusters": clusters_of(rng, name, canary),
+            }
+        if name == "pull_secret_job":
+            data["environment"] = {**JOB, "PULL_SECRET_DATA": canary.text}
+        if runner == "play":
+            # One by one: ansible-core 2.18 quotes the whole of what it cannot take as arguments.
+            arguments = {key: f"{{{{ given[{index}] }}}}" for index, key in enumerate(options)}
+            task = {"name": "tried", f"{COLLECTION}.{name}": arguments}
+            data = play_of([task], {"given": list(options.values())}, rng)
+        return Input(f"module/{name}", runner, data, world=rng.random() < 0.6)
+
+    return Surface(f"module/{name}", make, 60)
+
+
+def _result(rng: random.Random) -> Any:
+    """What is no result of a module, or only looks like one."""
+    return rng.choice(
+        [
+            hostile(rng),
+            {"targets": hostile(rng)},
+            {"targets": [hostile(rng)]},
+            {"targets": [{"id": "cls-1", "actions": hostile(rng)}]},
+        ]
+    )
+
+
+def lookup_surface(name: str) -> Surface:
+    terms_of = {"cluster_files": _files_terms, "given": _given_terms}[name]
+
+    def make(rng: random.Random, canary: Canary) -> Input:
+        return Input(f"lookup/{name}", "lookup", {"name": name, **terms_of(rng, canary)})
+
+    return Surface(f"lookup/{name}", make, 25)
+
+
+def _files_terms(rng: random.Random, canary: Canary) -> dict[str, Any]:
+    terms = [rng.choice([path("fleet"), path("cluster.yaml"), hostile(rng), misplaced(rng, canary)])]
+    if rng.random() < 0.5:
+        terms.append(rng.choice([path("fleet/cls-1.json"), hostile(rng)]))
+    return {"terms": terms, "options": {} if rng.random() < 0.5 else {"namespace": hostile(rng)}}
+
+
+def _given_terms(rng: random.Random, canary: Canary) -> dict[str, Any]:
+    # It gives what the variables hold, whatever that is.
+    spec = {name: {**one, "misplaced": False} for name, one in variable_specs("provision").items()}
+    variables = made(rng, spec, VARIABLES["provision"], canary)
+    terms = rng.choice([["cluster_id", "source"], [list(variables)], ["nope"], [hostile(rng)], hostile(rng)])
+    options = rng.choice([{}, {"values": False}, {"values": hostile(rng)}])
+    return {
+        "terms": terms if isinstance(terms, list) else [terms],
+        "options": options,
+        "variables": variables,
+    }
+
+
+def filter_surface(name: str) -> Surface:
+    def make(rng: random.Random, canary: Canary) -> Input:
+        arguments: list[Any] = [
+            clusters_of(rng, name, canary),
+            *(_argument(rng, one) for one in FILTERS[name]),
+        ]
+        return Input(f"filter/{name}", "filter", {"name": name, "arguments": arguments})
+
+    return Surface(f"filter/{name}", make, 25)
+
+
+def _argument(rng: random.Random, right_one: Any) -> Any:
+    return right_one if rng.random() < 0.6 else hostile(rng)

@@ -45,8 +45,9 @@ options:
     elements: str
   prefix:
     description:
-      - How the names of the role's or playbook's variables begin. An unknown variable that begins so is refused.
-      - By default the role's name and an underscore; without O(role) there is none.
+      - How the names of the role's or playbook's variables begin.
+      - An unknown variable that begins so is refused.
+      - By default it is the role's name and an underscore. Without O(role) there is no default.
     type: str
 author:
   - HyperFleet contributors (@openshift-hyperfleet)

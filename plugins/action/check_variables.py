@@ -9,7 +9,7 @@ from typing import Any
 
 from ansible.utils.vars import load_extra_vars
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.misspelt import (
@@ -35,14 +35,18 @@ class ActionModule(QuietAction):
 
     def spec(self) -> dict[str, Any]:
         """The names of what is checked."""
-        return {"role": {"type": "str"}, "playbook": {"type": "list", "elements": "str"}}
+        return {
+            "role": {"type": "str"},
+            "playbook": {"type": "list", "elements": "str"},
+            "prefix": {"type": "str"},
+        }
 
     def act(
         self, arguments: dict[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Nothing is read or written but the role's own description."""
         try:
-            given = fitting(self.spec(), arguments)
+            given = validated_by_spec(self.spec(), arguments)
             problems = list(dict.fromkeys(self._problems(given, task_vars)))
         except ConfigurationError as error:
             problems = [str(error)]
@@ -63,7 +67,8 @@ class ActionModule(QuietAction):
             yield from unusable(playbook, variables, self._templar)
             addressed, wrong = load_extra_vars(self._loader), {}
         known = {*options, *(playbook or ())}
-        wrong.update(_astray(addressed, known, f"{role}_" if role else None))
+        prefix = arguments["prefix"] or (f"{role}_" if role else None)
+        wrong.update(_astray(addressed, known, prefix))
         results = registered_by(role) if role else set()
         for name, better in wrong.items():
             if name not in results and not is_referred_to(name, variables):
@@ -82,5 +87,5 @@ def _astray(
 ) -> Iterator[tuple[str, str]]:
     yield from _misspelt(addressed, known)
     for name in addressed:
-        if prefix and isinstance(name, str) and name.startswith(prefix) and name not in known:
+        if prefix and known and isinstance(name, str) and name.startswith(prefix) and name not in known:
             yield name, meant(name, known) or nearest(name, known)

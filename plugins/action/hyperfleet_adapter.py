@@ -25,8 +25,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
-    fitting,
     safely,
+    validated_by_spec,
     without_stderr,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
@@ -93,7 +93,7 @@ class ActionModule(BatchAction):
         logs.append(log)
         started = now()
         with stopped_with_playbook(stop):
-            params = fitting(hyperfleet_adapter.spec(), arguments)
+            params = validated_by_spec(hyperfleet_adapter.spec(), arguments)
             try:
                 with without_stderr():
                     ran = hyperfleet_adapter.work(

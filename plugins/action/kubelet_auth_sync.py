@@ -12,8 +12,8 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
-    fitting,
     safely,
+    validated_by_spec,
     without_stderr,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import kubelet_auth_sync
@@ -47,7 +47,7 @@ class ActionModule(BatchAction):
         """Run the module on the node."""
 
         def work() -> dict[str, Any]:
-            params = fitting(self.spec(), arguments)
+            params = validated_by_spec(self.spec(), arguments)
             given = with_digest_key(
                 {name: value for name, value in arguments.items() if name not in _HERE_ONLY}
             )

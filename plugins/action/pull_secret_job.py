@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting, safely
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import safely, validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.work import GCP, Job
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import run_options
@@ -36,7 +36,7 @@ class ActionModule(QuietAction):
 
     def _worked(self, arguments: dict[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         # By the modules' own specs: their first phase would find out after the job has begun.
-        Limits(self.spec()).check(fitting(self.spec(), arguments))
+        Limits(self.spec()).check(validated_by_spec(self.spec(), arguments))
         job = Job(
             lambda phase, given: self._ask(phase, given, task_vars),
             display.display,

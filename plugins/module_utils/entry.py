@@ -35,12 +35,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secret_options import public_texts
 
 __all__ = [
-    "fitting",
     "run_here",
     "run_module",
     "run_with",
     "safely",
     "validated",
+    "validated_by_spec",
     "whole_spec",
     "without_stderr",
 ]
@@ -173,7 +173,7 @@ def validated(target_options: _TargetOptions, arguments: Mapping[str, Any]) -> d
     :param target_options: a target's options, or the whole spec of a module that takes no ``targets``.
     :raises ConfigurationError: in the words of AnsibleModule, but without quoting what was given.
     """
-    return fitting(whole_spec(target_options), arguments)
+    return validated_by_spec(whole_spec(target_options), arguments)
 
 
 def whole_spec(target_options: _TargetOptions) -> dict[str, Any]:
@@ -185,8 +185,11 @@ def whole_spec(target_options: _TargetOptions) -> dict[str, Any]:
     return options if "api_timeout" in options else with_targets(options)
 
 
-def fitting(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Likewise, a module whose whole argument spec is given."""
+def validated_by_spec(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a module whose whole argument spec is given.
+
+    :raises ConfigurationError: as for ``validated``.
+    """
     problem = _misfit(arguments, spec)
     if problem is not None:
         raise ConfigurationError(problem + wrong_targets(arguments, spec))

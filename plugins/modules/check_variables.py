@@ -16,10 +16,10 @@ description:
     value than the role describes.
   - For a role, refuses a variable, wherever it is set, whose name is nearly that of one of the role's
     variables, such as C(provision_retries), and names the variable that was probably meant. Where the role is
-    imported or listed, it also refuses each variable that begins with the role's name and that the role does
-    not have.
+    imported or listed, it also refuses each variable that begins with O(prefix) and that the role does not
+    have.
   - For a playbook, refuses each extra variable (C(-e)) whose name is nearly that of one of its variables, or
-    that begins with the role's name and that neither of the two has.
+    that begins with O(prefix) and that neither the role nor the playbook has.
   - A variable that another variable's template reads is not refused for its name. Neither is one of
     another role in an inventory, such as C(node_exporter_version).
   - An error names variables and rules, and never quotes a value.
@@ -43,6 +43,12 @@ options:
     description: Names of the playbook's own variables. Says that it is a playbook that is checked.
     type: list
     elements: str
+  prefix:
+    description:
+      - How the names of the role's or playbook's variables begin.
+      - An unknown variable that begins so is refused.
+      - By default it is the role's name and an underscore. Without O(role) there is no default.
+    type: str
 author:
   - HyperFleet contributors (@openshift-hyperfleet)
 seealso:

@@ -116,7 +116,7 @@ class BatchAction(QuietAction):
             return False
         environment: dict[str, Any] = {}
         self._compute_environment_string(environment)
-        if environment or self._task.async_val:
+        if environment:
             return False
         if self._task.delegate_to:
             task_vars = (task_vars.get("ansible_delegated_vars") or {}).get(self._task.delegate_to) or {}

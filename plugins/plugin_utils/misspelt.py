@@ -10,10 +10,11 @@ Other people's variables may begin with the same word, such as ``node_exporter_v
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from difflib import SequenceMatcher, get_close_matches
 from typing import Any, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import used
 
 __all__ = ["is_referred_to", "meant", "nearest"]
 
@@ -50,12 +51,10 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 def is_referred_to(name: str, variables: Mapping[str, Any]) -> bool:
     """Whether the template of another variable reads the variable: then it has an effect."""
-    word = re.compile(rf"\b{re.escape(name)}\b")
     return any(
-        word.search(text)
+        name in used(value)
         for other, value in variables.items()
         if other != name and not str(other).startswith(_OTHERS)
-        for text in _templates(value)
     )
 
 
@@ -70,15 +69,3 @@ def _is_worded_alike(name: str, other: str) -> bool:
 
 def _plain(name: str) -> str:
     return name.lower().replace("-", "_")
-
-
-def _templates(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        if "{{" in value or "{%" in value:
-            yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _templates(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _templates(item)

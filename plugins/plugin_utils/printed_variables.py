@@ -10,11 +10,17 @@ template. Nothing of ours runs then. So such a variable is refused when the temp
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Callable
 
 from ansible.release import __version__
-from jinja2 import Environment, TemplateError, nodes
+
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import (
+    MARKS,
+    is_unsafe,
+    templates,
+    used,
+)
 
 __all__ = ["PRINTS_VARIABLES", "printed_variables"]
 
@@ -22,8 +28,6 @@ PRINTS_VARIABLES = __version__.startswith("2.18.")
 
 # Mappings that hold every variable of a host: who uses them names none.
 _ALL = frozenset({"hostvars", "vars", "groups", "ansible_facts"})
-_MARKS = ("{{", "{%")
-_jinja = Environment(autoescape=True)
 
 
 def printed_variables(task: Any, task_vars: Mapping[str, Any], is_secret: Callable[[Any], bool]) -> list[str]:
@@ -32,44 +36,17 @@ def printed_variables(task: Any, task_vars: Mapping[str, Any], is_secret: Callab
     :param is_secret: whether a value without templates holds a secret.
     """
     begun = [getattr(task, "untemplated_args", None), task.loop, getattr(task, "module_defaults", None)]
-    names = list(dict.fromkeys(name for value in begun for name in _used(value)))
+    names = list(dict.fromkeys(name for value in begun for name in used(value)))
     found = []
     for name in names:
         if name in _ALL or name not in task_vars:
             continue
         value = task_vars[name]
-        used = list(_used(value))
-        names += [other for other in dict.fromkeys(used) if other not in names]
-        if any(True for _text in _templates(value)) and is_secret(_literals(value)):
+        others = list(used(value))
+        names += [other for other in dict.fromkeys(others) if other not in names]
+        if any(True for _text in templates(value)) and is_secret(_literals(value)):
             found.append(name)
     return found
-
-
-def _used(value: Any) -> Iterator[str]:
-    """The variables that the templates in a value name."""
-    for text in dict.fromkeys(_templates(value)):
-        try:
-            parsed = _jinja.parse(text)
-        except TemplateError:
-            continue
-        yield from dict.fromkeys(node.name for node in parsed.find_all(nodes.Name) if node.ctx == "load")
-
-
-def _templates(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for name, item in value.items():
-            yield from _templates(name)
-            yield from _templates(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _templates(item)
-    elif isinstance(value, str) and any(mark in value for mark in _MARKS) and not _is_unsafe(value):
-        yield value
-
-
-def _is_unsafe(value: Any) -> bool:
-    """Whether it is ``!unsafe``, or came from a module: Ansible takes no such text for a template."""
-    return bool(getattr(value, "__UNSAFE__", False))
 
 
 def _literals(value: Any) -> Any:
@@ -78,8 +55,8 @@ def _literals(value: Any) -> Any:
         return {name: _literals(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_literals(item) for item in value]
-    if _is_unsafe(value):
+    if is_unsafe(value):
         return value
-    if isinstance(value, str) and value.strip().startswith(_MARKS) and value.strip().endswith(("}}", "%}")):
+    if isinstance(value, str) and value.strip().startswith(MARKS) and value.strip().endswith(("}}", "%}")):
         return None
     return value

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from ansible.errors import AnsibleError
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import counts, failure_text
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.printed_variables import (
@@ -60,7 +60,7 @@ class ReportAction(QuietAction):
     ) -> dict[str, Any]:
         """Nothing is read or written."""
         try:
-            return self._reported(fitting(self.spec(), arguments), task_vars)
+            return self._reported(validated_by_spec(self.spec(), arguments), task_vars)
         except (ConfigurationError, ClusterError) as error:
             return {"failed": True, "msg": str(error)}
 

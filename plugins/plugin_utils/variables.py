@@ -15,15 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleLookupError
-from jinja2 import Environment, TemplateError, nodes
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import is_given
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import used
 
 __all__ = ["VariableError", "given", "named", "unusable", "value_of"]
-
-# Only to see which names a template uses: nothing is rendered.
-_PARSER = Environment()  # noqa: S701
 
 
 class VariableError(AnsibleLookupError):
@@ -104,7 +101,7 @@ def _reason(error: Exception, raw: Any, variables: Mapping[str, Any]) -> str:
 
 def _absent(raw: Any, variables: Mapping[str, Any], seen: set[str]) -> Iterator[str]:
     """Names without a variable that a value's templates use, or those of the variables that they use."""
-    for name in _used(raw):
+    for name in used(raw):
         if name in seen:
             continue
         seen.add(name)
@@ -112,18 +109,3 @@ def _absent(raw: Any, variables: Mapping[str, Any], seen: set[str]) -> Iterator[
             yield from _absent(variables[name], variables, seen)
         else:
             yield name
-
-
-def _used(raw: Any) -> Iterator[str]:
-    if isinstance(raw, str):
-        try:
-            names = _PARSER.parse(raw).find_all(nodes.Name) if "{" in raw else ()
-            yield from (node.name for node in names if node.ctx == "load")
-        except (TemplateError, RecursionError):
-            return
-    elif isinstance(raw, dict):
-        for item in raw.values():
-            yield from _used(item)
-    elif isinstance(raw, (list, tuple)):
-        for item in raw:
-            yield from _used(item)

@@ -182,24 +182,31 @@ def test_a_password_with_braces_is_a_template(watcher: Watcher, labs: Labs) -> N
 
 @pytest.mark.hardening(10)
 def test_a_file_that_is_encrypted_as_a_whole_is_not_quoted(watcher: Watcher, labs: Labs) -> None:
-    """But by ansible-core 2.18, which quotes values and not files."""
+    """But by ansible-core 2.18, which quotes values and not files; Jinja's own error may quote a part."""
     world = World(watcher, labs)
-    braces, near = world.canary("braces"), world.canary("near")
+    braces, near, number = (world.canary(name) for name in ("braces", "near", "number"))
     variables = (
         f"braces: {_quoted(_with_braces(braces))}\na: 1\nb: 2\n"
+        f"number: {_quoted(_with_braces(number, '5a'))}\nc: 1\nd: 2\n"
         f"near:\n  source: {{inline: {json.dumps(_short(near))}}}\n  dest: '{{{{ nope }}}}'\n"
     )
     tasks = [
         _merge("braces", {"dest": "/nowhere", "source": {"inline": "{{ braces }}"}}),
         _merge("near", "{{ near }}"),
+        _merge("number", {"dest": "/nowhere", "source": {"inline": "{{ number }}"}}),
     ]
     recording = _play(watcher, tasks, _VAULT.encrypt(variables).decode())
     assert {_shows(world, recording, name) for name in ("braces", "near")} == {_IS_OLD}
+    # "expected token 'end of print statement', got 'a…'"
+    assert _shows(world, recording, "number")
 
 
-def _with_braces(canary: Canary) -> str:
-    """A short document, since a quotation has the first 120 characters of a line."""
-    password = "{{" + canary.entries[0].token
+def _with_braces(canary: Canary, first: str = "a") -> str:
+    """A short document, since a quotation has the first 120 characters of a line.
+
+    A letter comes first: Jinja's error quotes a name that follows a number, as in ``{{5name``.
+    """
+    password = "{{" + first + canary.entries[0].token
     return json.dumps({"auths": {"q": {"username": "u", "password": password}}}, separators=(",", ":"))
 
 

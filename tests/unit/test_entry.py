@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import tasks
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting, validated
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated, validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import key_of_digests
@@ -124,7 +124,7 @@ def test_a_string_in_the_place_of_a_mapping_is_refused_with_the_options_name(
     # What is required before it is wrong first.
     spec = {option: {**its, "required": False} for option, its in spec.items()}
     with pytest.raises(ConfigurationError) as caught:
-        fitting(_without_required(spec), given(path, "7411"))
+        validated_by_spec(_without_required(spec), given(path, "7411"))
     assert str(caught.value).startswith(f"{called(path)} is not a mapping")
     assert "7411" not in str(caught.value)
 

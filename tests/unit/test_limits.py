@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import LIMITS, is_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
@@ -104,7 +104,7 @@ def refusal(name: str, parts: tuple[str, ...], value: Any) -> str:
         for key, item in wrong.items()
     }
     try:
-        params = fitting(spec, copy.deepcopy({**needed, **wrong}))
+        params = validated_by_spec(spec, copy.deepcopy({**needed, **wrong}))
         result: dict[str, Any] = task(name).run(params, check_mode=False, diff=False, stop=threading.Event())
     except ConfigurationError as error:
         return str(error)
@@ -182,7 +182,7 @@ def test_a_wrong_path_fails_its_target_alone(where: str, tmp_path: Path, monkeyp
     wrong: dict[str, Any] = {"id": "wrong", "dest": str(tmp_path / "b"), "source": dict(SOURCE)}
     wrong[where] = "/tmp/a\0b" if where == "dest" else {"file": "/tmp/a\0b"}
     name = "dockerconfig_merge"
-    params = fitting(
+    params = validated_by_spec(
         spec_of(name),
         {"targets": [{"id": "right", "dest": str(tmp_path / "a"), "source": dict(SOURCE)}, wrong]},
     )
@@ -206,7 +206,7 @@ def test_the_syncers_limits_are_the_modules() -> None:
     [float("inf"), float("nan"), 0.5, True, "0o99", "-1", "1000", 0o1000, "\u0667", "", "600x", [], {}],
 )
 def test_a_mode_that_is_none_is_refused(value: Any, tmp_path: Path) -> None:
-    params = fitting(
+    params = validated_by_spec(
         spec_of("dockerconfig_merge"), {"dest": str(tmp_path / "a"), "source": dict(SOURCE), "mode": value}
     )
     result = task("dockerconfig_merge").run(params, check_mode=False, diff=False)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import Handled
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from tests.integration.k8s.world import KEY, TYPE, docker_config, held
 from tests.lab.hyperfleet import HyperFleetLab
@@ -170,7 +170,7 @@ class World:
         given: dict[str, Any] = {} if options.get("all") else {"cluster_ids": list(cluster_ids)}
         arguments = {"config": str(self.config()), **FAST, **given, **options}
         return hyperfleet_adapter.work(
-            fitting(hyperfleet_adapter.spec(), arguments),
+            validated_by_spec(hyperfleet_adapter.spec(), arguments),
             check_mode=check_mode,
             stop=threading.Event(),
             log=lambda entry, _logging: self.log.append(dict(entry)),

@@ -40,7 +40,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
     contract,
     now,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from tests.integration.adapter.world import FAST
@@ -139,7 +139,7 @@ def be_run(event: dict[str, Any], config: str, ended: str) -> None:
             _look_around(Path(ended), event["cluster_ids"])
             started = now()
             ran = hyperfleet_adapter.work(
-                fitting(hyperfleet_adapter.spec(), arguments),
+                validated_by_spec(hyperfleet_adapter.spec(), arguments),
                 check_mode=False,
                 stop=threading.Event(),
                 log=lambda _entry, _logging: None,

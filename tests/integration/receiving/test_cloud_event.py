@@ -18,7 +18,7 @@ import aio_pika
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import read_message
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import cloud_event
 from conftest import COLLECTIONS_PATH
@@ -32,7 +32,7 @@ NEEDS_RABBITMQ = pytest.mark.real("root", "apt-get")
 
 
 def publish(broker: dict[str, Any], *, check_mode: bool = False, **options: Any) -> dict[str, Any]:
-    params = fitting(cloud_event.spec(), {"broker": broker, **options})
+    params = validated_by_spec(cloud_event.spec(), {"broker": broker, **options})
     return cloud_event.run(params, check_mode=check_mode, diff=False)
 
 

@@ -171,3 +171,11 @@ def test_a_role_in_a_playbook_of_ones_own_is_checked_too(world: World, name: str
     assert f"{name}: {SAID}" in finished.result["msg"]
     assert CANARY not in finished.stdout
     assert world.nothing_was_reached()
+
+
+def test_an_empty_list_of_clusters_names_none(world: World) -> None:
+    """A list of none is given, unlike null and an empty string; the adapter playbook still refuses it."""
+    finished = world.run("adapter", {"cluster_ids": []})
+    assert finished.code != 0
+    assert "cluster_ids or events has to say which clusters are meant" in str(finished.result["msg"])
+    assert world.nothing_was_reached()

@@ -43,6 +43,7 @@ OTHERS: dict[str, Any] = {
             ("adapter", "adapter_overides", "adapter_overrides"),
             ("reconcile", "adapter_api_timout", "adapter_api_timeout"),
             ("job", "job_kubernets", "job_kubernetes"),
+            ("job", "job_timeout", "job_retry"),
             ("node", "node_host", "node_hosts"),
             ("node", "node_sauce", "node_source"),
         ],
@@ -50,6 +51,7 @@ OTHERS: dict[str, Any] = {
         ("provision", "provision_retries", "provision_retry"),
         ("provision", "manegement_context", "management_context"),
         ("job", "job_kubernets", "job_kubernetes"),
+        ("job", "job_timeout", "job_retry"),
         ("node", "node_host", "node_hosts"),
     ),
 )

@@ -19,7 +19,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import Apply
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import Places
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.work import GCP, Job
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
@@ -89,7 +89,7 @@ class World:
         }
 
     def _task(self, task: Any, **arguments: Any) -> dict[str, Any]:
-        params = fitting(with_targets(task.target_options()), {**self._options(), **arguments})
+        params = validated_by_spec(with_targets(task.target_options()), {**self._options(), **arguments})
         return dict(task.run(params, check_mode=False, diff=False))
 
     def _playbook(self, word: str, **cluster: Any) -> Ran:

@@ -73,7 +73,7 @@ def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: 
 
 
 def test_an_empty_variable_is_no_list_and_no_success(world: World) -> None:
-    """``clusters:`` without anything below it says nothing, as every empty value."""
+    """``clusters:`` without anything below it is null and says nothing."""
     finished = world.provision({"clusters": None})
     assert finished.code != 0
     (row,) = rows(finished).values()

@@ -250,8 +250,5 @@ def _namespace(
     placement = statuses.get(_PLACEMENT)
     if placement is None or (current and placement.generation != generation_of(cluster)):
         return None
-    return _first(placement.data, ("namespace",))
-
-
-def _first(part: Mapping[str, Any], names: Sequence[str]) -> Optional[str]:
-    return next((part[name] for name in names if isinstance(part.get(name), str) and part[name]), None)
+    namespace = placement.data.get("namespace")
+    return namespace if isinstance(namespace, str) and namespace else None

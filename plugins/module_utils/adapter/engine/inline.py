@@ -35,7 +35,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.mod
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls, Spent
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import fitting
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.replication import parse_replication
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Places as Shared
@@ -175,7 +175,7 @@ class Places:
         asked = Calls()
         try:
             # Targets are made here and need no validation; the rest gets its defaults.
-            params = fitting(with_targets(task.target_options()), self._options)
+            params = validated_by_spec(with_targets(task.target_options()), self._options)
             if not shared:
                 shared.append(Shared(params, self._stop))
             asked.merge(shared[0].settings.calls, -1)

@@ -1,0 +1,45 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The templates in a variable's value, and the variables that they use. Nothing is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jinja2 import Environment, TemplateError, nodes
+
+__all__ = ["MARKS", "is_unsafe", "templates", "used"]
+
+MARKS = ("{{", "{%")
+_JINJA = Environment(autoescape=True)
+
+
+def templates(value: Any) -> Iterator[str]:
+    """Every text of a value that Ansible takes for a template, keys of mappings too."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from templates(name)
+            yield from templates(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from templates(item)
+    elif isinstance(value, str) and any(mark in value for mark in MARKS) and not is_unsafe(value):
+        yield value
+
+
+def used(value: Any) -> Iterator[str]:
+    """The variables that the templates in a value read; a template that Jinja cannot parse reads none."""
+    for text in dict.fromkeys(templates(value)):
+        try:
+            parsed = _JINJA.parse(text)
+        except (TemplateError, RecursionError):
+            continue
+        yield from dict.fromkeys(node.name for node in parsed.find_all(nodes.Name) if node.ctx == "load")
+
+
+def is_unsafe(value: Any) -> bool:
+    """Whether it is ``!unsafe``, or came from a module: Ansible takes no such text for a template."""
+    return bool(getattr(value, "__UNSAFE__", False))

@@ -10,6 +10,7 @@ Other people's variables may begin with the same word, such as ``node_exporter_v
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from difflib import SequenceMatcher, get_close_matches
 from typing import Any, Optional

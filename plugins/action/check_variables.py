@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Callable
 
 from ansible.utils.vars import load_extra_vars
 
@@ -16,14 +16,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.misspelt im
     is_referred_to,
     meant,
     nearest,
+    slip_of,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_options import (
+    known_names,
     options_of,
     registered_by,
     wrong_options,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables import unusable
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables import named, unusable
 
 _SHOWN = 50
 
@@ -35,10 +37,12 @@ class ActionModule(QuietAction):
 
     def spec(self) -> dict[str, Any]:
         """The names of what is checked."""
+        names = {"type": "list", "elements": "str"}
         return {
             "role": {"type": "str"},
-            "playbook": {"type": "list", "elements": "str"},
+            "playbook": names,
             "prefix": {"type": "str"},
+            "of_play": {**names, "default": []},
         }
 
     def act(
@@ -58,34 +62,57 @@ class ActionModule(QuietAction):
     def _problems(self, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> Iterator[str]:
         role, playbook = arguments["role"], arguments["playbook"]
         options = options_of(role) if role else {}
+        extra = load_extra_vars(self._loader)
         if playbook is None:
             yield from wrong_options(options, variables, self._templar)
-            role_of_task = self._task._role
-            addressed = {**role_of_task.vars, **role_of_task.get_role_params()} if role_of_task else {}
-            wrong = dict(_misspelt(variables, options))
+            addressed = self._role_parameters()
         else:
             yield from unusable(playbook, variables, self._templar)
-            addressed, wrong = load_extra_vars(self._loader), {}
+            yield from self._too_late(arguments["of_play"], extra, variables)
+            addressed = extra
         known = {*options, *(playbook or ())}
-        prefix = arguments["prefix"] or (f"{role}_" if role else None)
-        wrong.update(_astray(addressed, known, prefix))
+        unknown = _with_prefix(addressed, known, arguments["prefix"] or (f"{role}_" if role else None))
+        others = known_names()
+        wrong = {
+            **_alike((name for name in variables if not _is_result(variables[name])), known, slip_of),
+            **_alike([*addressed, *extra], known, meant),
+        }
+        wrong = {**{name: better for name, better in wrong.items() if name not in others}, **dict(unknown)}
         results = registered_by(role) if role else set()
         for name, better in wrong.items():
             if name not in results and not is_referred_to(name, variables):
                 yield f"{shown(name)}: unknown variable; did you mean {better}?"
 
+    def _role_parameters(self) -> dict[str, Any]:
+        role = self._task._role
+        return {**role.vars, **role.get_role_params()} if role else {}
 
-def _misspelt(variables: Iterable[Any], known: Collection[str]) -> Iterator[tuple[str, str]]:
-    for name in variables:
-        near = meant(name, known) if isinstance(name, str) else None
-        if near is not None:
-            yield name, near
+    def _too_late(
+        self, names: Iterable[str], extra: Mapping[str, Any], variables: Mapping[str, Any]
+    ) -> Iterator[str]:
+        """What is wrong with variables of the play's own keywords, which no inventory can set."""
+        play = self._task.get_play()
+        for name in named(
+            (name for name in names if name not in {*extra, *play.vars}), variables, self._templar
+        ):
+            yield f"{name}: the play's hosts were chosen before the inventory set it; give it with -e"
 
 
-def _astray(
+def _is_result(value: Any) -> bool:
+    """Whether a task has registered it: it is nobody's attempt to set a variable."""
+    return isinstance(value, Mapping) and "changed" in value
+
+
+def _alike(
+    names: Iterable[Any], known: Collection[str], find: Callable[[str, Collection[str]], str | None]
+) -> dict[str, str]:
+    found = ((name, find(name, known)) for name in names if isinstance(name, str))
+    return {name: near for name, near in found if near is not None}
+
+
+def _with_prefix(
     addressed: Iterable[Any], known: Collection[str], prefix: str | None
 ) -> Iterator[tuple[str, str]]:
-    yield from _misspelt(addressed, known)
     for name in addressed:
         if prefix and known and isinstance(name, str) and name.startswith(prefix) and name not in known:
             yield name, meant(name, known) or nearest(name, known)

@@ -14,14 +14,16 @@ description:
     run it first.
   - Refuses a variable that refers to something undefined, and a role's variable that has another type or
     value than the role describes.
-  - For a role, refuses a variable, wherever it is set, whose name is nearly that of one of the role's
-    variables, such as C(provision_retries), and names the variable that was probably meant. Where the role is
-    imported or listed, it also refuses each variable that begins with O(prefix) and that the role does not
-    have.
-  - For a playbook, refuses each extra variable (C(-e)) whose name is nearly that of one of its variables, or
-    that begins with O(prefix) and that neither the role nor the playbook has.
-  - A variable that another variable's template reads is not refused for its name. Neither is one of
-    another role in an inventory, such as C(node_exporter_version).
+  - For a role, refuses a variable that is given where the role is imported or listed if it begins with
+    O(prefix) and the role does not have it. For a playbook, refuses such an extra variable (C(-e)).
+  - Refuses a variable that is given with the role or as an extra variable if its name is nearly that
+    of one of the variables checked, such as C(manegment_contxt), and names the variable that was meant.
+  - Refuses a variable that is set elsewhere, as in an inventory or a play, only if its name differs in one
+    letter, an underscore or a plural, such as C(provision_retries), and the name meant has several words.
+  - Does not refuse for its name a variable that another variable's template reads, that a task registered,
+    or that another role or playbook of the collection has. One file of variables can so serve several
+    playbooks.
+  - Null and an empty string say nothing, so the role's default holds.
   - An error names variables and rules, and never quotes a value.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
@@ -49,6 +51,13 @@ options:
       - An unknown variable that begins so is refused.
       - By default it is the role's name and an underscore. Without O(role) there is no default.
     type: str
+  of_play:
+    description:
+      - Those of O(playbook) that the play's own keywords use, such as C(hosts). Ansible evaluates these
+        without the variables of hosts, so one that only an inventory sets is refused.
+    type: list
+    elements: str
+    default: []
 author:
   - HyperFleet contributors (@openshift-hyperfleet)
 seealso:

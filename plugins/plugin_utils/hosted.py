@@ -62,7 +62,7 @@ def hosted_rows(clusters: Any, result: Mapping[str, Any], defaults: Any = None) 
 
 def checked(clusters: Any, defaults: Any = None) -> list[Checked]:
     """Every cluster of the list with the defaults, and what is wrong with it."""
-    if defaults is not None and not isinstance(defaults, Mapping):
+    if is_given(defaults) and not isinstance(defaults, Mapping):
         raise ClusterError("the defaults of the hosted clusters are not a mapping")
     common = _given(defaults or {})
     found: list[Checked] = []

@@ -10,18 +10,20 @@ Other people's variables may begin with the same word, such as ``node_exporter_v
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from difflib import SequenceMatcher, get_close_matches
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import used
 
-__all__ = ["is_referred_to", "meant", "nearest"]
+__all__ = ["is_referred_to", "meant", "nearest", "slip_of"]
 
 # provision_retries is as near as 0.875 to provision_retry; node_labels as 0.818 to node_layers.
 # provision_user is as near as 0.875 to provision_clusters: such words have to begin alike.
 _NEAR = 0.85
 _VERY_NEAR = 0.93
+_PLURAL = re.compile(r"(?:ies|(?<!s)s)(?=_|$)")
 # Ansible's own, AWX's and those that would be looked through for nothing.
 _OTHERS = ("ansible_", "awx_", "tower_", "inventory_", "hostvars", "vars", "groups")
 
@@ -42,6 +44,17 @@ def meant(name: str, known: Collection[str]) -> Optional[str]:
     alike = {_plain(one): one for one in known if _is_worded_alike(plain, _plain(one))}
     close = get_close_matches(plain, list(alike), n=1, cutoff=_NEAR)
     return alike[close[0]] if close else None
+
+
+def slip_of(name: str, known: Collection[str]) -> Optional[str]:
+    """The known name that differs from a name in one letter, an underscore or a plural only, or None.
+
+    For names that nobody has addressed to us. A single word, such as ``stage``, is anybody's.
+    """
+    if name in known or name.startswith(_OTHERS):
+        return None
+    plain = _plain(name)
+    return next((one for one in known if _is_slip(plain, _plain(one))), None)
 
 
 def nearest(name: str, known: Collection[str]) -> str:
@@ -65,6 +78,29 @@ def _is_worded_alike(name: str, other: str) -> bool:
         return False
     begins_alike = all(one[:1] == two[:1] for one, two in zip(mine, others))
     return begins_alike or SequenceMatcher(None, name, other).ratio() >= _VERY_NEAR
+
+
+def _is_slip(name: str, other: str) -> bool:
+    if "_" not in other or abs(len(name) - len(other)) > other.count("_") + 2:
+        return False
+    if name.replace("_", "") == other.replace("_", "") or _singular(name) == _singular(other):
+        return True
+    return _is_one_edit(name, other)
+
+
+def _is_one_edit(name: str, other: str) -> bool:
+    """Whether one letter is added, left out or another, or two neighbours have changed places."""
+    pairs = enumerate(zip(name, other))
+    begin = next((place for place, (one, two) in pairs if one != two), min(len(name), len(other)))
+    mine, others = name[begin:], other[begin:]
+    if len(mine) != len(others):
+        short, long = sorted((mine, others), key=len)
+        return long[1:] == short
+    return mine[1:] == others[1:] or (mine[:2] == others[1::-1] and mine[2:] == others[2:])
+
+
+def _singular(name: str) -> str:
+    return _PLURAL.sub(lambda ending: "y" if ending[0] == "ies" else "", name)
 
 
 def _plain(name: str) -> str:

@@ -70,7 +70,9 @@ class ReportAction(QuietAction):
             # By name: as arguments, a fleet and its results would be templated and copied value by value.
             value = task_vars.get(arguments[option]) if arguments[option] else None
             is_result = option in self.RESULTS
-            if (value is None and arguments[option]) or (is_result and not isinstance(value, Mapping)):
+            # An optional variable that is null says nothing.
+            missing = value is None and not (option in self.OPTIONAL and arguments[option] in task_vars)
+            if (missing and arguments[option]) or (is_result and not isinstance(value, Mapping)):
                 what = "a registered result" if is_result else "a variable"
                 return {"failed": True, "msg": f"{option} is not the name of {what}"}
             named[option] = value

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import functools
+import glob
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -17,9 +19,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text i
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import is_given
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables import VariableError, value_of
 
-__all__ = ["options_of", "registered_by", "wrong_options"]
+__all__ = ["known_names", "options_of", "registered_by", "wrong_options"]
 
 _ROLES = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "roles")
+_PLAYBOOKS = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "playbooks")
 _REGISTER = re.compile(r"^ *register: (\w+)$", re.MULTILINE)
 
 
@@ -32,6 +35,22 @@ def options_of(role: str) -> dict[str, Mapping[str, Any]]:
         "argument_specs"
     ]["main"]["options"]
     return options
+
+
+@functools.cache
+def known_names() -> frozenset[str]:
+    """The variables of all roles and playbooks: one file of variables may serve several playbooks.
+
+    A playbook lists its own in variables of the play that end with ``_variables``.
+    """
+    names = {name for role in sorted(os.listdir(_ROLES)) for name in options_of(role)}
+    for playbook in sorted(glob.glob(os.path.join(_PLAYBOOKS, "*.yml"))):
+        with open(playbook, "rb") as stream:
+            plays = load_yaml(stream.read())
+        for name, value in plays[0].get("vars", {}).items():
+            if name.endswith("_variables") and isinstance(value, list):
+                names.update(value)
+    return frozenset(names)
 
 
 def registered_by(role: str) -> set[str]:
@@ -49,7 +68,8 @@ def wrong_options(
     for name, spec in options.items():
         try:
             value = value_of(name, variables, templar)
-            if value is None or (spec.get("required") and not is_given(value)):
+            # Null and an empty string say nothing: the role's tasks then leave the module its default.
+            if not is_given(value):
                 if spec.get("required") and "default" not in spec:
                     raise VariableError(f"{name}: it is required; give it a value")
             # Clusters are checked one by one, and fail one by one, where their targets are made.

@@ -18,7 +18,7 @@ from ansible.errors import AnsibleLookupError
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import is_given
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import used
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import is_unsafe, used
 
 __all__ = ["VariableError", "given", "named", "unusable", "value_of"]
 
@@ -54,6 +54,11 @@ def value_of(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
             return None
         # Ansible quotes in the error what the variable holds, with any docker config that is in it.
         raise VariableError(f"{shown(name)}: {_reason(error, raw, variables)}") from None
+    if not _is_literal(value) and _is_template(value, templar):
+        raise VariableError(
+            f"{shown(name)}: a template in it stays a template, as that of a variable in hostvars does that "
+            "refers to something undefined; define what it refers to, or mark text that is none as !unsafe"
+        )
     # What ``omit`` is until ansible-core 2.18; a newer one raises the error above.
     return None if isinstance(value, str) and value == variables.get("omit") else value
 
@@ -87,6 +92,18 @@ def _is_literal(raw: Any) -> bool:
     if isinstance(raw, (list, tuple)):
         return all(map(_is_literal, raw))
     return raw is None or isinstance(raw, (bool, int, float))
+
+
+def _is_template(value: Any, templar: Any) -> bool:
+    """Whether a text in an evaluated value is one: ansible-core 2.18 leaves it so where ``hostvars`` fail."""
+    if isinstance(value, dict):
+        return any(_is_template(item, templar) for pair in value.items() for item in pair)
+    if isinstance(value, (list, tuple)):
+        return any(_is_template(item, templar) for item in value)
+    # ``!unsafe``, or from a module. Since ansible-core 2.19 it is no template to ``templar`` either.
+    if not isinstance(value, str) or is_unsafe(value):
+        return False
+    return bool(templar.is_template(value))
 
 
 def _reason(error: Exception, raw: Any, variables: Mapping[str, Any]) -> str:

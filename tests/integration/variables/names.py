@@ -69,14 +69,16 @@ def read_by_playbook(playbook: str) -> set[str]:
     """The variables that a playbook's templates read and that it does not set itself."""
     play = play_of(playbook)
     registered = {name for task in play["tasks"] for name in task.get("ansible.builtin.set_fact", {})}
-    return _read(play) - set(play["vars"]) - registered - _ANSIBLES
+    return read_by(play) - set(play["vars"]) - registered - _ANSIBLES
 
 
 def read_by_role(role: str) -> set[str]:
     """The same of a role, but for the results of its own tasks."""
     paths = [path for part in ("tasks", "handlers") for path in (ROOT / "roles" / role / part).glob("*.yml")]
     registered = {name for path in paths for name in re.findall(r"register: (\w+)", path.read_text())}
-    return set().union(*(_read(yaml.safe_load(path.read_text())) for path in paths)) - registered - _ANSIBLES
+    return (
+        set().union(*(read_by(yaml.safe_load(path.read_text())) for path in paths)) - registered - _ANSIBLES
+    )
 
 
 def templates(value: Any) -> Iterator[str]:
@@ -97,7 +99,8 @@ def templates(value: Any) -> Iterator[str]:
         yield value
 
 
-def _read(document: Any) -> set[str]:
+def read_by(document: Any) -> set[str]:
+    """The variables that the templates in a YAML document read."""
     environment = _PARSER.overlay()
     # Filters and tests of Ansible's, which this parser need not know.
     environment.filters = _Anything()

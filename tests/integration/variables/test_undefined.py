@@ -179,3 +179,19 @@ def test_an_empty_list_of_clusters_names_none(world: World) -> None:
     assert finished.code != 0
     assert "cluster_ids or events has to say which clusters are meant" in str(finished.result["msg"])
     assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(1)
+def test_what_another_host_leaves_undefined_is_an_error(world: World) -> None:
+    """ansible-core 2.18 gives the text of the template in its place."""
+    inventory = {"ctx": PLAIN, "nested": {"a": [PLAIN]}}
+    for value in ({"team": "{{ hostvars.localhost.ctx }}"}, "{{ hostvars.localhost.nested }}"):
+        finished = world.run("provision", {"annotations": value}, inventory=inventory)
+        assert finished.code != 0
+        assert finished.result["msg"].startswith("annotations: ")
+        assert world.nothing_was_reached()
+
+
+def test_a_text_that_only_looks_like_a_template_is_a_value() -> None:
+    raw, templar = with_templar({"mine": ["{{ text }} {x}", {"a": "{{ text }}"}], "text": "{y}"})
+    assert value_of("mine", raw, templar) == ["{y} {x}", {"a": "{y}"}]

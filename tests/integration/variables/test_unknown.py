@@ -39,7 +39,7 @@ OTHERS: dict[str, Any] = {
             ("provision", "manegement_context", "management_context"),
             ("hosted_cluster", "hosted_cluster_api_time_out", "hosted_cluster_api_timeout"),
             ("hosted_cluster", "managment_kubeconfig", "management_kubeconfig"),
-            ("adapter", "cluster_id", "cluster_ids"),
+            ("adapter", "clusters_ids", "cluster_ids"),
             ("adapter", "adapter_overides", "adapter_overrides"),
             ("reconcile", "adapter_api_timout", "adapter_api_timeout"),
             ("job", "job_kubernets", "job_kubernetes"),
@@ -65,7 +65,12 @@ def test_an_unknown_extra_variable_is_refused(world: World, playbook: str, name:
 
 @pytest.mark.hardening(3)
 @pytest.mark.parametrize(
-    ("playbook", "name"), some([("provision", "provision_retries"), ("node", "node_sources")])
+    ("playbook", "name"),
+    some(
+        [("provision", "provision_retries"), ("node", "node_sources"), ("provision", "managment_context")],
+        ("provision", "managment_context"),
+        ("node", "node_sources"),
+    ),
 )
 def test_a_misspelt_variable_of_an_inventory_is_refused(world: World, playbook: str, name: str) -> None:
     finished = world.run(playbook, {}, inventory={name: CANARY})
@@ -131,3 +136,80 @@ def test_variables_of_others_are_no_reason_to_refuse(world: World, playbook: str
     assert finished.tasks[0].status == "ok"
     assert finished.tasks[0].action.endswith("check_variables")
     assert not world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+def test_a_misspelt_variable_of_an_imported_playbook_is_refused(world: World) -> None:
+    name = "hyperfleet.pull_secret.provision"
+    finished = world.ansible.playbook(
+        [{"ansible.builtin.import_playbook": name, "vars": {"managment_context": CANARY}}],
+        world.usual["provision"],
+    )
+    assert finished.code != 0
+    assert "managment_context: unknown variable; did you mean management_context?" in finished.result["msg"]
+    assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+def test_what_only_looks_like_a_variable_is_left_alone(world: World) -> None:
+    """In an inventory, a play, or registered by a task, even if that differs in one letter."""
+    tasks: list[dict[str, Any]] = [
+        {"ansible.builtin.command": "true", "register": name} for name in ("provision_retrys", "node_status")
+    ]
+    role = {"name": "hyperfleet.pull_secret.provision"}
+    tasks.append({"ansible.builtin.import_role": role, "vars": {"provision_clusters": []}})
+    variables = {"provision_registry": "quay.io", "hosted_cluster_role": "a", "node_status": "up"}
+    play = {"hosts": "localhost", "gather_facts": False, "vars": variables, "tasks": tasks}
+    finished = world.ansible.playbook([play])
+    assert finished.code == 0, finished.stdout
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize(
+    ("playbook", "extra"),
+    some(
+        [
+            ("provision", {"cluster_ids": ["cls-1"]}),
+            ("adapter", {"cluster_id": "cls-1"}),
+            ("hosted_cluster", {"cluster_ids": ["cls-1"], "clusters_dir": "fleet/"}),
+        ],
+        ("adapter", {"cluster_id": "cls-1"}),
+    ),
+)
+def test_one_file_of_variables_serves_several_playbooks(
+    world: World, playbook: str, extra: dict[str, Any]
+) -> None:
+    finished = world.run(playbook, extra)
+    assert "unknown variable" not in finished.output
+    assert not world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize(
+    "name",
+    some(
+        ["cluster_id", "cluster_ids", "clusters", "clusters_dir", "events"],
+        "cluster_ids",
+    ),
+)
+def test_a_sweep_over_all_clusters_refuses_a_variable_that_names_some(world: World, name: str) -> None:
+    value = [{"id": "cls-1"}] if name == "events" else ["cls-1"]
+    finished = world.run("reconcile", {name: value})
+    assert finished.code != 0
+    assert finished.result["msg"].startswith(f"{name}: reconcile sweeps over all clusters")
+    assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    some(
+        [("node_hosts", "node-1"), ("node_serial", 1), ("node_max_fail_percentage", 20)], ("node_serial", 1)
+    ),
+)
+def test_an_inventory_cannot_choose_the_nodes(world: World, name: str, value: Any) -> None:
+    finished = world.run("node", {}, inventory={name: value})
+    assert finished.code != 0
+    assert f"{name}: the play's hosts were chosen before" in finished.result["msg"]
+    assert world.nothing_was_reached()
+    assert world.run("node", {name: value}, inventory={name: value}).code == 0

@@ -48,7 +48,7 @@ def test_a_module_is_given_the_roles_default(role: str, name: str) -> None:
         assert _arguments(role, name, {**defaults, name: value}) == usual
 
 
-def _arguments(role: str, name: str, variables: dict[str, Any]) -> dict[str, Any]:
+def _arguments(role: str, name: str, variables: dict[str, Any]) -> dict[tuple[int, str], Any]:
     """The arguments that are made of the variable, with the module's defaults; nothing empty."""
     others = {
         "adapter_config": "a",
@@ -57,7 +57,7 @@ def _arguments(role: str, name: str, variables: dict[str, Any]) -> dict[str, Any
         "hosted_cluster_clusters": [],
     }
     templar = Templar(loader=DataLoader(), variables=trusted({**others, **variables}))
-    found = {}
+    found: dict[tuple[int, str], Any] = {}
     for number, (module, arguments) in enumerate(_tasks(role)):
         for option, template in arguments.items():
             # The filter of the targets is not here; the run below shows that.

@@ -49,12 +49,14 @@ def value_of(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
         return raw
     try:
         value = templar.template(raw, fail_on_undefined=True)
+        # Here, since a newer ansible-core evaluates what ``hostvars`` hold when it is read.
+        is_template = not _is_literal(value) and _is_template(value, templar)
     except Exception as error:  # noqa: BLE001 - a template's error, or that of any plugin in it
         if type(error).__name__ == "AnsibleValueOmittedError":
             return None
         # Ansible quotes in the error what the variable holds, with any docker config that is in it.
         raise VariableError(f"{shown(name)}: {_reason(error, raw, variables)}") from None
-    if not _is_literal(value) and _is_template(value, templar):
+    if is_template:
         raise VariableError(
             f"{shown(name)}: a template in it stays a template, as that of a variable in hostvars does that "
             "refers to something undefined; define what it refers to, or mark text that is none as !unsafe"

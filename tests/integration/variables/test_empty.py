@@ -48,7 +48,7 @@ def test_a_module_is_given_the_roles_default(role: str, name: str) -> None:
         assert _arguments(role, name, {**defaults, name: value}) == usual
 
 
-def _arguments(role: str, name: str, variables: dict[str, Any]) -> dict[tuple[int, str], str]:
+def _arguments(role: str, name: str, variables: dict[str, Any]) -> dict[tuple[int, str], Any]:
     """The arguments that are made of the variable, with the module's defaults; nothing empty."""
     others = {
         "adapter_config": "a",
@@ -57,7 +57,7 @@ def _arguments(role: str, name: str, variables: dict[str, Any]) -> dict[tuple[in
         "hosted_cluster_clusters": [],
     }
     templar = Templar(loader=DataLoader(), variables=trusted({**others, **variables}))
-    found: dict[tuple[int, str], str] = {}
+    found: dict[tuple[int, str], Any] = {}
     for number, (module, arguments) in enumerate(_tasks(role)):
         for option, template in arguments.items():
             # The filter of the targets is not here; the run below shows that.
@@ -70,7 +70,8 @@ def _arguments(role: str, name: str, variables: dict[str, Any]) -> dict[tuple[in
                 given = templar.template(trusted({option: template})).get(option, _OMIT)
                 value = _default(module, option) if given in (_OMIT, None) else given
                 # ansible-core 2.18 makes text of a number.
-                found[number, option] = str(value if value in (0, False) else value or None)
+                value = yaml.safe_load(value) if isinstance(value, str) else value
+                found[number, option] = value if value in (0, False) else value or None
     return found
 
 

@@ -88,13 +88,11 @@ class ActionModule(QuietAction):
         return {**role.vars, **role.get_role_params()} if role else {}
 
     def _too_late(
-        self, names: Iterable[str], extra: Mapping[str, Any], variables: Mapping[str, Any]
+        self, names: Collection[str], extra: Mapping[str, Any], variables: Mapping[str, Any]
     ) -> Iterator[str]:
         """What is wrong with variables of the play's own keywords, which no inventory can set."""
-        play = self._task.get_play()
-        for name in named(
-            (name for name in names if name not in {*extra, *play.vars}), variables, self._templar
-        ):
+        given = {*extra, *self._task.get_play().vars} if names else extra
+        for name in named((name for name in names if name not in given), variables, self._templar):
             yield f"{name}: the play's hosts were chosen before the inventory set it; give it with -e"
 
 

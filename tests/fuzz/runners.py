@@ -24,6 +24,8 @@ from ansible import constants
 from ansible.errors import AnsibleError
 from ansible.module_utils import basic
 from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.block import Block
+from ansible.playbook.play import Play
 from ansible.playbook.play_context import PlayContext
 from ansible.playbook.task import Task
 from ansible.plugins import loader as plugins
@@ -119,7 +121,7 @@ def action(data: Data) -> Any:
     templar = Templar(loader=loader, variables=variables)
     full = f"{COLLECTION}.{data['name']}"
     try:
-        task = Task.load({"name": "tried", "action": full}, loader=loader)
+        task = Task.load({"name": "tried", "action": full}, block=Block(play=Play()), loader=loader)
         task.args = dict(templar.template(data["options"]))
     except Exception as error:  # noqa: BLE001 - what Ansible makes of a template comes before our code
         raise Refused(f"Ansible: {error}") from None

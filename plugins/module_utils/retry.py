@@ -109,11 +109,12 @@ class Retrier:
         :raises TimedOut: the deadline would pass before the next try; it names the last error.
         """
         attempt = 0
+        last = ""
         while True:
             attempt += 1
             timeout = min(api_timeout, deadline.remaining())
             if timeout <= 0:
-                raise TimedOut(f"no time left of the target's {deadline.seconds:g} s")
+                raise TimedOut(f"{last}no time left of the target's {deadline.seconds:g} s")
             try:
                 return attempt_once(timeout)
             except PullSecretError as error:
@@ -133,4 +134,5 @@ class Retrier:
                     ) from None
                 if deadline.on_retry is not None:
                     deadline.on_retry(attempt, pause, error)
+                last = f"{error.message}; "
                 self.stop.wait(pause)

@@ -16,10 +16,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Optional
 
+from ansible.errors import AnsibleError
 from ansible.module_utils.common.text.converters import to_text
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import safely
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     MISPLACED,
     Mask,
@@ -68,9 +70,12 @@ class QuietAction(ActionBase):
         """
         raise NotImplementedError
 
-    @ends_with_playbook
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         """Refuse what would show a secret, or do the work; the result without secrets."""
+        return safely(lambda: self._run(tmp, task_vars), AnsibleError)
+
+    @ends_with_playbook
+    def _run(self, tmp: Any, task_vars: Any) -> dict[str, Any]:
         variables: Mapping[str, Any] = task_vars or {}
         arguments = self._taken()
         hidden = forms_in(arguments) | hidden_texts(self.spec(), arguments)

@@ -68,10 +68,11 @@ def module_surface(name: str) -> Surface:
         if name == "pull_secret_job":
             data["environment"] = {**JOB, "PULL_SECRET_DATA": canary.text}
         if runner == "play":
-            # One by one: ansible-core 2.18 quotes the whole of what it cannot take as arguments.
-            arguments = {key: f"{{{{ given[{index}] }}}}" for index, key in enumerate(options)}
+            # Each in a variable of its own: ansible-core 2.18 prints the whole of one with a wrong template.
+            arguments = {key: f"{{{{ given_{index} }}}}" for index, key in enumerate(options)}
             task = {"name": "tried", f"{COLLECTION}.{name}": arguments}
-            data = play_of([task], {"given": list(options.values())}, rng)
+            variables = {f"given_{index}": value for index, value in enumerate(options.values())}
+            data = play_of([task], variables, rng)
         return Input(f"module/{name}", runner, data, world=rng.random() < 0.6)
 
     return Surface(f"module/{name}", make, 60)

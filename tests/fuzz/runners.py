@@ -188,9 +188,11 @@ def lookup(data: Data) -> Any:
     templar = Templar(loader=loader, variables=variables)
     plugin = plugins.lookup_loader.get(f"{COLLECTION}.{data['name']}", loader=loader, templar=templar)
     try:
-        return plugin.run(data["terms"], variables=variables, **data["options"])
+        found = plugin.run(data["terms"], variables=variables, **data["options"])
     except AnsibleError as error:
         raise Refused(str(error)) from None
+    # ``given`` returns what the variables hold.
+    return len(found) if data["name"] == "given" else found
 
 
 def filters(data: Data) -> Any:

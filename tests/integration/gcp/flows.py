@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -99,13 +98,12 @@ _PLENTY = 600.0
 
 
 class _Timed:
-    """A target's time, which passes in the calls that a fault strikes, and in no others."""
+    """A target's time: each call that a fault strikes takes ``each`` seconds of it, and nothing else does."""
 
     def __init__(self, call: Call, fault: Any, each: float, together: float) -> None:
         self._call, self._fault, self._each, self._together = call, fault, each, together
         self._calls = 0
-        self._spent = 0.0
-        self._since: float | None = None
+        self._under_way = False
 
     @contextmanager
     def counted(self, method: str) -> Iterator[None]:
@@ -116,19 +114,16 @@ class _Timed:
         if self._calls <= self._call.skip:
             yield
             return
-        self._since = time.monotonic()
+        self._under_way = True
         try:
             yield
         finally:
-            self._spent += time.monotonic() - self._since
-            self._since = None
+            self._under_way = False
 
     def remaining(self) -> float:
-        under_way = time.monotonic() - self._since if self._since is not None else 0.0
-        left = max(0.0, self._together - self._spent - under_way)
+        left = max(0.0, self._together - self._each * self._fault.hits)
         times = self._fault.times
-        strikes = times is None or self._fault.hits < self._call.skip + times
-        if self._since is not None and strikes:
+        if self._under_way and (times is None or self._fault.hits < times):
             return min(left, self._each)
         return _PLENTY if left else 0.0
 

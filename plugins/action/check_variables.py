@@ -72,11 +72,11 @@ class ActionModule(QuietAction):
             addressed = extra
         known = {*options, *(playbook or ())}
         unknown = _with_prefix(addressed, known, arguments["prefix"] or (f"{role}_" if role else None))
-        others = known_names()
         wrong = {
             **_alike((name for name in variables if not _is_result(variables[name])), known, slip_of),
             **_alike([*addressed, *extra], known, meant),
         }
+        others = known_names() if wrong else ()
         wrong = {**{name: better for name, better in wrong.items() if name not in others}, **dict(unknown)}
         results = registered_by(role) if role else set()
         for name, better in wrong.items():

@@ -80,8 +80,7 @@ def wrong_options(
 
 
 def _text(role: str, *path: str) -> bytes:
-    try:
-        with open(os.path.join(_ROLES, role, *path), "rb") as stream:
-            return stream.read()
-    except OSError:
-        raise ConfigurationError("role: the collection has no role of that name") from None
+    if role not in os.listdir(_ROLES):
+        raise ConfigurationError("role: the collection has no role of that name")
+    with open(os.path.join(_ROLES, role, *path), "rb") as stream:
+        return stream.read()

@@ -65,7 +65,17 @@ _PLANTED: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "an exception": ("traceback", lambda _data: int("x")),
     "a process that dies": ("traceback", lambda _data: os.kill(os.getpid(), signal.SIGTERM)),
     "an exit": ("traceback", lambda _data: os._exit(3)),
-    "a module that dies": ("traceback", lambda _data: print('{"msg": "MODULE FAILURE: hyperfleet"}')),
+    "a module that dies": (
+        "traceback",
+        lambda _data: print('{"msg": "MODULE FAILURE: ansible_collections/hyperfleet/pull_secret/x.py"}'),
+    ),
+    "an exception in Ansible's own task of our role": (
+        "done",
+        lambda _data: print(
+            "\nTASK [hyperfleet.pull_secret.x : Validating arguments against arg spec 'main']\n"
+            "Unexpected failure during module execution: division by zero"
+        ),
+    ),
     "an exception in Ansible's worker": (
         "traceback",
         lambda _data: _fork_and(

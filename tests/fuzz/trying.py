@@ -44,8 +44,9 @@ _TRACEBACK = re.compile(
     r"|Unexpected Exception, this|Task failed: Unexpected|Module result deserialization failed"
 )
 _INTERNAL = re.compile(r"internal error|kind\W+internal\b|please report this")
-# Ansible's own code, at what it is given before ours is called.
-_OURS = re.compile(r"hyperfleet|extensions[./]eda|pull_secret")
+_OURS = re.compile(r"hyperfleet[./]pull_secret|extensions[./]eda")
+# Ansible's own task before a role's first one: it evaluates the role's variables before the collection can.
+_ANSIBLES_TASK = " : Validating arguments against arg spec"
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,8 @@ def _judged(here: Path, status: int, needles: Needles, *, is_late: bool) -> Verd
     for kind, pattern in (("traceback", _TRACEBACK), ("internal error", _INTERNAL)):
         for found in pattern.finditer(text):
             around = text[max(0, found.start() - 300) : found.end() + 2500]
-            if kind != "traceback" or _OURS.search(around):
+            task = text[: found.start()].rpartition("\nTASK [")[2]
+            if kind != "traceback" or (_OURS.search(around) and _ANSIBLES_TASK not in task):
                 return Verdict(kind, around)
     if shown["escapes"]:
         return Verdict("escape", shown["escapes"].decode("utf-8", "replace"))

@@ -102,8 +102,8 @@ def _delay(world: World, chance: random.Random) -> None:
     """Let some calls of either run wait, so that their order is another one in each round."""
     for _rule in range(3):
         method = chance.choice(["AccessSecretVersion", "AddSecretVersion", "UpdateSecret", "GetSecret"])
-        skip, delay = chance.randint(0, 3), chance.choice([0.01, 0.05, 0.15])
+        skip, delay = chance.randint(0, 3), chance.choice([0.001, 0.01, 0.03])
         world.manager.faults.add(method, times=1, skip=skip, delay=delay)
     for verb in ("get", "create", "patch"):
-        skip, delay = chance.randint(0, 1), chance.choice([0.01, 0.1, 0.3])
+        skip, delay = chance.randint(0, 1), chance.choice([0.002, 0.02, 0.06])
         world.kubernetes.faults.add(verb=verb, path="*/secrets*", skip=skip, delay=delay)

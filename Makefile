@@ -99,7 +99,7 @@ fast: venv ## the tests that need neither root nor Go, but for those that try th
 	$(PART) "tests" $(PYTEST) -n $(FAST_WORKERS) -m "$(FAST)" tests
 
 exhaustive: venv ## those: every step, every boundary, many examples
-	$(PART) "exhaustive tests" $(PYTEST) -n $(WORKERS) -m "$(EXHAUSTIVE)" tests
+	$(PART) "exhaustive tests" $(PYTEST) -n $(FAST_WORKERS) -m "$(EXHAUSTIVE)" tests
 
 fuzz: venv ## wrong options for everything that takes options, on both ends of the ansible-core range (SEED=, INPUTS=)
 	@$(MODULE) tests.fuzz --core 2.18 --core 2.21 --inputs $(INPUTS) $(if $(SEED),--seed $(SEED))

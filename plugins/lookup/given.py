@@ -62,7 +62,11 @@ class LookupModule(LookupBase):
 
     def run(self, terms: Any, variables: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
         """The mapping, as the only item of a list."""
-        self.set_options(var_options=variables, direct=kwargs)
+        try:
+            self.set_options(var_options=variables, direct=kwargs)
+        except TypeError:
+            # ansible-core 2.18 cannot compare a list or a mapping with the words for true.
+            raise AnsibleLookupError("given: values must be true or false") from None
         tell = given if self.get_option("values") else named
         return [tell(_names(terms), variables or {}, self._templar)]
 

@@ -36,6 +36,7 @@ class World:
         self.hyperfleet = hyperfleet
         self.ansible = ansible
         self.directory = directory
+        kubernetes.store.create_namespace("clusters-cls-1")
         self.kubelet = directory / "kubelet.json"
         source = directory / "source.json"
         source.write_text(json.dumps(DOCUMENT))

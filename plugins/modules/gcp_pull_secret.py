@@ -44,6 +44,8 @@ options:
       - Whether the secret is there. The default is V(present).
       - With V(absent), a secret that is labelled as a cluster's is deleted only where O(cluster_id) names
         that cluster.
+      - With V(absent), version 1 is asked for where the metadata show no secret, since metadata may be old.
+        If the version is there, the task waits for the metadata.
     type: str
     choices: [present, absent]
   project: &project

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.late import AT_ONCE, LATE, Clock, late_secret_manager
 from tests.integration.processes import Ansible
 from tests.lab.hyperfleet import HyperFleetLab
 from tests.lab.kubernetes import KubernetesLab
@@ -17,10 +18,20 @@ from tests.lab.secret_manager import SecretManagerLab
 
 
 @pytest.fixture
-def secret_manager() -> Iterator[SecretManagerLab]:
+def clock() -> Clock:
+    """The time of a Secret Manager that answers late."""
+    return Clock()
+
+
+@pytest.fixture
+def secret_manager(request: pytest.FixtureRequest, clock: Clock) -> Iterator[SecretManagerLab]:
     """A Secret Manager of the test's own, which counts calls by resource, too."""
-    with SecretManagerLab(per_resource=True) as lab:
-        yield lab
+    if getattr(request, "param", AT_ONCE) == LATE:
+        with late_secret_manager(clock) as lab:
+            yield lab
+    else:
+        with SecretManagerLab(per_resource=True) as lab:
+            yield lab
 
 
 @pytest.fixture

@@ -140,6 +140,12 @@ def test_absent_of_what_is_gone_is_no_change(module: Module) -> None:
     assert module.writes() == 0
 
 
+def test_absent_of_what_is_gone_needs_no_right_to_read_versions(module: Module) -> None:
+    fault = module.lab.faults.add("AccessSecretVersion", code="PERMISSION_DENIED")
+    result = module.one(state="absent")
+    assert (result["changed"], result.get("failed", False), fault.hits) == (False, False, 1)
+
+
 def test_absent_in_a_batch_deletes_ours_and_leaves_what_is_gone(module: Module) -> None:
     module.put(cluster="cls-1")
     module.put(cluster="cls-2")

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.exhaustive import some
+from tests.integration.late import at_once_and_late
 from tests.integration.processes import Ansible, Finished
 from tests.integration.workflow.test_interrupted import family
 from tests.lab.kubernetes import KubernetesLab
@@ -76,6 +77,7 @@ def log(finished: Finished) -> list[dict[str, Any]]:
     return [json.loads(line) for line in finished.stdout.splitlines()]
 
 
+@at_once_and_late(fast=False)
 def test_both_workflows_are_done_and_logged(world: World) -> None:
     finished = world.job()
     assert finished.code == 0, finished.output
@@ -108,6 +110,7 @@ def test_both_workflows_are_done_and_logged(world: World) -> None:
     assert created["secret_name"] == "cls-abc123-pull-secret"
 
 
+@at_once_and_late(fast=False)
 def test_the_secret_is_as_the_seed_specifies(world: World) -> None:
     assert world.job().code == 0
     secret = world.secret()
@@ -130,6 +133,7 @@ def test_the_secret_is_as_the_seed_specifies(world: World) -> None:
     }
 
 
+@at_once_and_late()
 def test_a_second_job_changes_nothing_and_says_so(world: World) -> None:
     assert world.job().code == 0
     first = world.secret()
@@ -151,6 +155,7 @@ def test_a_missing_required_variable_ends_the_job(world: World, name: str) -> No
     assert world.store.calls.count("CreateSecret") == 0
 
 
+@at_once_and_late(fast=False)
 def test_names_and_policy_can_be_given(world: World) -> None:
     finished = world.job(
         SECRET_NAME="their-own-name",
@@ -208,6 +213,7 @@ def test_a_wrong_option_is_named_before_the_job_begins(
     assert world.store.calls.count() == 0
 
 
+@at_once_and_late(fast=False)
 def test_a_blank_name_is_the_derived_one(world: World) -> None:
     finished = world.job(SECRET_NAME="  ", K8S_SECRET_NAME=" ")
     assert finished.code == 0, finished.output
@@ -225,6 +231,7 @@ def test_an_invalid_pull_secret_is_named_and_not_shown(world: World) -> None:
     assert world.store.calls.count("CreateSecret") == 0
 
 
+@at_once_and_late(fast=False)
 def test_a_failed_store_leaves_the_management_cluster_alone(world: World) -> None:
     world.store.faults.add(method="CreateSecret", code="PERMISSION_DENIED", times=99)
     finished = world.job()
@@ -234,6 +241,7 @@ def test_a_failed_store_leaves_the_management_cluster_alone(world: World) -> Non
     assert world.secret() is None
 
 
+@at_once_and_late(fast=False)
 def test_retries_are_warnings(world: World) -> None:
     world.store.faults.add(method="CreateSecret", code="UNAVAILABLE", times=2)
     finished = world.job()
@@ -241,6 +249,7 @@ def test_retries_are_warnings(world: World) -> None:
     assert [entry["level"] for entry in log(finished) if entry["operation"] == "retry"] == ["warn", "warn"]
 
 
+@at_once_and_late(fast=False)
 def test_the_level_filters_and_the_format_can_be_text(world: World) -> None:
     assert world.job(LOG_LEVEL="error").stdout == ""
     text = world.job(LOG_FORMAT="text")
@@ -326,6 +335,7 @@ def test_without_the_callback_the_log_is_there_among_ansibles_lines(world: World
     assert entries[-1]["message"] == "Success: Pull secret provisioned"
 
 
+@at_once_and_late(fast=False)
 def test_check_mode_writes_nothing(world: World) -> None:
     finished = world.job(check=True)
     assert finished.code == 0, finished.output

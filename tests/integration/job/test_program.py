@@ -18,6 +18,8 @@ import pytest
 from tests.exhaustive import some
 from tests.integration.job.program import Done, Program
 from tests.integration.job.test_job import DOCUMENT, REQUIRED, SECRET
+from tests.integration.k8s.world import docker_config, held
+from tests.integration.late import at_once_and_late
 from tests.lab.kubernetes import KubernetesLab
 from tests.lab.nodes.api import wait_until
 from tests.lab.secret_manager import SecretManagerLab
@@ -51,6 +53,7 @@ def hidden(done: Done) -> bool:
     return not any(form in said for form in (AUTH, "example-password", "example-user"))
 
 
+@at_once_and_late()
 def test_both_phases_are_done_logged_and_told(program: Program) -> None:
     done = program.run(REQUIRED)
     assert done.code == 0, done.output
@@ -89,6 +92,7 @@ def test_both_phases_are_done_logged_and_told(program: Program) -> None:
     assert json.loads(base64.b64decode(placed["data"][".dockerconfigjson"])) == DOCUMENT
 
 
+@at_once_and_late()
 def test_a_second_run_changes_nothing(program: Program) -> None:
     traced = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     begun = program.run({**REQUIRED, "TRACEPARENT": traced})
@@ -102,6 +106,17 @@ def test_a_second_run_changes_nothing(program: Program) -> None:
     assert counted(done.told["k8s_api_calls"]) == {("get_secret", "200"): 1}
     assert program.store.calls.count("AddSecretVersion") == 1
     assert secret(program) == first
+
+
+@pytest.mark.hardening(6)
+@at_once_and_late()
+def test_a_rotation_and_the_way_back_are_a_version_each(program: Program) -> None:
+    for version, word in enumerate(["a", "b", "a"], start=1):
+        document = docker_config(quay_io=word)
+        done = program.run({**REQUIRED, "PULL_SECRET_DATA": json.dumps(document)})
+        assert (done.code, done.told["changed"], done.told["version"]) == (0, True, str(version))
+        assert held(secret(program)) == document
+    assert program.store.calls.count("AddSecretVersion") == version
 
 
 def test_it_writes_no_file_and_needs_neither_ansible_nor_a_library(program: Program) -> None:
@@ -140,6 +155,7 @@ def test_an_invalid_pull_secret_is_not_to_be_tried_again_and_not_shown(program: 
     assert done.told["gcp_api_calls"] == []
 
 
+@at_once_and_late(fast=False)
 @pytest.mark.hardening(2)
 @pytest.mark.parametrize("asked", ["automatic", "user-managed:europe-west1", "user-managed:us-east1"])
 def test_a_secret_that_is_kept_elsewhere_is_told_of_and_left(program: Program, asked: str) -> None:
@@ -157,6 +173,7 @@ def test_a_secret_that_is_kept_elsewhere_is_told_of_and_left(program: Program, a
     )
 
 
+@at_once_and_late(fast=False)
 def test_somebody_elses_secret_is_not_to_be_tried_again(program: Program) -> None:
     project, name = "customer-prod-12345", "hyperfleet-cls-abc123-pull-secret"
     program.store.seed([{"project": project, "secret": name, "labels": {}, "versions": [{"data": "theirs"}]}])
@@ -165,6 +182,7 @@ def test_somebody_elses_secret_is_not_to_be_tried_again(program: Program) -> Non
     assert secret(program) is None
 
 
+@at_once_and_late(fast=False)
 def test_a_place_that_refuses_is_told_with_its_calls(program: Program) -> None:
     program.store.faults.add(method="CreateSecret", code="PERMISSION_DENIED", times=99)
     done = program.run(REQUIRED)
@@ -178,6 +196,7 @@ def test_a_place_that_refuses_is_told_with_its_calls(program: Program) -> None:
     assert secret(program) is None
 
 
+@at_once_and_late(fast=False)
 def test_a_failure_after_the_first_phase_says_what_was_made(program: Program) -> None:
     program.management.faults.add(method="POST", status=403, times=99)
     done = program.run(REQUIRED)
@@ -187,6 +206,7 @@ def test_a_failure_after_the_first_phase_says_what_was_made(program: Program) ->
     assert {name: done.told[name] for name in NAMES} == NAMES
 
 
+@at_once_and_late(fast=False)
 def test_tries_are_counted_each(program: Program) -> None:
     program.store.faults.add(method="GetSecret", code="UNAVAILABLE", times=1)
     done = program.run(REQUIRED)
@@ -196,6 +216,7 @@ def test_tries_are_counted_each(program: Program) -> None:
     assert [entry["level"] for entry in done.log if entry["operation"] == "retry"] == ["warn"]
 
 
+@at_once_and_late(fast=False)
 def test_without_a_file_for_its_message_it_works_all_the_same(program: Program) -> None:
     done = program.run(REQUIRED, message=False)
     assert done.code == 0, done.output
@@ -203,6 +224,7 @@ def test_without_a_file_for_its_message_it_works_all_the_same(program: Program) 
     assert not program.message.exists()
 
 
+@at_once_and_late(fast=False)
 def test_ended_from_outside_it_says_so_and_begins_nothing_more(program: Program) -> None:
     """Secret Manager does not answer while the pod is ended, and then it does."""
     fault = program.store.faults.add(method="GetSecret", delay=2)
@@ -259,6 +281,7 @@ def test_a_bug_is_told_without_what_it_met(program: Program, bug: str) -> None:
     assert bug in ("json:dumps", "os:write") or done.told["result"] == "failure"
 
 
+@at_once_and_late(fast=False)
 def test_a_log_that_nobody_reads_does_not_end_the_work(program: Program) -> None:
     running = program.start(REQUIRED)
     assert running.stdout is not None
@@ -272,6 +295,7 @@ def test_a_log_that_nobody_reads_does_not_end_the_work(program: Program) -> None
     assert secret(program) is not None
 
 
+@at_once_and_late(fast=False)
 def test_a_kubeconfig_and_a_credentials_file_are_for_the_libraries(program: Program, tmp_path: Path) -> None:
     done = program.run(
         {

@@ -11,60 +11,19 @@ import json
 import random
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
 from tests.exhaustive import some
+from tests.integration.late import LATE, LATE_SECONDS, Clock
 from tests.integration.versions.test_two_runs import MIXES
 from tests.integration.versions.world import CLUSTER, PROJECT, SECRET, WAYS, World, document
-from tests.lab.kubernetes import KubernetesLab
-from tests.lab.secret_manager import SecretManagerLab
 from tests.lab.secret_manager.protos import DISABLED
 
-LATE = 60.0
-
-
-class Clock:
-    """Secret Manager's: it goes on with each call, so that what is late comes without waiting for it."""
-
-    def __init__(self, step: float) -> None:
-        self.step = step
-        self._now = time.time_ns()
-
-    def __call__(self) -> int:
-        return self._now
-
-    def tick(self, *_call: Any) -> None:
-        self._now += int(self.step * 1e9)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    """Twelve calls are as long as an answer is late."""
-    return Clock(LATE / 12)
-
-
-@pytest.fixture
-def world(
-    clock: Clock, kubernetes: KubernetesLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[World]:
-    """Whose Secret Manager is late."""
-    with SecretManagerLab(clock=clock) as manager:
-        record = manager.calls.record
-
-        def tick(*call: str) -> None:
-            clock.tick()
-            record(*call)
-
-        monkeypatch.setattr(manager.calls, "record", tick)
-        manager.faults.add(late=LATE)
-        yield World(manager, kubernetes, tmp_path)
+pytestmark = pytest.mark.parametrize("secret_manager", [LATE], indirect=True)
 
 
 def _is_right(world: World, versions: int, word: str) -> bool:
@@ -118,12 +77,44 @@ def test_retention_leaves_the_version_in_use(world: World, clock: Clock) -> None
     """The list still says that the newest version is enabled, so that one older version would be too many."""
     for word in ("a", "b"):
         assert world.put("playbook", word).failure is None
-    for _call in range(12):
-        clock.tick()
+    clock.pass_lateness()
     _disable(world, 2)
     assert world.put("playbook", "a", retention={"keep": 1}).failure is None
     assert world.store.states() == ["ENABLED", "DISABLED"]
     assert _is_right(world, 2, "a")
+
+
+def test_retention_of_a_secret_that_the_list_does_not_know_yet(world: World) -> None:
+    ran = world.put("playbook", "a", retention={"keep": 1})
+    assert (ran.failure, ran.version) == (None, "1")
+    assert _is_right(world, 1, "a")
+
+
+@pytest.mark.hardening(6)
+@pytest.mark.parametrize("disabled", [False, True], ids=["enabled", "disabled"])
+def test_a_secret_that_was_just_stored_is_deleted(world: World, disabled: bool) -> None:
+    assert world.put("playbook", "a").failure is None
+    if disabled:
+        _disable(world, 1)
+    assert world.store.one(state="absent")["actions"] == ["deleted"]
+    assert len(world.manager.store) == 0
+
+
+def test_a_secret_that_was_just_deleted_is_no_change(world: World, clock: Clock) -> None:
+    assert world.put("playbook", "a").failure is None
+    clock.pass_lateness()
+    assert world.store.one(state="absent")["changed"]
+    again = world.store.one(state="absent", diff=True)
+    assert (again["changed"], again["actions"], again.get("diff")) == (False, [], None)
+    assert world.manager.calls.count("DeleteSecret", code="NOT_FOUND") == 1
+
+
+def test_a_deletion_whose_answer_was_lost_is_a_change(world: World, clock: Clock) -> None:
+    assert world.put("playbook", "a").failure is None
+    clock.pass_lateness()
+    world.manager.faults.add("DeleteSecret", code="UNAVAILABLE", phase="after", times=1)
+    assert world.store.one(state="absent")["actions"] == ["deleted"]
+    assert world.manager.calls.count("DeleteSecret", code="NOT_FOUND") == 1
 
 
 @pytest.mark.parametrize("word", some(["b", "c"]))
@@ -179,8 +170,8 @@ def test_an_add_is_not_made_twice_though_the_list_stays_old(
 ) -> None:
     """Metadata are fresh and lists are not: a run sees a claim that is over, and does not see its version."""
     world.manager.faults.clear()
-    world.manager.faults.add("ListSecretVersions", late=LATE)
-    world.manager.faults.add("AccessSecretVersion", late=LATE)
+    world.manager.faults.add("ListSecretVersions", late=LATE_SECONDS)
+    world.manager.faults.add("AccessSecretVersion", late=LATE_SECONDS)
     clock.step = 0
     assert world.put("job", "a").failure is None
     for number, (word, _run) in enumerate(itertools.product(["b", "c"], range(2)), start=1):

@@ -18,6 +18,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
 from tests.exhaustive import some
+from tests.integration.late import at_once_and_late
 from tests.integration.versions.world import SECRET, WAYS, Hold, World
 
 MIXES = list(itertools.combinations_with_replacement(WAYS, 2))
@@ -26,6 +27,7 @@ READ, WRITE = "get", "write"
 
 
 @pytest.mark.hardening(6)
+@at_once_and_late(fast=False)
 @pytest.mark.parametrize(
     ("call", "there"),
     some([(READ, False), (READ, True), (WRITE, False), (WRITE, True)], (READ, False), (WRITE, True)),
@@ -80,6 +82,7 @@ def test_two_runs_at_once_end_with_the_newest_version(
 
 
 @pytest.mark.hardening(6)
+@at_once_and_late()
 @pytest.mark.parametrize("way", WAYS)
 def test_a_run_whose_version_was_retired_meanwhile_leaves_the_newer_one(
     world: World, monkeypatch: pytest.MonkeyPatch, way: str

@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from tests.integration.k8s.world import auth, docker_config
+from tests.integration.late import at_once_and_late
 from tests.integration.workflow.world import PROJECT, World, recap, rows
 from tests.lab.secret_manager.protos import DISABLED, ENABLED
 
@@ -17,6 +18,7 @@ ONE = docker_config(quay_io="one")
 TWO = docker_config(quay_io="two")
 
 
+@at_once_and_late()
 def test_one_cluster_by_variables_from_the_hyperfleet_api(world: World) -> None:
     """The default source: spec.pullSecret.data of the cluster."""
     cluster = world.cluster()
@@ -43,6 +45,7 @@ def test_one_cluster_by_variables_from_the_hyperfleet_api(world: World) -> None:
     assert (again.code, recap(again)["changed"]) == (0, 0)
 
 
+@at_once_and_late()
 def test_one_cluster_can_be_removed_by_variables(world: World) -> None:
     cluster = world.cluster()
     assert world.provision(cluster).code == 0
@@ -79,6 +82,7 @@ def test_a_play_can_ask_for_check_mode_itself(world: World) -> None:
     assert (world.versions(cluster), world.placed(cluster)) == (0, None)
 
 
+@at_once_and_late(fast=False)
 def test_a_fleet_from_check_to_rotation(world: World) -> None:
     """--check --diff, the real run, the no-op, one rotated, one drifted, one deleted."""
     clusters = [world.cluster() for _number in range(5)]
@@ -130,6 +134,7 @@ def test_a_fleet_from_check_to_rotation(world: World) -> None:
     assert all(row["secret_manager"] == "unchanged" for row in fourth.values())
 
 
+@at_once_and_late(fast=False)
 def test_a_list_can_mix_states(world: World) -> None:
     kept, gone = world.cluster(), world.cluster()
     assert world.provision({"clusters": [kept, gone]}).code == 0
@@ -141,6 +146,7 @@ def test_a_list_can_mix_states(world: World) -> None:
     assert (world.versions(kept), world.versions(gone)) == (1, 0)
 
 
+@at_once_and_late(fast=False)
 def test_failures_stay_alone_and_fail_the_run(world: World) -> None:
     """A directory of files: broken JSON, a broken pull secret, somebody else's secret, no namespace."""
     good, _path = world.cluster_file()
@@ -203,6 +209,7 @@ def test_failures_stay_alone_and_fail_the_run(world: World) -> None:
     assert world.placed_config(homeless) == ONE
 
 
+@at_once_and_late(fast=False)
 def test_a_role_of_ones_own_with_every_option(world: World) -> None:
     """Retention, own names, labels, service accounts and immutability reach the modules."""
     cluster: dict[str, Any] = world.cluster()

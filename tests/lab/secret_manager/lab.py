@@ -29,6 +29,8 @@ class SecretManagerLab:
     `project_numbers` fixes the numbers of project ids; others get one made from the id.
 
     `clock` gives nanoseconds since the epoch: by it a fault with `late` is old.
+
+    `on_call` is called after each call, before it is answered.
     """
 
     def __init__(
@@ -41,11 +43,12 @@ class SecretManagerLab:
         per_resource: bool = False,
         project_numbers: Mapping[str, str] | None = None,
         clock: Callable[[], int] = time.time_ns,
+        on_call: Callable[[], None] = lambda: None,
     ) -> None:
         self.store = Store(project_numbers=project_numbers, clock=clock)
         self.faults = FaultTable(self.store.remember)
         self.calls = Calls(per_resource=per_resource)
-        self._service = SecretManagerService(self.store, self.faults, self.calls)
+        self._service = SecretManagerService(self.store, self.faults, self.calls, on_call)
         self._ports = (grpc_port, rest_port)
         self._rest_address = rest_address
         self._threads = threads

@@ -37,12 +37,18 @@ _HANDLERS: dict[str, Callable[[Store, Message], Message]] = {
 
 
 class SecretManagerService:
-    """Counts a call, applies the fault table, runs the method."""
+    """Counts a call, applies the fault table, runs the method.
 
-    def __init__(self, store: Store, faults: FaultTable, calls: Calls) -> None:
+    :param on_call: is called after each call, before it is answered.
+    """
+
+    def __init__(
+        self, store: Store, faults: FaultTable, calls: Calls, on_call: Callable[[], None] = lambda: None
+    ) -> None:
         self.store = store
         self.faults = faults
         self.calls = calls
+        self._on_call = on_call
         self.stopping = threading.Event()  # ends injected delays
 
     def call(self, method: str, request: Message) -> Message:
@@ -63,6 +69,7 @@ class SecretManagerService:
         finally:
             by_id = self.store.projects.by_id(resource) if self.calls.per_resource else resource
             self.calls.record(method, code, by_id)
+            self._on_call()
 
     def _call_with_faults(self, method: str, request: Message, resource: str) -> Message:
         names = resource, self.store.projects.by_id(resource)

@@ -244,16 +244,18 @@ class SecretManagerClient:
 
     def delete_secret(self, name: str, etag: str, deadline: Deadline) -> bool:
         """Delete it and all its versions; False where it was gone already."""
-        request = {"name": name, "etag": etag}
+        tries = 0
+
+        def once(timeout: float) -> None:
+            nonlocal tries
+            tries += 1
+            self._api.delete_secret(request={"name": name, "etag": etag}, retry=None, timeout=timeout)
+
         try:
-            self._call(
-                "DeleteSecret",
-                name,
-                deadline,
-                lambda t: self._api.delete_secret(request=request, retry=None, timeout=t),
-            )
+            self._call("DeleteSecret", name, deadline, once)
         except NotFound:
-            return False
+            # An earlier try whose answer was lost may have deleted it.
+            return tries > 1
         return True
 
     def newest_version(self, name: str, deadline: Deadline, *, enabled: bool = True) -> Any:

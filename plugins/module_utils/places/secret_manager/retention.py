@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PermissionDenied
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound, PermissionDenied
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
     SecretManagerClient,
@@ -114,6 +114,9 @@ def apply_retention(
         versions = {int(number(version.name)): version for version in client.versions(name, deadline)}
     except PermissionDenied as error:
         outcome.warnings.append(f"old versions were left as they are: {error}")
+        return
+    except NotFound:
+        # The secret is so new that the list, which may be old, does not know it.
         return
     facts = [
         Version(key, version.state.name, version.create_time.timestamp()) for key, version in versions.items()

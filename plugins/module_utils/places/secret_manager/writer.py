@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Conflict,
     InvalidDocument,
     NotFound,
+    PermissionDenied,
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
@@ -152,18 +153,25 @@ class SecretManagerWriter:
             # The LIST shows ours only: what is not in it may be somebody else's, which is to be told.
             secret = known if known is not None else client.get_secret(target.name, deadline)
             if secret is None:
+                self._confirm_absent(client, target, deadline)
                 return
             self._guard(target, secret, fresh, delete=True)
             outcome.restart()
             outcome.did("deleted")
             outcome.metadata_before = {f"label {k}": v for k, v in secret.labels.items()}
-            if not self._dry_run:
-                try:
-                    client.delete_secret(target.name, secret.etag, deadline)
-                except FailedPrecondition as error:
-                    raise Conflict(error.message) from None
-                outcome.settle()
-                note(outcome, "delete-secret", f"Deleted secret {target.name}")
+            if self._dry_run:
+                return
+            try:
+                deleted = client.delete_secret(target.name, secret.etag, deadline)
+            except FailedPrecondition as error:
+                raise Conflict(error.message) from None
+            if not deleted:
+                # It was gone already, and the metadata were old.
+                outcome.restart()
+                outcome.metadata_before = {}
+                return
+            outcome.settle()
+            note(outcome, "delete-secret", f"Deleted secret {target.name}")
 
         converge(self._settings, deadline, once)
 
@@ -192,6 +200,25 @@ class SecretManagerWriter:
         if not fresh:
             raise Conflict(f"{refusal.message} in the list; read again")
         raise refusal
+
+    def _confirm_absent(
+        self, client: SecretManagerClient, target: SecretManagerTarget, deadline: Deadline
+    ) -> None:
+        """Metadata may be too old to show a secret; the access of a version by its number is never old.
+
+        A secret without a version cannot be told from one that is not there. It holds no pull secret.
+
+        :raises Conflict: the secret is there.
+        """
+        try:
+            client.access(f"{target.name}/versions/1", deadline)
+        except (NotFound, PermissionDenied):
+            # Who may only delete secrets goes by the metadata.
+            return
+        except FailedPrecondition:
+            # The version is not enabled, or its key is not.
+            pass
+        raise Conflict(f"{target.name} exists, and its metadata are not there yet")
 
     def _restoration(
         self, client: SecretManagerClient, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline

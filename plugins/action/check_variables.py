@@ -11,13 +11,8 @@ from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.misspelt import meant, nearest, slip_of
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.misspelt import (
-    is_referred_to,
-    meant,
-    nearest,
-    slip_of,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_options import (
     known_names,
@@ -25,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_option
     registered_by,
     wrong_options,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import is_referred_to
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables import named, unusable
 
 _SHOWN = 50

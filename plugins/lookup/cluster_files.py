@@ -20,6 +20,8 @@ description:
   - The management namespace of a cluster that has been placed is C(status.adapters.placement.data.namespace).
   - C(spec.gcp.replicationPolicy) says where a new secret is kept, C(automatic) or
     C(user-managed:LOCATION,LOCATION), as for the adapter. What it refuses is a problem here, too.
+  - So is a field that was meant to be one of those that are read, such as C(spec.replicationPolicy) or
+    C(spec.gcp.projectID). Fields that resemble none of them are ignored.
 options:
   _terms:
     description:

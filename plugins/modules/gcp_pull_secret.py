@@ -105,7 +105,10 @@ options:
     type: dict
     suboptions:
       keep:
-        description: How many of the newest enabled versions stay as they are. From 1 to 2147483647.
+        description:
+          - How many of the newest enabled versions stay as they are. From 1 to 2147483647.
+          - With 1, of two runs that meet, the newer one disables the version of the older one. If the older
+            one has not read it yet, it fails. Nothing is lost, since the newer version counts.
         type: int
         required: true
       disable:

@@ -6,10 +6,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-__all__ = ["CLUSTER_KEYS", "GCP", "KUBERNETES", "PROBLEM", "document", "is_given", "picked"]
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.misspelt import meant
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+
+__all__ = [
+    "CLUSTER_KEYS",
+    "GCP",
+    "KUBERNETES",
+    "PROBLEM",
+    "check_known",
+    "document",
+    "is_given",
+    "picked",
+]
 
 # Words of seed 003's table of environment variables -> options of the modules.
 _BOTH = {
@@ -45,6 +58,19 @@ _DOCUMENT = ("source", "layers", "precedence", "policy", "drop")
 CLUSTER_KEYS = frozenset([*GCP, *KUBERNETES, *_DOCUMENT])
 # Says why a cluster cannot be provisioned, where whoever lists the clusters knows: its file cannot be read.
 PROBLEM = "problem"
+
+
+def check_known(cluster: Mapping[str, Any], known: Collection[str]) -> None:
+    """:raises ConfigurationError: naming every key that is not known, and the one that was meant."""
+    unknown = sorted(str(key) for key in cluster if key not in known)
+    if unknown:
+        told = ", ".join(quoted(key) + _suggestion(key, known) for key in unknown)
+        raise ConfigurationError(f"unknown key {told}")
+
+
+def _suggestion(key: str, known: Collection[str]) -> str:
+    near = meant(key, known)
+    return f" (did you mean {near}?)" if near else ""
 
 
 def picked(cluster: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

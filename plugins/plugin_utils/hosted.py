@@ -21,10 +21,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     MISPLACED,
     is_name,
     misplaced,
-    quoted,
     shown,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import PROBLEM, is_given
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import (
+    PROBLEM,
+    check_known,
+    is_given,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import (
     Checked,
     ClusterError,
@@ -103,9 +106,7 @@ def _fit(cluster: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         raise ConfigurationError(shown(str(cluster[PROBLEM])))
     task = _task()
     specs = task.target_options()
-    unknown = sorted(quoted(key) for key in cluster if key not in specs)
-    if unknown:
-        raise ConfigurationError(f"unknown key {', '.join(unknown)}")
+    check_known(cluster, specs)
     astray = misplaced(cluster)
     if astray:
         raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")

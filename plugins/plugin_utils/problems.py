@@ -24,7 +24,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
     MISPLACED,
     is_name,
     misplaced,
-    quoted,
     shown,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import (
@@ -32,6 +31,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
     GCP,
     KUBERNETES,
     PROBLEM,
+    check_known,
     document,
     is_given,
     picked,
@@ -136,9 +136,7 @@ def _secrets(cluster: Mapping[str, Any]) -> tuple[str, str]:
     """
     if PROBLEM in cluster:
         raise ConfigurationError(_told(cluster[PROBLEM]))
-    unknown = sorted(quoted(str(key)) for key in cluster if key not in CLUSTER_KEYS)
-    if unknown:
-        raise ConfigurationError(f"unknown key {', '.join(unknown)}")
+    check_known(cluster, CLUSTER_KEYS)
     rules = _rules()
     fit: dict[str, Any] = {}
     for key, value in cluster.items():

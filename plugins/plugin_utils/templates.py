@@ -11,7 +11,9 @@ from typing import Any
 
 from jinja2 import Environment, TemplateError, nodes
 
-__all__ = ["MARKS", "is_unsafe", "templates", "used"]
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.misspelt import OTHERS
+
+__all__ = ["MARKS", "is_referred_to", "is_unsafe", "templates", "used"]
 
 MARKS = ("{{", "{%")
 _JINJA = Environment(autoescape=True)
@@ -38,6 +40,15 @@ def used(value: Any) -> Iterator[str]:
         except (TemplateError, RecursionError):
             continue
         yield from dict.fromkeys(node.name for node in parsed.find_all(nodes.Name) if node.ctx == "load")
+
+
+def is_referred_to(name: str, variables: Mapping[str, Any]) -> bool:
+    """Whether the template of another variable reads the variable: then it has an effect."""
+    return any(
+        name in used(value)
+        for other, value in variables.items()
+        if other != name and not str(other).startswith(OTHERS)
+    )
 
 
 def is_unsafe(value: Any) -> bool:

@@ -48,6 +48,11 @@ def start_time(pid: int) -> str | None:
     return started.strip() if started and not state.startswith("Z") else None
 
 
+def is_running(pid: int) -> bool:
+    """Whether there is such a process; a dead one that nobody has collected is none."""
+    return start_time(pid) is not None
+
+
 def free_ports(count: int) -> list[int]:
     """Return ports that were free on loopback a moment ago."""
     with contextlib.ExitStack() as stack:

@@ -119,6 +119,11 @@ def test_the_replication_policy_is_read(tmp_path: Path, name: str, policy: Any, 
         ({"pullSecret": "example-value"}, "spec.pullSecret is not a mapping"),
         ({"pull_secret": ["example-value"]}, "spec.pull_secret is not a mapping"),
         ({"pull_secret": {"data": "{}"}}, "spec.pullSecret.data and spec.pull_secret.data differ"),
+        (
+            {"replicationPolicy": "user-managed:europe-west1"},
+            "spec.replicationPolicy is not a known field; did you mean spec.gcp.replicationPolicy?",
+        ),
+        ({"pullSecret": {"Data": "{}"}}, "spec.pullSecret.Data is not a known field; did you mean"),
     ],
 )
 def test_what_the_adapter_refuses_is_a_problem_here(

@@ -10,16 +10,12 @@ import re
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.misspelt import (
-    is_referred_to,
-    meant,
-    nearest,
-    slip_of,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.misspelt import meant, nearest, slip_of
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_options import (
     known_names,
     registered_by,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import is_referred_to
 from tests.integration.variables import names
 
 # Read from the roles: what is known must not be listed twice.

@@ -11,9 +11,10 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
+
+from tests.lab.supervisor import is_running
 
 pytestmark = pytest.mark.hardening(13)
 
@@ -58,13 +59,6 @@ process.join()
 """
 
 
-def is_there(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.mark.parametrize(
     ("at", "said"), [("waiting", ""), ("stopping", "finished"), ("finishing", "finished"), ("sending", "")]
 )
@@ -83,11 +77,11 @@ def test_a_worker_ends_with_its_parent(at: str, said: str) -> None:
         parent.kill()
         parent.wait(LIMIT)
         deadline = time.monotonic() + LIMIT
-        while is_there(worker):
+        while is_running(worker):
             assert time.monotonic() < deadline, "the worker is still there"
             time.sleep(0.02)
         assert parent.stdout.read().strip() == said
     finally:
-        if is_there(worker):
+        if is_running(worker):
             os.kill(worker, signal.SIGKILL)
         parent.stdout.close()

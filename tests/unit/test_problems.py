@@ -37,7 +37,14 @@ def problems(*clusters: Any) -> dict[str, str]:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"gcp_projectid": PASSWORD, "team": 1}, "unknown key 'gcp_projectid', 'team'"),
+    (
+        {"gcp_projectid": PASSWORD, "team": 1},
+        "unknown key 'gcp_projectid' (did you mean gcp_project_id?), 't",
+    ),
+    (
+        {"replicationPolicy": "automatic"},
+        "unknown key 'replicationPolicy' (did you mean replication_policy",
+    ),
     ({"gcp_project_id": "left out"}, "gcp_project_id is missing"),
     ({"gcp_project_id": ""}, "gcp_project_id is missing"),
     ({"gcp_project_id": "No Project"}, "gcp_project_id is not the id or number of a"),

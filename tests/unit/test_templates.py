@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.misspelt import is_referred_to
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import used
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import is_referred_to, used
 
 
 class _Unsafe(str):

@@ -10,13 +10,22 @@ what is there in a shape that nobody documents is an error with its path, and ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
     ConfigurationError,
     InvalidDocument,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.spec_keys import (
+    DATA,
+    GCP,
+    PROJECT,
+    PULL_SECRET,
+    REPLICATION,
+    Key,
+    check_keys,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.replication import (
     Replication,
@@ -26,10 +35,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy imp
 
 __all__ = ["PULL_SECRET_NAMES", "ClusterSpec", "project_of", "pull_secret_of", "read_spec"]
 
-# Seed 003 writes the first, a snake_case fleet the second.
-_PROJECT = ("projectId", "project_id")
-_REPLICATION = ("replicationPolicy", "replication_policy")
-PULL_SECRET_NAMES = ("pullSecret", "pull_secret")
+PULL_SECRET_NAMES = PULL_SECRET.names
 """How the part of the spec that holds the pull secret is called."""
 _LONGEST_NAME = 253
 
@@ -61,7 +67,8 @@ def read_spec(cluster: Mapping[str, Any]) -> ClusterSpec:
         )
     if holds_secret(name):
         raise ConfigurationError(f"the cluster's name: {MISPLACED}")
-    found = _value(_part(cluster, "gcp"), "spec.gcp", _REPLICATION)
+    check_keys(cluster, GCP, PROJECT, REPLICATION)
+    found = _value(_part(cluster, "gcp"), REPLICATION)
     policy = replication = None
     if found is not None:
         path, policy = found
@@ -74,7 +81,7 @@ def project_of(cluster: Mapping[str, Any]) -> Optional[str]:
 
     :raises ConfigurationError: it is neither a string nor a whole number.
     """
-    found = _value(_part(cluster, "gcp"), "spec.gcp", _PROJECT)
+    found = _value(_part(cluster, "gcp"), PROJECT)
     if found is None:
         return None
     path, value = found
@@ -86,9 +93,11 @@ def project_of(cluster: Mapping[str, Any]) -> Optional[str]:
 def pull_secret_of(cluster: Mapping[str, Any]) -> Optional[tuple[str, Any]]:
     """The path of the pull secret and what is there: ``("spec.pullSecret.data", …)``; None without one.
 
-    :raises InvalidDocument: it, or the spec, is not a mapping; or both spellings are there and differ.
+    :raises InvalidDocument: it, or the spec, is not a mapping; both spellings are there and differ; or a key
+        was meant to be it.
     """
     try:
+        check_keys(cluster, PULL_SECRET, DATA)
         spec = _mapping(cluster.get("spec"), "spec")
         parts = {
             name: _mapping(spec[name], f"spec.{name}")
@@ -121,9 +130,9 @@ def _mapping(value: Any, path: str) -> Mapping[str, Any]:
     return value
 
 
-def _value(part: Mapping[str, Any], path: str, names: Sequence[str]) -> Optional[tuple[str, Any]]:
+def _value(part: Mapping[str, Any], key: Key) -> Optional[tuple[str, Any]]:
     """The value and its path. An empty string is what a program writes for a field that nobody filled in."""
-    found = {f"{path}.{name}": part[name] for name in names if part.get(name) not in (None, "")}
+    found = {f"{key.level}.{name}": part[name] for name in key.names if part.get(name) not in (None, "")}
     values = list(found.values())
     if any(value != values[0] for value in values):
         raise ConfigurationError(f"{' and '.join(found)} differ")

@@ -28,6 +28,8 @@ MERGE_PATCH = "application/merge-patch+json"
 # Of whoever knows it; a status of 5000 nodes is 1 MiB.
 METADATA_ONLY = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
 _LONGEST_MESSAGE = 300
+# Seconds for the rest of a call when there is something better to do.
+_HURRY = 1.0
 # Of what a server may ask us to wait, in seconds; what it is really unable to do for longer, it says again.
 _LONGEST_WAIT = 600
 
@@ -61,6 +63,7 @@ class Api:
         self._context: Any = None
         self._ca: Optional[tuple[int, int, int]] = None
         self._kept: Optional[Connection] = None
+        self._under_way: Optional[Connection] = None
         self.unanswered = 0
         """How many calls were sent and not answered: the server may still do what they ask."""
 
@@ -110,8 +113,16 @@ class Api:
             try:
                 return self._called(kept, method, path, body, content_type, accept)
             except WireError:
-                pass
-        return self._called(self.connection(), method, path, body, content_type, accept)
+                if kept.is_hurried:
+                    raise
+        new = Connection(self._host, self._port, tls=self._trust(), timeout=self._timeout, look_every=_HURRY)
+        return self._called(new, method, path, body, content_type, accept)
+
+    def hurry(self) -> None:
+        """From another thread: a call that is under way ends soon, with or without an answer."""
+        under_way = self._under_way
+        if under_way is not None:
+            under_way.hurry(_HURRY)
 
     def _called(
         self,
@@ -122,6 +133,7 @@ class Api:
         content_type: str,
         accept: str,
     ) -> dict[str, Any]:
+        self._under_way = connection
         try:
             found = read_object(self.send(connection, method, path, body, content_type, accept))
         except NoConnection:
@@ -130,6 +142,7 @@ class Api:
             self.unanswered += 1
             raise
         finally:
+            self._under_way = None
             # A refusal was read to its end as well.
             if connection.is_open:
                 self._kept = connection

@@ -26,11 +26,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.sett
     from_environment,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.status import Status
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import SecretWatch
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import Secret, SecretWatch
 
 __all__ = ["Syncer", "main"]
 
-# Seconds for one call of the API server; a change that comes meanwhile waits for it.
+# Seconds for one call of the API server; a change that comes meanwhile waits for about two of them.
 _CALL = 5.0
 
 
@@ -72,7 +72,7 @@ class Syncer:
             watch,
             settings.namespace,
             settings.secret,
-            self.loop.deliver,
+            self._deliver,
             self._on_trouble,
             backoff=pace.watch,
         )
@@ -84,6 +84,12 @@ class Syncer:
             return self.loop.run()
         finally:
             self._watch.stop()
+
+    def _deliver(self, secret: Optional[Secret]) -> None:
+        """The node's file does not wait for a status or a Lease that a silent API server does not take."""
+        # In this order: a call that begins with the change is not meant.
+        self._calls.hurry()
+        self.loop.deliver(secret)
 
     def _rest(self) -> None:
         """Nothing is under way: hold no more memory than it takes to wait."""

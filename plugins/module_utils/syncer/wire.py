@@ -38,10 +38,19 @@ class NoConnection(WireError):
 
 
 class Connection:
-    """A connection that is made with the first request; ``timeout`` in seconds holds for a whole answer."""
+    """A connection that is made with the first request; ``timeout`` in seconds holds for a whole answer.
+
+    :param look_every: seconds after which a read that waits sees ``hurry``; 0: it does not.
+    """
 
     def __init__(
-        self, host: str, port: int, *, tls: Optional[ssl.SSLContext] = None, timeout: float = 10
+        self,
+        host: str,
+        port: int,
+        *,
+        tls: Optional[ssl.SSLContext] = None,
+        timeout: float = 10,
+        look_every: float = 0,
     ) -> None:
         self._host = host
         self._port = port
@@ -50,8 +59,11 @@ class Connection:
         self._socket: Optional[socket.socket] = None
         self._buffer = bytearray()
         self._deadline = 0.0
+        self._look_every = look_every
         self.used = False
         """Whether an answer has come on this connection: the next request may find it closed."""
+        self.is_hurried = False
+        """Whether the answer was given less time than its request: nobody wants to wait for it."""
 
     @property
     def is_open(self) -> bool:
@@ -65,6 +77,7 @@ class Connection:
         :param timeout: for this answer, where the connection's own does not fit.
         """
         self.wait_at_most(timeout or self._timeout)
+        self.is_hurried = False
         try:
             if self._socket is None:
                 self._socket = self._connect()
@@ -91,6 +104,11 @@ class Connection:
     def wait_at_most(self, seconds: float) -> None:
         """What is read from now on has to be there within so many seconds."""
         self._deadline = time.monotonic() + seconds
+
+    def hurry(self, seconds: float) -> None:
+        """From another thread: what is awaited now has to be there within so many seconds."""
+        self.is_hurried = True
+        self._deadline = min(self._deadline, time.monotonic() + seconds)
 
     def _connect(self) -> socket.socket:
         try:
@@ -188,11 +206,15 @@ class Connection:
         held = self._socket
         if held is None:
             raise _Ended("the connection was closed on our side")
-        try:
-            held.settimeout(self._rest())
-            received = held.recv(_AT_ONCE)
-        except OSError as error:
-            raise WireError(f"the connection broke: {_said(error)}") from None
+        received: Optional[bytes] = None
+        while received is None:
+            rest = self._rest()
+            held.settimeout(min(rest, self._look_every or rest))
+            try:
+                received = held.recv(_AT_ONCE)
+            except OSError as error:
+                if self._look_every == 0 or not _is_timeout(error):
+                    raise WireError(f"the connection broke: {_said(error)}") from None
         if not received:
             raise _Ended("the server closed the connection")
         self._buffer += received
@@ -208,8 +230,12 @@ class _Ended(WireError):
     """The other side has closed."""
 
 
+def _is_timeout(error: OSError) -> bool:
+    return isinstance(error, (TimeoutError, socket.timeout))
+
+
 def _said(error: OSError) -> str:
-    if isinstance(error, (TimeoutError, socket.timeout)):
+    if _is_timeout(error):
         return "the server is silent"
     return str(error.strerror or error.args[-1] if error.args else type(error).__name__)
 

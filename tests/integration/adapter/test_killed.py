@@ -18,6 +18,7 @@ import pytest
 
 from tests.integration.adapter.world import FAST, World
 from tests.integration.processes import Ansible, Running
+from tests.lab.supervisor import is_running
 
 _MANY = 60
 # As ansible-runner does it: a terminal of its own, and no word when that ends.
@@ -50,13 +51,6 @@ def is_free(lock: Path) -> bool:
 
 def children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def started(world: World, ansible: Ansible, run: Path, clusters: list[str], at_work: int) -> Running:
@@ -182,6 +176,6 @@ def test_a_run_whose_rulebook_was_killed_leaves_no_ansible_playbook(
     running.wait()
     world.kubernetes.faults.clear()
     wait_for(lambda: is_free(run / "lock"), "the end of the run")
-    wait_for(lambda: not any(is_alive(one) for one in begun), "the end of ansible-playbook")
+    wait_for(lambda: not any(is_running(one) for one in begun), "the end of ansible-playbook")
     document = json.loads((run / "result.json").read_text())
     assert {entry["outcome"] for entry in document["clusters"]} == {"reported"}

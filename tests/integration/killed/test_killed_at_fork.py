@@ -23,6 +23,7 @@ from tests.integration.processes import Ansible
 from tests.lab.hyperfleet import HyperFleetLab
 from tests.lab.kubernetes import KubernetesLab
 from tests.lab.secret_manager import SecretManagerLab
+from tests.lab.supervisor import is_running
 
 pytestmark = pytest.mark.hardening(13)
 
@@ -97,15 +98,8 @@ def worker(tmp_path: Path) -> Iterator[Path]:
     """Where the worker's process id will be; the worker is ended with the test."""
     path = tmp_path / "worker"
     yield path
-    if path.exists() and is_there(int(path.read_text())):
+    if path.exists() and is_running(int(path.read_text())):
         os.kill(int(path.read_text()), signal.SIGKILL)
-
-
-def is_there(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize(
@@ -156,7 +150,7 @@ def test_a_worker_without_its_playbook_does_nothing(
     assert running.process.wait(LIMIT) == -number
     pid = int(worker.read_text())
     deadline = time.monotonic() + LIMIT
-    while is_there(pid):
+    while is_running(pid):
         assert time.monotonic() < deadline, f"the worker is still there, after {world.touched()}"
         time.sleep(0.02)
     assert world.touched() == before

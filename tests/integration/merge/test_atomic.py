@@ -11,6 +11,8 @@ import multiprocessing
 import os
 import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any
@@ -147,15 +149,25 @@ def test_a_second_writer_waits_for_the_first(tmp_path: Path) -> None:
     assert leftovers(dest) == []
 
 
-@pytest.fixture
-def killed(tmp_path: Path) -> Path:
-    """A file whose second writer was killed just before the rename."""
-    dest = tmp_path / "config.json"
+@contextmanager
+def stopped_writer(directory: Path) -> Iterator[Path]:
+    """A file whose second writer waits just before the rename; in the end it is killed."""
+    dest = directory / "config.json"
     write(dest, CONFIGS[0])
     ready = FORK.Event()
     writer = start(stop_before_the_rename, str(dest), ready)
-    assert ready.wait(30)
-    kill(writer)
+    try:
+        assert ready.wait(30)
+        yield dest
+    finally:
+        kill(writer)
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Path:
+    """A file whose second writer was killed just before the rename."""
+    with stopped_writer(tmp_path) as dest:
+        pass
     assert len(leftovers(dest)) == 1
     assert json.loads(dest.read_bytes()) == CONFIGS[0]
     return dest
@@ -179,30 +191,16 @@ def test_removing_the_file_removes_a_leftover(killed: Path) -> None:
 
 
 def test_a_writer_at_work_is_not_disturbed(tmp_path: Path) -> None:
-    dest = tmp_path / "config.json"
-    write(dest, CONFIGS[0])
-    ready = FORK.Event()
-    writer = start(stop_before_the_rename, str(dest), ready)
-    try:
-        assert ready.wait(30)
+    with stopped_writer(tmp_path) as dest:
         write(dest, CONFIGS[0])  # nothing to change: it only looks for leftovers
         assert len(leftovers(dest)) == 1
-    finally:
-        kill(writer)
 
 
 @pytest.mark.hardening(14)
 def test_a_lock_that_is_never_released_ends_with_the_targets_time(tmp_path: Path) -> None:
-    dest = tmp_path / "config.json"
-    write(dest, CONFIGS[0])
-    ready = FORK.Event()
-    writer = start(stop_before_the_rename, str(dest), ready)
-    try:
-        assert ready.wait(30)
+    with stopped_writer(tmp_path) as dest:
         parameters = {"dest": str(dest), "source": {"inline": SMALL}, "timeout": 0.2}
         (target,) = run_task(dockerconfig_merge, parameters)["targets"]
-    finally:
-        kill(writer)
     assert target["kind"] == "timeout"
     assert target["msg"] == (
         f"file:{dest} cannot be written: another process has locked the file beside it for longer than "

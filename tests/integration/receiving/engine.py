@@ -29,6 +29,7 @@ class Told(Telling):
         self.results: list[bool] = []
         self.sizes: list[int] = []
         self.connected: list[bool] = []
+        self.started = 0
 
     def event(self, kind: str) -> None:
         self.events += 1
@@ -41,6 +42,9 @@ class Told(Telling):
 
     def batch(self, size: int) -> None:
         self.sizes.append(size)
+
+    def run_started(self) -> None:
+        self.started += 1
 
     def run_ended(self, result: Mapping[str, Any] | None, seconds: float) -> None:
         self.results.append(result is not None)
@@ -76,6 +80,8 @@ class Engine:
         self.rows = rows
         self.go = asyncio.Event()
         self.told = Told()
+        self.is_told = False
+        """Whether the source tells ``told`` what it does."""
         self.batches: list[list[str]] = []
         self.events: list[dict[str, Any]] = []
         self.at_work: set[str] = set()
@@ -97,6 +103,7 @@ class Engine:
     async def _run(self, kind: str, event: dict[str, Any]) -> None:
         clusters = event["cluster_ids"]
         assert not self.at_work.intersection(clusters), "a cluster is in two runs at once"
+        started = self.told.started
         if kind != "never":
             directory = Path(event["run"])
             assert directory.stat().st_mode & 0o777 == 0o700
@@ -104,13 +111,22 @@ class Engine:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 self.at_work.update(clusters)
                 await self._notify()
-                # Longer than the source needs to see it.
-                await (self.go.wait() if kind == "hold" else asyncio.sleep(0.2 if kind == "end" else 1.0))
+                await self._work(kind, started)
                 if kind != "die":
                     write_result(directory, clusters, self.rows)
                 self.at_work.difference_update(clusters)
         self.ended += 1
         await self._notify()
+
+    async def _work(self, kind: str, started: int) -> None:
+        if kind == "hold":
+            await self.go.wait()
+        elif kind == "die" and self.is_told:
+            # The source takes a run that ends before it was seen for one that did not begin.
+            while self.told.started == started:
+                await asyncio.sleep(0.02)
+        else:
+            await asyncio.sleep(0.2 if kind == "end" else 1.0)
 
     async def _notify(self) -> None:
         async with self._moved:

@@ -39,6 +39,7 @@ async def running(
     """The source with this broker; it must not have ended by itself, and leaves no directory."""
     main = runpy.run_path(str(SOURCE))["main"]
     engine = engine or Engine()
+    engine.is_told = True
     main.__globals__["open_surface"] = lambda _config: contextlib.nullcontext(engine.told)
     runs = directory / "runs"
     arguments = {

@@ -146,11 +146,12 @@ def test_a_lost_connection_is_made_anew_and_its_messages_are_the_same_clusters(
                 relay.cut()
                 await until(lambda: relay.accepted >= 2)
                 await sentinel.listens()
-                await asyncio.sleep(0.3)
+                # All came again.
+                await until(lambda: engine.told.events == 10)
                 engine.go.set()
                 await engine.until(lambda engine: engine.ended == 2)
                 assert sorted(engine.batches[1]) == clusters(4)
-                # Those of the lost connection cannot be acknowledged; all came again.
+                # Those of the lost connection cannot be acknowledged.
                 await engine.settled(10)
                 assert len(engine.batches) == 2
                 assert engine.told.connected == [True, False, True]

@@ -9,11 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
-import itertools
 import json
 import logging
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving import runs
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving import receiving, runs
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.again import Again
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers import webhook as broker
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import RunDirectory
@@ -287,25 +287,38 @@ def test_who_was_not_begun_by_a_run_that_was_ended_is_in_the_next(tmp_path: Path
     async def scenario() -> None:
         engine = Engine()
 
+        def play(number: int) -> str:
+            engine.go.clear()
+            return "end" if number == 1 else "hold"
+
         def rows(cluster: str) -> dict[str, Any]:
-            if cluster == "cls-2" and not engine.told.done:
+            if cluster == "cls-2" and len(engine.batches) == 2:
                 return {**reported(cluster), "outcome": "failed", "kind": "stopped", "again": 2.0}
             return reported(cluster)
 
-        engine.rows = rows
-        async with webhook(tmp_path, engine, batch={"size": 2, "window": 8}) as (_engine, post):
+        engine.play, engine.rows = play, rows
+        async with webhook(tmp_path, engine, batch={"size": 2}) as (_engine, post):
+            # Both come while a run is at work: however slow the machine is, they are in one batch.
+            assert await post(cloud_event("cls-0")) == 202
+            await engine.until(lambda engine: bool(engine.at_work))
             assert [await post(cloud_event(f"cls-{one}")) for one in (1, 2)] == [202, 202]
-            await engine.until(lambda engine: engine.ended == 1)
-            # Not of the one that was not begun, which has its window behind it.
-            await until(lambda: engine.told.done["success"] == 1)
-            await engine.until(lambda engine: engine.ended == 2)
-            assert engine.batches == [["cls-1", "cls-2"], ["cls-2"]]
+            engine.go.set()
+            await engine.until(lambda engine: engine.at_work == {"cls-2"} and len(engine.batches) == 3)
+            # Not of the one that was not begun.
             await until(lambda: engine.told.done == {"success": 2})
+            engine.go.set()
+            await engine.until(lambda engine: engine.ended == 3)
+            assert engine.batches == [["cls-0"], ["cls-1", "cls-2"], ["cls-2"]]
+            await until(lambda: engine.told.done == {"success": 3})
 
     asyncio.run(scenario())
 
 
-def test_while_a_run_is_at_work_events_are_collected_for_the_next(tmp_path: Path) -> None:
+def test_while_a_run_is_at_work_events_are_collected_for_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = looks_for_results(monkeypatch)
+
     async def scenario() -> None:
         engine = Engine(lambda number: "hold" if number == 0 else "end")
         async with webhook(tmp_path, engine, batch={"size": 3, "window": 0.05}) as (_engine, post):
@@ -313,14 +326,28 @@ def test_while_a_run_is_at_work_events_are_collected_for_the_next(tmp_path: Path
             await engine.until(lambda engine: bool(engine.at_work))
             for one in (1, 2, 1, 3, 1, 4, 5):
                 await post(cloud_event(f"cls-{one}"))
-            # Longer than the window, and more than a batch: one run at a time.
-            await asyncio.sleep(0.3)
+            # Two looks are as far apart as the window, and there is more than a batch: one run at a time.
+            before = len(looks)
+            await until(lambda: len(looks) > before + 4)
             assert engine.batches == [["cls-1"]]
             engine.go.set()
             await engine.until(lambda engine: engine.ended == 3)
             assert engine.batches == [["cls-1"], ["cls-1", "cls-2", "cls-3"], ["cls-4", "cls-5"]]
 
     asyncio.run(scenario())
+
+
+def looks_for_results(monkeypatch: pytest.MonkeyPatch) -> list[RunDirectory]:
+    """The directories in which the source has looked for a result, in their order."""
+    looks: list[RunDirectory] = []
+    look = RunDirectory.result
+
+    def result(directory: RunDirectory) -> Any:
+        looks.append(directory)
+        return look(directory)
+
+    monkeypatch.setattr(RunDirectory, "result", result)
+    return looks
 
 
 def test_a_run_that_dies_is_asked_for_again_and_given_up_in_the_end(
@@ -387,25 +414,37 @@ def test_a_run_that_is_slow_to_begin_is_waited_for_while_the_engine_is_busy(
     asyncio.run(scenario())
 
 
-def test_a_cluster_is_looked_at_again_without_an_event(tmp_path: Path) -> None:
+def test_a_cluster_is_looked_at_again_without_an_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float | None] = []
+
+    class Noted(Again):
+        """Where time stands still while a result is taken, so that a pause is what was meant."""
+
+        def result(self, row: Mapping[str, Any]) -> None:
+            now = self._clock()
+            with monkeypatch.context() as frozen:
+                frozen.setattr(self, "_clock", lambda: now)
+                super().result(row)
+                pauses.append(self.next())
+
+    monkeypatch.setattr(receiving, "Again", Noted)
+
     async def scenario() -> None:
-        looks: list[float] = []
+        engine = Engine()
 
         def rows(cluster: str) -> dict[str, Any]:
-            if cluster != "cls-1":
-                return reported(cluster)
-            looks.append(asyncio.get_running_loop().time())
-            found = {"state": "running", "reason": "JobRunning", "again": 0.5 if len(looks) < 4 else None}
-            return {**reported(cluster), **found}
+            again = 0.5 if len(engine.batches) < 4 else None
+            return {**reported(cluster), "state": "running", "reason": "JobRunning", "again": again}
 
-        engine = Engine(rows=rows)
+        engine.rows = rows
         async with webhook(tmp_path, engine) as (_engine, post):
             await post(cloud_event("cls-1"))
-            await engine.until(lambda engine: engine.ended == 4)
-            await asyncio.sleep(0.6)
-            assert len(engine.batches) == 4
-            pauses = [after - before for before, after in itertools.pairwise(looks)]
-            assert pauses[0] < pauses[1] < pauses[2]
+            # After the last one no further look is planned.
+            await until(lambda: len(pauses) == 4)
+            assert pauses == [pytest.approx(0.5), pytest.approx(1.0), pytest.approx(2.0), None]
+            assert engine.batches == [["cls-1"]] * 4
 
     asyncio.run(scenario())
 

@@ -11,7 +11,7 @@ import json
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import status
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import program, status
 from tests.integration.syncer.conftest import NewNode
 from tests.integration.syncer.world import Cluster, blocked, document, eventually
 
@@ -257,6 +257,27 @@ def test_a_status_that_cannot_be_written_stops_nothing(
     assert cluster.status() == {}
     assert node.logged("status not written")
     cluster.lab.faults.clear()
+    cluster.wait("in-sync", version)
+
+
+@pytest.mark.hardening(17)
+@pytest.mark.parametrize("what", ["configmaps", "leases"])
+def test_a_change_does_not_wait_for_a_silent_api_server(
+    cluster: Cluster, new_node: NewNode, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """The watch goes on, as where a webhook holds up writes."""
+    monkeypatch.setattr(program, "_CALL", 600.0)
+    node = new_node().start()
+    version = cluster.put(document("example-one"))
+    cluster.wait("in-sync", version)
+    eventually(lambda: node.is_at_rest, "it rests")
+    silence = cluster.lab.faults.add(path=f"*/{what}/*", delay=600)
+    cluster.put(document("example-two"))
+    eventually(lambda: silence.hits, "the node asks, and gets no answer")
+    version = cluster.put(document("example-three"))
+    eventually(
+        lambda: base64.b64decode(node.auths()["quay.io"]["auth"]) == b"robot:example-three", "it is written"
+    )
     cluster.wait("in-sync", version)
 
 

@@ -17,7 +17,15 @@ import pytest
 from tests.exhaustive import some
 from tests.integration.job.program import LIMIT, Program
 from tests.integration.processes import Ansible, Running
-from tests.integration.versions.world import CLUSTER, NAME, NAMESPACE, PROJECT, World, document
+from tests.integration.versions.world import (
+    CLUSTER,
+    NAME,
+    NAMESPACE,
+    PROJECT,
+    World,
+    document,
+    job_environment,
+)
 from tests.lab.kubernetes.faults import Fault
 
 
@@ -50,14 +58,7 @@ class Processes:
 
     def start(self, way: str, word: str) -> Started:
         if way == "job":
-            environment = {
-                "CLUSTER_ID": CLUSTER,
-                "CLUSTER_NAME": CLUSTER,
-                "GCP_PROJECT_ID": PROJECT,
-                "PULL_SECRET_DATA": document(word),
-                "MANAGEMENT_NAMESPACE": NAMESPACE,
-            }
-            return Started(self.program.start(environment))
+            return Started(self.program.start(job_environment(word)))
         path = self._world.directory / f"{word}.json"
         path.write_text(document(word))
         variables: dict[str, Any] = {

@@ -45,6 +45,17 @@ SECRET = f"projects/{PROJECT}/secrets/hyperfleet-{CLUSTER}-pull-secret"
 ANNOTATION = "hyperfleet.io/gcp-secret-version"
 
 
+def job_environment(word: str) -> dict[str, str]:
+    """What a Job for this pull secret is given."""
+    return {
+        "CLUSTER_ID": CLUSTER,
+        "CLUSTER_NAME": CLUSTER,
+        "GCP_PROJECT_ID": PROJECT,
+        "PULL_SECRET_DATA": document(word),
+        "MANAGEMENT_NAMESPACE": NAMESPACE,
+    }
+
+
 @dataclass(frozen=True)
 class Ran:
     """How a run ended.
@@ -108,13 +119,6 @@ class World:
         return Ran(row["reason"], row["version"], " ".join(row["warnings"]), row["changed"])
 
     def _job(self, word: str) -> Ran:
-        environment = {
-            "CLUSTER_ID": CLUSTER,
-            "CLUSTER_NAME": CLUSTER,
-            "GCP_PROJECT_ID": PROJECT,
-            "PULL_SECRET_DATA": document(word),
-            "MANAGEMENT_NAMESPACE": NAMESPACE,
-        }
         lines: list[str] = []
 
         def ask(phase: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
@@ -124,7 +128,7 @@ class World:
                 given["source"] = {"inline": document(word)}
             return self._task(gcp_pull_secret if phase == GCP else k8s_pull_secret, **given)
 
-        ended = Job(ask, lines.append).run(environment, self._options())
+        ended = Job(ask, lines.append).run(job_environment(word), self._options())
         return Ran(ended.problem, ended.version, "\n".join(lines), ended.changed)
 
     def _inline(self, word: str) -> Ran:

@@ -124,6 +124,11 @@ def test_a_jobs_environment_names_places_or_none(changes: dict[str, str], made: 
         ({"projectId": ["customer-1"]}, "projectId is neither a string nor a whole number"),
         ({"projectId": True}, "projectId is neither a string nor a whole number"),
         ({"projectId": "customer-1", "project_id": "customer-2"}, "projectId and spec.gcp.project_id differ"),
+        (
+            {"replicationpolicy": "user-managed:europe-west1"},
+            "replicationpolicy is not a known field; did you mean spec.gcp.replicationPolicy?",
+        ),
+        ({"projectID": "customer-2"}, "projectID is not a known field; did you mean spec.gcp.projectId?"),
     ],
 )
 def test_a_spec_of_another_shape_is_refused_by_its_path(gcp: dict[str, Any], said: str) -> None:
@@ -134,7 +139,9 @@ def test_a_spec_of_another_shape_is_refused_by_its_path(gcp: dict[str, Any], sai
     assert found.reason == "InvalidClusterSpec"
     assert found.message.startswith(f"spec.gcp.{said}")
     # What others have to do first comes first; and what goes, goes.
-    assert isinstance(decide(cluster(spec=spec), {}, list), Wait)
+    waiting = decide(cluster(spec=spec), {}, list)
+    assert isinstance(waiting, Wait)
+    assert waiting.reasons == ("placement has no namespace", found.message)
     leaving = decide(cluster(spec=spec, deleted_time="2026-01-01T00:00:00Z"), PLACED, list)
     assert isinstance(leaving, Remove)
     # The project says where the secret is, whatever else is wrong.
@@ -227,6 +234,13 @@ def test_a_pull_secret_that_is_no_mapping_is_refused_and_not_waited_for(name: st
     spec = {"gcp": {"projectId": "customer-1"}, name: held}
     found = decide(cluster(spec=spec), PLACED, list)
     assert found == Refuse("InvalidPullSecret", f"cluster cls-1: spec.{name} is not a mapping")
+
+
+@pytest.mark.hardening(2)
+def test_a_misspelt_pull_secret_is_refused_and_not_waited_for() -> None:
+    spec = {"gcp": {"projectId": "customer-1"}, "pullSecret": {"Data": GOOD}}
+    said = "spec.pullSecret.Data is not a known field; did you mean spec.pullSecret.data?"
+    assert decide(cluster(spec=spec), PLACED, list) == Refuse("InvalidPullSecret", f"cluster cls-1: {said}")
 
 
 @pytest.mark.hardening(2)

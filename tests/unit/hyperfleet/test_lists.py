@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -19,18 +19,30 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport i
 from tests.unit.hyperfleet.support import World
 
 
+def answers_in_pages(
+    client: HyperFleetClient,
+    monkeypatch: pytest.MonkeyPatch,
+    pages: Callable[[int], Iterable[int]],
+    **total: int,
+) -> list[int]:
+    """Answer with these clusters, without a total if there is none; gives the pages that were asked for."""
+    asked: list[int] = []
+
+    def request(_method: str, path: str, **_options: object) -> Answer:
+        asked.append(int(parse_qs(urlsplit(path).query)["page"][0]))
+        items = [{"id": f"cls-{number}"} for number in pages(asked[-1])]
+        return Answer(200, {}, json.dumps({"items": items, **total}).encode())
+
+    monkeypatch.setattr(client._api._transport, "request", request)
+    return asked
+
+
 @pytest.mark.hardening(18)
 def test_a_list_that_has_the_same_page_again_is_ended(
     world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = world.client()
-    asked: list[str] = []
-
-    def request(_method: str, path: str, **_options: object) -> Answer:
-        asked.append(path)
-        return Answer(200, {}, b'{"items": [{"id": "cls-1"}], "total": 1000000000000}')
-
-    monkeypatch.setattr(client._api._transport, "request", request)
+    asked = answers_in_pages(client, monkeypatch, lambda _page: [1], total=10**12)
     with pytest.raises(PullSecretError, match="the list does not end: page 2 is page 1 again"):
         list(client.list_clusters(deadline))
     assert len(asked) == 2
@@ -41,13 +53,7 @@ def test_a_list_of_ever_new_clusters_is_ended(
     world: World, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = world.client()
-    asked: list[str] = []
-
-    def request(_method: str, path: str, **_options: object) -> Answer:
-        asked.append(path)
-        return Answer(200, {}, b'{"items": [{"id": "cls-%d"}], "total": 1000000000000}' % len(asked))
-
-    monkeypatch.setattr(client._api._transport, "request", request)
+    answers_in_pages(client, monkeypatch, lambda page: [page], total=10**12)
     for module in (api, listing):
         monkeypatch.setattr(module, "MOST_PAGES", 5)
     with pytest.raises(PullSecretError, match="the list does not end: there are more than 5 pages"):
@@ -55,21 +61,6 @@ def test_a_list_of_ever_new_clusters_is_ended(
     found = listing.Listing(client, lambda: deadline)
     assert len(list(found)) == 5
     assert "the list does not end: there are more than 5 pages" in str(found.problems[0])
-
-
-def answers_in_pages(
-    client: HyperFleetClient, monkeypatch: pytest.MonkeyPatch, pages: Callable[[int], range]
-) -> list[int]:
-    """Answer with these clusters and without a total; gives the pages that were asked for."""
-    asked: list[int] = []
-
-    def request(_method: str, path: str, **_options: object) -> Answer:
-        asked.append(int(parse_qs(urlsplit(path).query)["page"][0]))
-        items = [{"id": f"cls-{number}"} for number in pages(asked[-1])]
-        return Answer(200, {}, json.dumps({"items": items}).encode())
-
-    monkeypatch.setattr(client._api._transport, "request", request)
-    return asked
 
 
 @pytest.mark.hardening(18)

@@ -7,10 +7,13 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import api as calls
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import wire
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import MERGE_PATCH, ApiError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import Connection, WireError
 from tests.unit.syncer.scripted import TOKEN, Handler, Scripted, Talk
@@ -208,3 +211,48 @@ def test_a_token_is_not_sent_in_the_clear() -> None:
 
     with pytest.raises(ValueError, match="TLS"):
         Api("10.0.0.1", 80, tls=False, directory="/nowhere")
+
+
+@pytest.mark.hardening(17)
+def test_a_call_that_is_hurried_ends_and_is_not_made_again(tmp_path: Path) -> None:
+    """The server would have ten minutes."""
+
+    def once(talk: Talk) -> None:
+        talk.request()
+        talk.answer({})
+        talk.request()
+        talk.until_gone()
+
+    with Scripted(once) as server, ThreadPoolExecutor(1) as pool:
+        api = server.api(tmp_path, timeout=600)
+        api.call("GET", "/one")
+        call = pool.submit(api.call, "GET", "/two")
+        while len(server.asked) < 2:
+            time.sleep(0.01)
+        api.hurry()
+        with pytest.raises(WireError, match="the server is silent"):
+            call.result(60)
+        assert (server.connections, api.unanswered) == (1, 1)
+        api.hurry()
+
+
+@pytest.mark.hardening(17)
+def test_who_is_not_hurried_waits_longer_than_a_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[OSError] = []
+    monkeypatch.setattr(calls, "_HURRY", 0.01)
+    is_timeout = wire._is_timeout
+
+    def looked(error: OSError) -> bool:
+        looks.append(error)
+        return is_timeout(error)
+
+    monkeypatch.setattr(wire, "_is_timeout", looked)
+
+    def slow(talk: Talk) -> None:
+        talk.request()
+        while len(looks) < 5:
+            time.sleep(0.01)
+        talk.answer({"a": 1})
+
+    with Scripted(slow) as server:
+        assert server.api(tmp_path, timeout=60).call("GET", "/one") == {"a": 1}

@@ -138,6 +138,8 @@ def decide(
     except InvalidDocument as error:
         return Refuse("InvalidPullSecret", error.message)
     if missing:
+        # A misspelt field may be why a precondition is not met.
+        missing += [wrong] if wrong else []
         return Wait(tuple(dict.fromkeys(missing)))
     if spec is None or project is None or namespace is None:
         return Refuse("InvalidClusterSpec", wrong)

@@ -2,30 +2,31 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Names of variables that are no variables of a role or playbook, but were meant to be.
+"""Names that nobody reads, but that were meant to be known ones.  Pure.
 
-Ansible ignores a variable that nothing reads, so a misspelt option would silently have no effect.
-Other people's variables may begin with the same word, such as ``node_exporter_version``, and are left alone.
+Ansible ignores a variable that nothing reads, and the HyperFleet API stores any field of a spec, so a
+misspelt name would silently have no effect. Other people's names may begin with the same word, such as
+``node_exporter_version``, and are left alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from difflib import SequenceMatcher, get_close_matches
-from typing import Any, Optional
+from functools import lru_cache
+from typing import Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import used
-
-__all__ = ["is_referred_to", "meant", "nearest", "slip_of"]
+__all__ = ["OTHERS", "has_same_letters", "meant", "nearest", "slip_of"]
 
 # provision_retries is as near as 0.875 to provision_retry; node_labels as 0.818 to node_layers.
 # provision_user is as near as 0.875 to provision_clusters: such words have to begin alike.
 _NEAR = 0.85
 _VERY_NEAR = 0.93
 _PLURAL = re.compile(r"(?:ies|(?<!s)s)(?=_|$)")
-# Ansible's own, AWX's and those that would be looked through for nothing.
-_OTHERS = ("ansible_", "awx_", "tower_", "inventory_", "hostvars", "vars", "groups")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+OTHERS = ("ansible_", "awx_", "tower_", "inventory_", "hostvars", "vars", "groups")
+"""What variables of Ansible and AWX begin with, and those that would be looked through for nothing."""
 
 
 def meant(name: str, known: Collection[str]) -> Optional[str]:
@@ -34,13 +35,12 @@ def meant(name: str, known: Collection[str]) -> Optional[str]:
     The two are the same without underscores, or have the same number of words: ``adapter_config_map`` is
     no slip of ``adapter_config``.
     """
-    if name in known or name.startswith(_OTHERS):
+    if name in known or name.startswith(OTHERS):
         return None
-    plain = _plain(name)
-    joined = plain.replace("_", "")
     for one in known:
-        if _plain(one).replace("_", "") == joined:
+        if has_same_letters(name, one):
             return one
+    plain = _plain(name)
     alike = {_plain(one): one for one in known if _is_worded_alike(plain, _plain(one))}
     close = get_close_matches(plain, list(alike), n=1, cutoff=_NEAR)
     return alike[close[0]] if close else None
@@ -51,7 +51,7 @@ def slip_of(name: str, known: Collection[str]) -> Optional[str]:
 
     For names that nobody has addressed to us. A single word, such as ``stage``, is anybody's.
     """
-    if name in known or name.startswith(_OTHERS):
+    if name in known or name.startswith(OTHERS):
         return None
     plain = _plain(name)
     return next((one for one in known if _is_slip(plain, _plain(one))), None)
@@ -62,13 +62,9 @@ def nearest(name: str, known: Collection[str]) -> str:
     return get_close_matches(name, list(known), n=1, cutoff=0.0)[0]
 
 
-def is_referred_to(name: str, variables: Mapping[str, Any]) -> bool:
-    """Whether the template of another variable reads the variable: then it has an effect."""
-    return any(
-        name in used(value)
-        for other, value in variables.items()
-        if other != name and not str(other).startswith(_OTHERS)
-    )
+def has_same_letters(name: str, other: str) -> bool:
+    """Whether two names differ in nothing but case, underscores and hyphens."""
+    return _letters(name) == _letters(other)
 
 
 def _is_worded_alike(name: str, other: str) -> bool:
@@ -83,7 +79,7 @@ def _is_worded_alike(name: str, other: str) -> bool:
 def _is_slip(name: str, other: str) -> bool:
     if "_" not in other or abs(len(name) - len(other)) > other.count("_") + 2:
         return False
-    if name.replace("_", "") == other.replace("_", "") or _singular(name) == _singular(other):
+    if has_same_letters(name, other) or _singular(name) == _singular(other):
         return True
     return _is_one_edit(name, other)
 
@@ -103,5 +99,12 @@ def _singular(name: str) -> str:
     return _PLURAL.sub(lambda ending: "y" if ending[0] == "ies" else "", name)
 
 
+# Each name of a run is compared with each known one.
+@lru_cache(maxsize=4096)
 def _plain(name: str) -> str:
-    return name.lower().replace("-", "_")
+    """A name in snake_case, whichever way it is written."""
+    return _HUMP.sub("_", name).lower().replace("-", "_")
+
+
+def _letters(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")

@@ -9,7 +9,10 @@ from typing import Any, Callable
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.hosted import hosted_targets
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import (
+    ClusterError,
+    without_dates,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import (
     gcp_targets,
     kubernetes_targets,
@@ -35,4 +38,5 @@ class FilterModule:
             "gcp_targets": _reported(gcp_targets),
             "hosted_targets": _reported(hosted_targets),
             "kubernetes_targets": _reported(kubernetes_targets),
+            "without_dates": _reported(without_dates),
         }

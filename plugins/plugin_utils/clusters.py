@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["CLUSTER_KEYS", "GCP", "KUBERNETES", "PROBLEM", "document", "is_given", "picked"]
+__all__ = ["CLUSTERS", "CLUSTER_KEYS", "GCP", "KUBERNETES", "PROBLEM", "document", "is_given", "picked"]
 
 # Words of seed 003's table of environment variables -> options of the modules.
 _BOTH = {
@@ -43,6 +43,8 @@ KUBERNETES = {
 }
 _DOCUMENT = ("source", "layers", "precedence", "policy", "drop")
 CLUSTER_KEYS = frozenset([*GCP, *KUBERNETES, *_DOCUMENT])
+# The playbooks' variable that lists them.
+CLUSTERS = "clusters"
 # Says why a cluster cannot be provisioned, where whoever lists the clusters knows: its file cannot be read.
 PROBLEM = "problem"
 

@@ -36,8 +36,22 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
     is_given,
     picked,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.plain_values import (
+    decrypted,
+    not_in_json,
+)
 
-__all__ = ["Checked", "ClusterError", "check", "listed", "returned"]
+__all__ = [
+    "Checked",
+    "ClusterError",
+    "check",
+    "has_name",
+    "listed",
+    "refuse",
+    "refuse_dates",
+    "returned",
+    "without_dates",
+]
 
 _REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")
 _SHOWN = 5
@@ -62,7 +76,29 @@ def listed(clusters: Any) -> Sequence[Any]:
     if not isinstance(clusters, (list, tuple)):
         hint = " (a file of variables is given as -e @FILE)" if clusters and isinstance(clusters, str) else ""
         raise ClusterError(f"the clusters have to be a list of mappings, and are {_kind(clusters)}{hint}")
-    return clusters
+    decryptable: Sequence[Any] = decrypted(clusters)
+    return decryptable
+
+
+def without_dates(clusters: Any) -> Sequence[Any]:
+    """The list with a problem in place of each cluster that has a date: it would not come through a template.
+
+    :raises ClusterError: it is no list.
+    """
+    found = []
+    for cluster in listed(clusters):
+        problem = not_in_json(cluster)
+        named = isinstance(cluster, Mapping) and has_name(cluster)
+        identity = cluster["cluster_id"] if named else None
+        found.append({"cluster_id": identity, PROBLEM: problem} if problem else cluster)
+    return found
+
+
+def refuse_dates(cluster: Mapping[str, Any]) -> None:
+    """:raises ConfigurationError: the cluster has a date, or an infinite number, and where."""
+    problem = not_in_json(cluster)
+    if problem:
+        raise ConfigurationError(problem)
 
 
 def returned(results: Any, *needed: str) -> Sequence[Mapping[str, Any]]:
@@ -97,7 +133,7 @@ def check(clusters: Any) -> list[Checked]:
         # Ansible's own mappings template a value at each access.
         cluster = dict(given.items()) if isinstance(given, Mapping) else {}
         identity = cluster.get("cluster_id")
-        named = isinstance(identity, str) and _is_shown(identity, PROBLEM in cluster)
+        named = has_name(cluster)
         problem = None
         try:
             if not isinstance(given, Mapping):
@@ -117,9 +153,12 @@ def check(clusters: Any) -> list[Checked]:
     return checked
 
 
-def _is_shown(identity: str, is_file: bool) -> bool:
-    """Whether a report may call a cluster so; one that could not be read goes by its file's name."""
-    return is_name(identity) if is_file else allows("cluster_id", identity)
+def has_name(cluster: Mapping[str, Any]) -> bool:
+    """Whether a report may call it by its ``cluster_id``.  A file that could not be read goes by its name."""
+    identity = cluster.get("cluster_id")
+    if not isinstance(identity, str):
+        return False
+    return is_name(identity) if PROBLEM in cluster else allows("cluster_id", identity)
 
 
 def refuse(checked: list[Checked], group: Sequence[int], problem: str) -> None:
@@ -136,6 +175,7 @@ def _secrets(cluster: Mapping[str, Any]) -> tuple[str, str]:
     """
     if PROBLEM in cluster:
         raise ConfigurationError(_told(cluster[PROBLEM]))
+    refuse_dates(cluster)
     unknown = sorted(quoted(str(key)) for key in cluster if key not in CLUSTER_KEYS)
     if unknown:
         raise ConfigurationError(f"unknown key {', '.join(unknown)}")

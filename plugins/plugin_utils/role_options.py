@@ -17,7 +17,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import fitted
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import is_given
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables import VariableError, value_of
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables import (
+    VariableError,
+    plain_value_of,
+    value_of,
+)
 
 __all__ = ["known_names", "options_of", "registered_by", "wrong_options"]
 
@@ -67,13 +71,14 @@ def wrong_options(
     """What is wrong with a role's variables, without their values."""
     for name, spec in options.items():
         try:
-            value = value_of(name, variables, templar)
+            # Clusters are checked one by one, and fail one by one, where their targets are made.
+            is_clusters = spec.get("elements") == "raw"
+            value = (value_of if is_clusters else plain_value_of)(name, variables, templar)
             # Null and an empty string say nothing: the role's tasks then leave the module its default.
             if not is_given(value):
                 if spec.get("required") and "default" not in spec:
                     raise VariableError(f"{name}: it is required; give it a value")
-            # Clusters are checked one by one, and fail one by one, where their targets are made.
-            elif spec.get("elements") != "raw":
+            elif not is_clusters:
                 fitted(name, value, spec)
         except (VariableError, ConfigurationError) as error:
             yield str(error.message)

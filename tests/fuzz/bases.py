@@ -89,6 +89,7 @@ FILTERS: dict[str, list[Any]] = {
     "kubernetes_targets": [
         {"targets": [{"id": "cls-1", "place": "projects/project-1/secrets/one", "version": "1"}]}
     ],
+    "without_dates": [],
 }
 
 # The variables of one cluster, beside those that a playbook's text shows.

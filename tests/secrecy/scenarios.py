@@ -10,6 +10,7 @@ In a first task the plugin works on a canary; in the others it meets one that is
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -272,6 +273,17 @@ def _filter(name: str, arguments: str) -> Scenario:
     return scenario
 
 
+def _without_dates(tasks: Tasks) -> None:
+    name = "without_dates"
+    text = tasks.canary(f"{name}: a cluster").text
+    # Infinite, since JSON has no dates.
+    tasks.variables[f"{_FORM}_{name}"] = [{"cluster_id": text, "labels": {text: math.inf}}]
+    tasks.variables[f"{_FORM}_{name}_bad"] = tasks.canary(f"{name}: no list").document
+    for form, says in (("", "no finite number"), ("_bad", "clusters")):
+        call = f"{{{{ {_FORM}_{name}{form} | {_COLLECTION}.{name} }}}}"
+        tasks.add(f"filter {name}{form}", says, "ansible.builtin.debug", {"msg": call})
+
+
 _GCP = {"project": PROJECT, "secret": "there"}
 _K8S = {"namespace": MANAGED, "name": "there"}
 SCENARIOS: Mapping[str, Scenario] = {
@@ -293,4 +305,5 @@ SCENARIOS: Mapping[str, Scenario] = {
     "filter gcp_targets": _filter("gcp_targets", ""),
     "filter kubernetes_targets": _filter("kubernetes_targets", f"{_FORM}_kubernetes_targets_stored"),
     "filter hosted_targets": _filter("hosted_targets", ""),
+    "filter without_dates": _without_dates,
 }

@@ -38,5 +38,5 @@ class FilterModule:
             "gcp_targets": _reported(gcp_targets),
             "hosted_targets": _reported(hosted_targets),
             "kubernetes_targets": _reported(kubernetes_targets),
-            "without_dates": _reported(without_dates),
+            "without_dates": without_dates,
         }

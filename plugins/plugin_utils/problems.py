@@ -80,11 +80,13 @@ def listed(clusters: Any) -> Sequence[Any]:
     return decryptable
 
 
-def without_dates(clusters: Any) -> Sequence[Any]:
+def without_dates(clusters: Any) -> Any:
     """The list with a problem in place of each cluster that has a date: it would not come through a template.
 
-    :raises ClusterError: it is no list.
+    What is no list stays as it is, and is refused where targets are made.
     """
+    if not isinstance(clusters, (list, tuple)):
+        return clusters
     found = []
     for cluster in listed(clusters):
         problem = not_in_json(cluster)

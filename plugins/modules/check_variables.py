@@ -24,8 +24,8 @@ description:
     or that another role or playbook of the collection has. One file of variables can so serve several
     playbooks.
   - Null and an empty string say nothing, so the role's default holds.
-  - Refuses a date or an infinite number, with its path, and a vaulted value that cannot be decrypted. Clusters of a
-    list are not looked at here, since they fail one by one.
+  - Refuses a date or an infinite number, with its path, and a vaulted value that cannot be decrypted.
+    Clusters of a list are not looked at for dates here, since they fail one by one.
   - An error names variables and rules, and never quotes a value.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes

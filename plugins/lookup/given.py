@@ -13,6 +13,8 @@ description:
   - A variable that does not exist, is null or is an empty string is not given. A survey leaves such ones.
   - A variable that exists is evaluated with everything in it. It is an error if it refers to something
     undefined. With C(default) or C(is defined) such a variable would count as not given.
+  - It is an error, too, if a value has a date or an infinite number. YAML makes a date of C(2026-01-02)
+    without quotes.
   - An error names the variables and never quotes a value.
   - Do not put C(default) after this lookup, since C(default) can hide its errors. Use the mapping's C(get).
 options:

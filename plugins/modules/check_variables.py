@@ -24,6 +24,7 @@ description:
     or that another role or playbook of the collection has. One file of variables can so serve several
     playbooks.
   - Null and an empty string say nothing, so the role's default holds.
+  - Refuses a date or an infinite number, with its path, and a vaulted value that cannot be decrypted.
   - An error names variables and rules, and never quotes a value.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes

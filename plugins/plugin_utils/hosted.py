@@ -16,10 +16,8 @@ from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import fitted
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import allows
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     MISPLACED,
-    is_name,
     misplaced,
     shown,
 )
@@ -31,6 +29,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import (
     Checked,
     ClusterError,
+    has_name,
     listed,
     refuse,
     returned,
@@ -73,9 +72,7 @@ def checked(clusters: Any, defaults: Any = None) -> list[Checked]:
     for index, given in enumerate(listed(clusters)):
         cluster = {**common, **_given(given)} if isinstance(given, Mapping) else {}
         identity = cluster.get("cluster_id")
-        named = isinstance(identity, str) and (
-            is_name(identity) if PROBLEM in cluster else allows("cluster_id", identity)
-        )
+        named = has_name(cluster)
         problem: Optional[str] = None
         try:
             if not isinstance(given, Mapping):

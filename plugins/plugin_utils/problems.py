@@ -36,8 +36,17 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
     is_given,
     picked,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.plain_values import decrypted
 
-__all__ = ["Checked", "ClusterError", "check", "listed", "returned"]
+__all__ = [
+    "Checked",
+    "ClusterError",
+    "check",
+    "has_name",
+    "listed",
+    "refuse",
+    "returned",
+]
 
 _REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")
 _SHOWN = 5
@@ -62,7 +71,8 @@ def listed(clusters: Any) -> Sequence[Any]:
     if not isinstance(clusters, (list, tuple)):
         hint = " (a file of variables is given as -e @FILE)" if clusters and isinstance(clusters, str) else ""
         raise ClusterError(f"the clusters have to be a list of mappings, and are {_kind(clusters)}{hint}")
-    return clusters
+    plain: Sequence[Any] = decrypted(clusters)
+    return plain
 
 
 def returned(results: Any, *needed: str) -> Sequence[Mapping[str, Any]]:
@@ -97,7 +107,7 @@ def check(clusters: Any) -> list[Checked]:
         # Ansible's own mappings template a value at each access.
         cluster = dict(given.items()) if isinstance(given, Mapping) else {}
         identity = cluster.get("cluster_id")
-        named = isinstance(identity, str) and _is_shown(identity, PROBLEM in cluster)
+        named = has_name(cluster)
         problem = None
         try:
             if not isinstance(given, Mapping):
@@ -117,9 +127,12 @@ def check(clusters: Any) -> list[Checked]:
     return checked
 
 
-def _is_shown(identity: str, is_file: bool) -> bool:
-    """Whether a report may call a cluster so; one that could not be read goes by its file's name."""
-    return is_name(identity) if is_file else allows("cluster_id", identity)
+def has_name(cluster: Mapping[str, Any]) -> bool:
+    """Whether a report may call it by its ``cluster_id``.  A file that could not be read goes by its name."""
+    identity = cluster.get("cluster_id")
+    if not isinstance(identity, str):
+        return False
+    return is_name(identity) if PROBLEM in cluster else allows("cluster_id", identity)
 
 
 def refuse(checked: list[Checked], group: Sequence[int], problem: str) -> None:

@@ -12,12 +12,16 @@ is present is evaluated with all that is in it, and an undefined reference is an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Optional
 
 from ansible.errors import AnsibleLookupError
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import is_given
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.plain_values import (
+    decrypted,
+    not_in_json,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import is_unsafe, used
 
 __all__ = ["VariableError", "given", "named", "unusable", "value_of"]
@@ -41,14 +45,22 @@ def given(names: Iterable[str], variables: Mapping[str, Any], templar: Any) -> d
 def value_of(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
     """The variable's value with all that is in it, or None where there is no such variable.
 
-    :raises VariableError: it cannot be evaluated.
+    :raises VariableError: it cannot be evaluated, or has a date, which YAML makes of 2026-01-02.
     """
+    value = _evaluated(name, variables, templar)
+    problem = not_in_json(value, shown(name))
+    if problem:
+        raise VariableError(problem)
+    return value
+
+
+def _evaluated(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
     raw = variables.get(name)
     # Thousands of clusters seldom have a template among them, and copying them takes seconds.
     if _is_literal(raw):
         return raw
     try:
-        value = templar.template(raw, fail_on_undefined=True)
+        value = decrypted(templar.template(raw, fail_on_undefined=True))
         # Here, since a newer ansible-core evaluates what ``hostvars`` hold when it is read.
         is_template = not _is_literal(value) and _is_template(value, templar)
     except Exception as error:  # noqa: BLE001 - a template's error, or that of any plugin in it
@@ -109,6 +121,8 @@ def _is_template(value: Any, templar: Any) -> bool:
 
 
 def _reason(error: Exception, raw: Any, variables: Mapping[str, Any]) -> str:
+    if _is_of_vault(error):
+        return "a vaulted value in it cannot be decrypted; check the vault's password, or encrypt it again"
     said = str(error)
     for name in _absent(raw, variables, set()):
         if f"'{name}' is undefined" in said:
@@ -116,6 +130,12 @@ def _reason(error: Exception, raw: Any, variables: Mapping[str, Any]) -> str:
     if "undefined" in type(error).__name__.lower() or "undefined" in said or "has no " in said:
         return "it refers to an undefined value; define that, or leave this one out"
     return f"it cannot be evaluated ({type(error).__name__}); correct its template"
+
+
+def _is_of_vault(error: Optional[BaseException]) -> bool:
+    while error is not None and "Vault" not in type(error).__name__:
+        error = error.__cause__
+    return error is not None
 
 
 def _absent(raw: Any, variables: Mapping[str, Any], seen: set[str]) -> Iterator[str]:

@@ -96,7 +96,6 @@ def test_a_slip_that_nobody_addressed_differs_in_one_letter_an_underscore_or_a_p
     assert slip_of(name, [*KNOWN, *_OWN]) == wanted
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize(
     "name",
     [

@@ -150,7 +150,6 @@ def test_a_misspelt_variable_of_an_imported_playbook_is_refused(world: World) ->
     assert world.nothing_was_reached()
 
 
-@pytest.mark.hardening(3)
 def test_what_only_looks_like_a_variable_is_left_alone(world: World) -> None:
     """In an inventory, a play, or registered by a task, even if that differs in one letter."""
     tasks: list[dict[str, Any]] = [
@@ -164,7 +163,6 @@ def test_what_only_looks_like_a_variable_is_left_alone(world: World) -> None:
     assert finished.code == 0, finished.stdout
 
 
-@pytest.mark.hardening(3)
 @pytest.mark.parametrize(
     ("playbook", "extra"),
     some(
@@ -198,6 +196,18 @@ def test_a_sweep_over_all_clusters_refuses_a_variable_that_names_some(world: Wor
     assert finished.code != 0
     assert finished.result["msg"].startswith(f"{name}: reconcile sweeps over all clusters")
     assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize("value", some([False, "", None], False))
+def test_a_sweep_over_no_clusters_is_no_success(world: World, value: Any) -> None:
+    """A file of variables that serves the playbook adapter, too, may say it."""
+    finished = world.run("reconcile", {"adapter_all": value})
+    assert finished.code != 0
+    assert finished.result["msg"].startswith("adapter_all: reconcile sweeps over all clusters")
+    assert world.nothing_was_reached()
+    assert world.run("reconcile", {}, inventory={"adapter_all": value}).code == 0
+    assert not world.nothing_was_reached()
 
 
 @pytest.mark.hardening(3)

@@ -1,0 +1,71 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Values that YAML and Ansible have, and JSON and the modules do not: dates, and vaulted strings.
+
+ansible-core 2.18 makes text of what a template gives, and reads it again.  One date in it, or an infinite
+number, and it stays text, however long the list is.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping
+from typing import Any, Optional
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+
+__all__ = ["decrypted", "not_in_json"]
+
+
+def decrypted(value: Any) -> Any:
+    """The value with strings in place of what ansible-core 2.18 makes of a vaulted one.
+
+    :raises AnsibleError: such a string cannot be decrypted.
+    """
+    if isinstance(value, dict):
+        return {key: decrypted(item) for key, item in value.items()} if _is_vaulted(value) else value
+    if isinstance(value, (list, tuple)):
+        return [decrypted(item) for item in value] if _is_vaulted(value) else value
+    return str(value) if _is_vaulted(value) else value
+
+
+def _is_vaulted(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_is_vaulted, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_vaulted, value))
+    # A newer ansible-core decrypts it before anybody sees it.
+    return bool(getattr(value, "__ENCRYPTED__", False))
+
+
+def not_in_json(value: Any, path: str, *, in_document: bool = False) -> Optional[str]:
+    """What is wrong with the first date or infinite number in a value, or None.
+
+    :param path: of the value.
+    :param in_document: whether the value is part of a docker config, whose keys may be credentials.
+    """
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            name = "(not shown)" if in_document else _name(key)
+            problem = not_in_json(key, f"a key of {path}") or not_in_json(
+                item, f"{path}.{name}", in_document=in_document or key == "inline"
+            )
+            if problem:
+                return problem
+    elif isinstance(value, (list, tuple)):
+        found = (
+            not_in_json(item, f"{path}.{index}", in_document=in_document) for index, item in enumerate(value)
+        )
+        return next((problem for problem in found if problem), None)
+    elif isinstance(value, (datetime.date, datetime.time)):
+        return f"{path} is a date; put it in quotes"
+    elif isinstance(value, float) and not math.isfinite(value):
+        return f"{path} is not a finite number"
+    return None
+
+
+def _name(key: Any) -> str:
+    return quoted(key).strip("'") if isinstance(key, str) else "(not shown)"

@@ -1,0 +1,58 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Dates and infinite numbers are found by their path, and vaulted strings become strings."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.plain_values import (
+    decrypted,
+    not_in_json,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import check
+
+_DATE = datetime.date(2026, 1, 2)
+_QUOTES = "is a date; put it in quotes"
+
+
+class _Vaulted:
+    """What ansible-core 2.18 makes of ``!vault``."""
+
+    __ENCRYPTED__ = True
+
+    def __str__(self) -> str:
+        return "opened"
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ({"a": [1, 2.5, None, True, "2026-01-02", {"b": ()}]}, None),
+        ({"labels": {"made": _DATE}}, f"x.labels.made {_QUOTES}"),
+        ({"layers": [{}, {"file": datetime.datetime(2026, 1, 2)}]}, f"x.layers.1.file {_QUOTES}"),
+        ({"wait": {"most": math.inf}}, "x.wait.most is not a finite number"),
+        ({"least": math.nan}, "x.least is not a finite number"),
+        ({_DATE: 5}, f"a key of x {_QUOTES}"),
+        ({"labels": {_DATE: 5}}, f"a key of x.labels {_QUOTES}"),
+        ({"inline": {"examplecanary": [_DATE]}}, f"x.inline.(not shown).0 {_QUOTES}"),
+        ({"labels": {"example-canary-1": _DATE}}, f"x.labels.(not shown) {_QUOTES}"),
+    ],
+)
+def test_what_json_does_not_have_is_named_by_its_path(value: Any, problem: str | None) -> None:
+    assert not_in_json(value, "x") == problem
+
+
+@pytest.mark.hardening(4)
+def test_a_vaulted_string_becomes_a_string() -> None:
+    """ansible-core 2.18 decrypts it when it is read, and it is no string before."""
+    assert decrypted(_Vaulted()) == "opened"
+    assert decrypted({"a": [1, {"b": _Vaulted()}]}) == {"a": [1, {"b": "opened"}]}
+    plain = {"a": [1, {"b": "c"}]}
+    assert decrypted(plain) is plain
+    assert check([{"cluster_id": _Vaulted()}])[0].name == "opened"

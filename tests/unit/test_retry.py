@@ -180,7 +180,11 @@ def test_without_time_left_no_call_is_made(clock: Clock) -> None:
 def test_a_pause_that_takes_longer_than_planned_keeps_the_last_error(clock: Clock) -> None:
     calls = Calls(*_unavailable(9))
     retrier = _retrier(clock)
-    retrier.stop.wait = lambda seconds: clock.wait(seconds + 100)  # type: ignore[method-assign,assignment]
+
+    def wait_long(seconds: float) -> bool:
+        return clock.wait(seconds + 100)
+
+    retrier.stop.wait = wait_long  # type: ignore[method-assign,assignment]
     with pytest.raises(TimedOut, match=r"\Aerror 1; no time left of the target's 5 s\Z"):
         retrier.call(calls, deadline=Deadline(5), api_timeout=10)
 

@@ -121,7 +121,7 @@ class _Timed:
             self._under_way = False
 
     def remaining(self) -> float:
-        left = max(0.0, self._together - self._each * self._fault.hits)
+        left: float = max(0.0, self._together - self._each * self._fault.hits)
         times = self._fault.times
         if self._under_way and (times is None or self._fault.hits < times):
             return min(left, self._each)

@@ -13,6 +13,7 @@ import atexit
 import faulthandler
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Generator
@@ -47,6 +48,10 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
 # For the ansible-playbook processes that tests start.
 os.environ.setdefault("ANSIBLE_COLLECTIONS_PATH", str(COLLECTIONS_PATH))
+# nohup and a shell's `&` have the tests' children ignore what the tests end them with.
+for _number, _usual in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any, Callable, TypeVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import Internal, PullSecretError
@@ -144,15 +145,23 @@ def stop_on_signals(stop: threading.Event) -> Iterator[list[int]]:
         yield came
         return
 
-    def handler(number: int, _frame: Any) -> None:
-        came.append(number)
-        stop.set()
+    # A handler must take no lock: what it interrupts, such as the handler of an earlier signal, may hold it.
+    signals: SimpleQueue[int] = SimpleQueue()
 
+    def follow() -> None:
+        for number in iter(signals.get, 0):
+            came.append(number)
+            stop.set()
+
+    follower = threading.Thread(target=follow, name="signals", daemon=True)
+    follower.start()
     # A run under nohup goes on when its terminal is closed.
     ending = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, handler) for number in ending}
+    before = {number: signal.signal(number, lambda number, _frame: signals.put(number)) for number in ending}
     try:
         yield came
     finally:
         for number, earlier in before.items():
             signal.signal(number, earlier if earlier is not None else signal.SIG_DFL)
+        signals.put(0)
+        follower.join()

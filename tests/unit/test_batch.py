@@ -115,6 +115,32 @@ def test_a_signal_stops_the_batch_and_is_given_back(number: signal.Signals) -> N
 
 
 @pytest.mark.hardening(13)
+def test_a_signal_may_come_while_the_run_is_being_stopped() -> None:
+    """As Ctrl-C and the SIGTERM that ansible-playbook sends its workers then."""
+    given = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    stop = threading.Event()
+
+    def late(_number: int, _frame: object) -> None:
+        raise TimeoutError("the handler waits for a lock")
+
+    alarm = signal.signal(signal.SIGALRM, late)
+    try:
+        with stop_on_signals(stop) as came:
+            signal.alarm(10)
+            # ``set`` and ``wait`` hold it for a moment.
+            with stop._cond:  # type: ignore[attr-defined]
+                os.kill(os.getpid(), signal.SIGTERM)
+                os.kill(os.getpid(), signal.SIGTERM)
+            assert stop.wait(10)
+            signal.alarm(0)
+        assert came == [signal.SIGTERM, signal.SIGTERM]
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, alarm)
+        signal.signal(signal.SIGTERM, given)
+
+
+@pytest.mark.hardening(13)
 def test_a_run_that_ignores_the_end_of_its_terminal_goes_on() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from queue import SimpleQueue
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import Failure
@@ -96,7 +97,8 @@ class Program:
         self._environment = environment
         self._started = time.monotonic()
         self._stop = threading.Event()
-        self._wake = threading.Event()
+        # Not an Event: a signal's handler must take no lock, since what it interrupts may hold it.
+        self._wake: SimpleQueue[None] = SimpleQueue()
         self._places: Optional[Places] = None
         self._ways = ways(environment)
         self._job = Job(self._ask, self._show, ready=lambda: check_ways(environment))
@@ -107,7 +109,8 @@ class Program:
         """Work until it is done or stopped, write the termination message; the exit code."""
         worker = threading.Thread(target=self._work, name="work", daemon=True)
         worker.start()
-        self._wake.wait()
+        self._wake.get()
+        self._stop.set()
         worker.join(_GRACE)
         ended = self._ended
         if ended is None:
@@ -118,9 +121,8 @@ class Program:
         return exit_code(ended)
 
     def stop(self) -> None:
-        """Begin nothing more, and wait a moment for what is under way."""
-        self._stop.set()
-        self._wake.set()
+        """Begin nothing more, and wait a moment for what is under way. A signal's handler may call it."""
+        self._wake.put(None)
 
     def _work(self) -> None:
         try:
@@ -130,7 +132,7 @@ class Program:
             self._ended = Ended(self._job.settings, failure.message, failure.kind, self._job.phase)
             self._job.log("exit", f"Failed: {failure.message}", phase="exit", level="error")
         finally:
-            self._wake.set()
+            self._wake.put(None)
 
     def _ask(self, phase: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The module's work, in this process and over one connection a place."""

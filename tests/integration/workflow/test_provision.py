@@ -18,7 +18,7 @@ ONE = docker_config(quay_io="one")
 TWO = docker_config(quay_io="two")
 
 
-@at_once_and_late()
+@at_once_and_late(fast=False)
 def test_one_cluster_by_variables_from_the_hyperfleet_api(world: World) -> None:
     """The default source: spec.pullSecret.data of the cluster."""
     cluster = world.cluster()

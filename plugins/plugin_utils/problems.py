@@ -91,8 +91,12 @@ def _is_row(target: Any, needed: Iterable[str]) -> bool:
     return (
         isinstance(target, Mapping)
         and all(isinstance(target.get(name), str) for name in needed)
-        and all(isinstance(target.get(name, []), list) for name in ("actions", "warnings"))
+        and all(_are_texts(target.get(name, [])) for name in ("actions", "warnings"))
     )
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def check(clusters: Any) -> list[Checked]:

@@ -36,7 +36,11 @@ STORED: dict[str, Any] = {"targets": [{"id": "cls-1", "place": PLACE, "version":
 
 
 @pytest.mark.parametrize(
-    "stored", ["x", 7, None, [], {"targets": "x"}, {"targets": [None]}, {"targets": [{"id": "cls-1"}]}]
+    "stored",
+    [
+        *("x", 7, None, [], {"targets": "x"}, {"targets": [None]}, {"targets": [{"id": "cls-1"}]}),
+        {"targets": [{"id": "cls-1", "place": PLACE, "actions": [{"a": "b"}]}]},
+    ],
 )
 def test_what_is_no_result_of_a_module_is_refused(stored: Any) -> None:
     with pytest.raises(ClusterError, match="not the registered result of a module"):

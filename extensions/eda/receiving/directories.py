@@ -120,8 +120,15 @@ class Directories:
     def open(self) -> None:
         """Begin: what killed processes left is removed, but for runs that are still at work.
 
-        :raises ConfigurationError: the base is not a private directory.
+        :raises ConfigurationError: the base is not a private directory, or cannot be used.
         """
+        try:
+            self._open()
+        except OSError as error:
+            why = os.strerror(error.errno) if error.errno else type(error).__name__
+            raise ConfigurationError(f"run_dir {shown_path(str(self._base))}: {why}") from None
+
+    def _open(self) -> None:
         self._base.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = self._base.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:

@@ -69,6 +69,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     read_spec,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import is_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import check_name
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
     MISPLACED,
     is_name,
@@ -83,6 +84,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text i
 _ENDINGS = (".json", ".yaml", ".yml")
 # A problem that names two paths has to be short enough to be shown.
 _LONG = 80
+_NAMESPACE = "status.adapters.placement.data.namespace"
 
 
 class LookupModule(LookupBase):
@@ -203,11 +205,14 @@ def _cluster(path: str, document: dict[str, Any], namespace: str) -> dict[str, A
     placed = document
     for name in ("status", "adapters", "placement", "data"):
         placed = _mapping(placed.get(name))
+    given = placed.get("namespace")
+    if given is not None and given != "":
+        check_name("namespace", given if isinstance(given, str) else " ", _NAMESPACE)
     cluster = {
         "cluster_id": identity,
         "cluster_name": spec.name,
         "gcp_project_id": spec.project,
-        "management_namespace": placed.get("namespace") or namespace.replace("{id}", identity),
+        "management_namespace": given or namespace.replace("{id}", identity),
         "source": {"file": path, "field": held[0] if held is not None else "spec.pullSecret.data"},
     }
     if spec.replication is not None:

@@ -139,6 +139,15 @@ def test_no_pull_secret_leaves_its_file(tmp_path: Path) -> None:
     assert "dXNlcjpleGFtcGxl" not in json.dumps(read(written(tmp_path / "a.json")))
 
 
+@pytest.mark.hardening(7)
+@pytest.mark.parametrize("wrong", ["robot:Example-Passw0rd", {"a": "b"}, ["a"], 7])
+def test_a_namespace_that_is_none_is_refused_by_its_path(tmp_path: Path, wrong: Any) -> None:
+    placed = {**DOCUMENT, "status": {"adapters": {"placement": {"data": {"namespace": wrong}}}}}
+    (cluster,) = read(written(tmp_path / "a.json", placed))
+    assert "status.adapters.placement.data.namespace is not lower case letters" in cluster["problem"]
+    assert "Passw0rd" not in str(cluster)
+
+
 def test_the_placement_decides_the_namespace(tmp_path: Path) -> None:
     """Where seed 003 says that the placement adapter writes it."""
     placed = {**DOCUMENT, "status": {"adapters": {"placement": {"data": {"namespace": "placed-here"}}}}}

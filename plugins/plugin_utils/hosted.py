@@ -57,9 +57,7 @@ def hosted_rows(clusters: Any, result: Mapping[str, Any], defaults: Any = None) 
     :raises ClusterError: likewise.
     """
     results = {target["id"]: target for target in returned(result)}
-    return [
-        _row(one, results.get(one.cluster.get("cluster_id")), result) for one in checked(clusters, defaults)
-    ]
+    return [_row(one, results.get(one.name), result) for one in checked(clusters, defaults)]
 
 
 def checked(clusters: Any, defaults: Any = None) -> list[Checked]:

@@ -87,7 +87,7 @@ def module_surface(name: str) -> Surface:
 def _is_printed(value: Any, canary: Canary) -> bool:
     """Whether ansible-core 2.18 prints a secret when a template beside it is wrong."""
     text = json.dumps(value, default=str)
-    is_beside = __version__.startswith("2.18.") and ("{{" in text or "{%" in text)
+    is_beside = __version__.startswith("2.18.") and any(mark in text for mark in ("{{", "{%", "{#"))
     return is_beside and bool(Needles([canary]).leaks([Evidence("given", "options", text.encode())]))
 
 

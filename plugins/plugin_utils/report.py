@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ansible.errors import AnsibleError
 from ansible.utils.display import Display
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import counts, failure_text
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.printed_variables import (
-    PRINTS_VARIABLES,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.table import PROVISION, Columns, table
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables import VariableError, value_of
 
 __all__ = ["ReportAction"]
 
@@ -61,6 +58,8 @@ class ReportAction(QuietAction):
         """Nothing is read or written."""
         try:
             return self._reported(validated_by_spec(self.spec(), arguments), task_vars)
+        except VariableError as error:
+            return {"failed": True, "msg": error.message}
         except (ConfigurationError, ClusterError) as error:
             return {"failed": True, "msg": str(error)}
 
@@ -77,7 +76,11 @@ class ReportAction(QuietAction):
                 return {"failed": True, "msg": f"{option} is not the name of {what}"}
             named[option] = value
         # What a module returned holds no templates.
-        named.update((option, self._templated(option, named[option])) for option in self.VARIABLES)
+        named.update(
+            (option, value_of(arguments[option], task_vars, self._templar))
+            for option in self.VARIABLES
+            if arguments[option]
+        )
         rows = self.rows(named)
         if arguments["show"]:
             lines = table(rows, check_mode=self._task.check_mode, columns=self.COLUMNS)
@@ -89,12 +92,3 @@ class ReportAction(QuietAction):
         if failed:
             result["msg"] = failure_text(failed, len(rows), "clusters")
         return result
-
-    def _templated(self, option: str, value: Any) -> Any:
-        """:raises ClusterError: a template fails; Ansible's own error would quote lines around it."""
-        try:
-            return self._templar.template(value)
-        except AnsibleError as error:
-            # ansible-core 2.18 quotes the whole variable in the message itself.
-            why = "fails" if PRINTS_VARIABLES else f"fails: {error.message}"
-            raise ClusterError(f"{option}: a template in the variable that it names {why}") from None

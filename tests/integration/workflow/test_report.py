@@ -19,12 +19,18 @@ PLACED = {
 }
 
 
-def report(ansible: Ansible, **arguments: Any) -> Finished:
+def report(ansible: Ansible, variables: dict[str, Any] | None = None, **arguments: Any) -> Finished:
     task = {"clusters": "fleet", "secret_manager": "stored", "management": "placed", **arguments}
     play = {
         "hosts": "localhost",
         "gather_facts": False,
-        "vars": {"fleet": "{{ some }}", "some": CLUSTERS, "stored": STORED, "placed": PLACED},
+        "vars": {
+            "fleet": "{{ some }}",
+            "some": CLUSTERS,
+            "stored": STORED,
+            "placed": PLACED,
+            **(variables or {}),
+        },
         "tasks": [{"hyperfleet.pull_secret.pull_secret_report": task}],
     }
     return ansible.playbook([play])
@@ -68,3 +74,16 @@ def test_what_is_no_list_of_clusters_is_told(ansible: Ansible) -> None:
     finished = report(ansible, clusters="stored")
     assert finished.code != 0
     assert finished.result["msg"] == "the clusters have to be a list of mappings, and are a mapping"
+
+
+@pytest.mark.hardening(9)
+@pytest.mark.parametrize(
+    ("template", "why"),
+    [("{{ nope }}", "refers to the undefined variable 'nope'"), ("{{ 1 / 0 }}", "cannot be evaluated (")],
+)
+def test_a_template_that_fails_is_said_to_by_its_variables_name(
+    ansible: Ansible, template: str, why: str
+) -> None:
+    finished = report(ansible, {"some": [{"cluster_id": "cls-1", "labels": {"a": template}}]})
+    assert finished.code != 0
+    assert finished.result["msg"].startswith(f"fleet: it {why}")

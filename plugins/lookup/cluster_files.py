@@ -80,6 +80,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text i
     load_json,
     load_yaml,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import is_given
 
 _ENDINGS = (".json", ".yaml", ".yml")
 # A problem that names two paths has to be short enough to be shown.
@@ -206,7 +207,7 @@ def _cluster(path: str, document: dict[str, Any], namespace: str) -> dict[str, A
     for name in ("status", "adapters", "placement", "data"):
         placed = _mapping(placed.get(name))
     given = placed.get("namespace")
-    if given is not None and given != "":
+    if is_given(given):
         check_name("namespace", given if isinstance(given, str) else " ", _NAMESPACE)
     cluster = {
         "cluster_id": identity,

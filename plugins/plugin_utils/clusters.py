@@ -64,8 +64,8 @@ def check_known(cluster: Mapping[str, Any], known: Collection[str]) -> None:
     """:raises ConfigurationError: naming every key that is not known, and the one that was meant."""
     unknown = sorted(str(key) for key in cluster if key not in known)
     if unknown:
-        told = ", ".join(quoted(key) + _suggestion(key, known) for key in unknown)
-        raise ConfigurationError(f"unknown key {told}")
+        keys = ", ".join(quoted(key) + _suggestion(key, known) for key in unknown)
+        raise ConfigurationError(f"unknown key {keys}")
 
 
 def _suggestion(key: str, known: Collection[str]) -> str:

@@ -29,7 +29,7 @@ class Key:
     """A key that is read.
 
     :param level: where it stands: the path of the mapping, with that mapping's first spelling.
-    :param names: its spellings; seed 003 writes the first, a snake_case fleet the second.
+    :param names: its spellings: camelCase first, then snake_case.
     :param is_common: the word is common, so that elsewhere in the spec it means something else.
     :param is_optional: without it a default applies silently. So a slip of one letter is refused too, and
         the key is looked for in the whole document.

@@ -67,9 +67,14 @@ class Api:
         self.unanswered = 0
         """How many calls were sent and not answered: the server may still do what they ask."""
 
-    def connection(self) -> Connection:
-        """A new connection: for a watch, which occupies one."""
-        return Connection(self._host, self._port, tls=self._trust(), timeout=self._timeout)
+    def connection(self, *, look_every: float = 0) -> Connection:
+        """A new connection: for a watch, which occupies one.
+
+        :param look_every: as for ``Connection``.
+        """
+        return Connection(
+            self._host, self._port, tls=self._trust(), timeout=self._timeout, look_every=look_every
+        )
 
     def send(
         self,
@@ -115,8 +120,7 @@ class Api:
             except WireError:
                 if kept.is_hurried:
                     raise
-        new = Connection(self._host, self._port, tls=self._trust(), timeout=self._timeout, look_every=_HURRY)
-        return self._called(new, method, path, body, content_type, accept)
+        return self._called(self.connection(look_every=_HURRY), method, path, body, content_type, accept)
 
     def hurry(self) -> None:
         """From another thread: a call that is under way ends soon, with or without an answer."""

@@ -131,13 +131,9 @@ def test_what_says_nothing_is_not_given() -> None:
 @pytest.mark.parametrize("playbook", some(names.PLAYBOOKS, "provision", "node"))
 def test_every_variable_of_a_playbook_is_named(world: World, playbook: str) -> None:
     """All at once: first the playbook's own, then its role's. A play's hosts come before any task."""
-    own = sorted(names.own(playbook))
-    alone = {name for one, name in _ALONE if one == playbook}
-    assert playbook != "node" or alone >= names.own(playbook)
-    options = sorted(names.settable(playbook) - {*own})
-    runs: list[dict[str, Any]] = [dict.fromkeys(options, NESTED)] if options else []
-    if own and playbook != "node":
-        runs.append(dict.fromkeys(own, PLAIN))
+    own = names.own(playbook)
+    sets = [names.settable(playbook) - own, set() if playbook == "node" else own]
+    runs = [dict.fromkeys(sorted(one), value) for one in sets if one for value in (NESTED, PLAIN)]
     for wrong in runs:
         finished = world.run(playbook, wrong)
         assert finished.code != 0
@@ -146,6 +142,10 @@ def test_every_variable_of_a_playbook_is_named(world: World, playbook: str) -> N
         assert CANARY not in finished.output
     assert runs
     assert world.nothing_was_reached()
+
+
+def test_what_comes_before_any_task_is_tried_alone() -> None:
+    assert {name for playbook, name in _ALONE if playbook == "node"} >= names.own("node")
 
 
 @pytest.mark.hardening(1)

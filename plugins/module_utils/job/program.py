@@ -107,6 +107,9 @@ class Program:
 
     def run(self) -> int:
         """Work until it is done or stopped, write the termination message; the exit code."""
+        # Stopped before it began: the worker must find it so, however quickly it starts.
+        if not self._wake.empty():
+            self._stop.set()
         worker = threading.Thread(target=self._work, name="work", daemon=True)
         worker.start()
         self._wake.get()

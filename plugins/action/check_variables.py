@@ -47,6 +47,7 @@ class ActionModule(QuietAction):
         """Nothing is read or written but the role's own description."""
         try:
             given = validated_by_spec(self.spec(), arguments)
+            _check_names(given)
             problems = list(dict.fromkeys(self._problems(given, task_vars)))
         except ConfigurationError as error:
             problems = [str(error)]
@@ -90,6 +91,13 @@ class ActionModule(QuietAction):
         given = {*extra, *self._task.get_play().vars} if names else extra
         for name in named((name for name in names if name not in given), variables, self._templar):
             yield f"{name}: the play's hosts were chosen before the inventory set it; give it with -e"
+
+
+def _check_names(given: Mapping[str, Any]) -> None:
+    """:raises ConfigurationError: the play's own list of variables was replaced, perhaps by a secret."""
+    for option in ("playbook", "of_play"):
+        if not all(name.isidentifier() for name in given[option] or ()):
+            raise ConfigurationError(f"{option} must be a list of names of variables")
 
 
 def _is_result(value: Any) -> bool:

@@ -33,6 +33,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     ConfigurationError,
     Conflict,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import PATH_RULE, is_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
@@ -147,6 +148,8 @@ def _locked(directory: Any) -> Iterator[Optional[str]]:
         yield None
         return
     path = os.path.expanduser(str(directory))
+    if not is_path(path):
+        raise ConfigurationError(f"run_directory must be {PATH_RULE}")
     try:
         handle = os.open(os.path.join(path, _LOCK), os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:

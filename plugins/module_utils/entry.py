@@ -31,7 +31,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options imp
     with_targets,
     wrong_targets,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import Mask, forms_in, unquoted
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    MISPLACED,
+    Mask,
+    forms_in,
+    misplaced,
+    unquoted,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secret_options import public_texts
 
 __all__ = [
@@ -121,6 +127,10 @@ def run_with(spec: Mapping[str, Any], task: _Task, *, with_commands: bool = Fals
     more: dict[str, Any] = {"run_command": module.run_command} if with_commands else {}
 
     def work() -> dict[str, Any]:
+        # The action plugin looks, too, before Ansible splits texts into lists.
+        astray = misplaced(module.params)
+        if astray:
+            raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
         stop = threading.Event()
         with stop_on_signals(stop):
             return task(module.params, check_mode=module.check_mode, diff=module._diff, stop=stop, **more)

@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 
-__all__ = ["LIMITS", "LONGEST_PATH", "Limit", "Limits", "is_path"]
+__all__ = ["LIMITS", "LONGEST_PATH", "PATH_RULE", "Limit", "Limits", "is_path"]
 
 _DAY = 86400
 _YEAR = 365 * _DAY
 LONGEST_PATH = 4096
 """Bytes, as Linux has it."""
+PATH_RULE = f"a path of at most {LONGEST_PATH} bytes, without a NUL character"
 
 
 class Limit(NamedTuple):
@@ -91,9 +92,7 @@ class Limits:
             for where, value in _values(options, parts, ""):
                 if kind == "path":
                     if isinstance(value, str) and not is_path(value):
-                        raise ConfigurationError(
-                            f"{where} must be a path of at most {LONGEST_PATH} bytes, without a NUL character"
-                        )
+                        raise ConfigurationError(f"{where} must be {PATH_RULE}")
                     continue
                 limit = LIMITS[".".join(parts)]
                 if not limit.fits(value):

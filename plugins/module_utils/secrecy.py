@@ -199,6 +199,10 @@ def _found(value: Any, path: tuple[str, ...], *, inline: bool) -> Iterator[tuple
             if item is not None and not isinstance(item, (bool, int, float)):
                 yield from _found(item, (*path, shown), inline=inline)
     elif isinstance(value, (list, tuple)):
+        # Ansible splits a text that is given for a list at its commas.
+        text = ",".join(value) if len(value) > 1 and all(isinstance(item, str) for item in value) else ""
+        if _is_secret(text):
+            yield ".".join(path) or "the task", text
         for item in value:
             yield from _found(item, path, inline=inline)
 

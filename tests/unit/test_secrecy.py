@@ -15,6 +15,7 @@ import sys
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+    forms_in,
     is_name,
     misplaced,
     quiet,
@@ -95,6 +96,14 @@ def test_empty_lines_are_gone_through_once() -> None:
 
 
 @pytest.mark.hardening(8)
+@pytest.mark.hardening(7)
+def test_a_docker_config_that_ansible_split_at_its_commas() -> None:
+    document = '{"auths":{"quay.io":{"email":"example@example.com","password":"Example-1"}}}'
+    assert misplaced({"cluster_ids": document.split(",")}) == ["cluster_ids"]
+    assert "Example-1" in forms_in({"cluster_ids": document.split(",")})
+    assert misplaced({"cluster_ids": ["cls-1", "cls-2"]}) == []
+
+
 def test_callbacks_see_registries_and_no_credential_in_their_place() -> None:
     arguments = {
         "policy": {"quay.io": "one", "robot:CanaryPassw0rd78": "two"},

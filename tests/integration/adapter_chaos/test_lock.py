@@ -56,3 +56,13 @@ def test_a_run_that_was_given_up_before_it_began_makes_nothing_anew(tmp_path: Pa
         ):
             raise AssertionError("it works in a directory that nobody reads")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.hardening(14)
+@pytest.mark.parametrize("wrong", ["a\udfffb", "a\0b", "a" * 5000])
+def test_a_directory_that_no_system_call_takes_is_refused_by_name(wrong: str) -> None:
+    with (
+        pytest.raises(ConfigurationError, match=r"^run_directory must be a path of at most"),
+        hyperfleet_adapter._locked(wrong),
+    ):
+        raise AssertionError("it works without the directory's lock")

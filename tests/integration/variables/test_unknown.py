@@ -60,6 +60,23 @@ def test_an_unknown_extra_variable_is_refused(world: World, playbook: str, name:
     assert world.nothing_was_reached()
 
 
+@pytest.mark.hardening(7)
+def test_a_secret_in_the_place_of_a_plays_own_list_of_names_is_not_shown(world: World) -> None:
+    finished = world.run("job", {"job_variables": CANARY, "job_gcp": []})
+    assert finished.code != 0
+    assert finished.result["msg"] == "playbook must be a list of names of variables"
+    assert CANARY not in finished.output
+
+
+@pytest.mark.hardening(14)
+@pytest.mark.parametrize("wrong", some([CANARY, [3, None], [[3]], {"a": 1}, True, 1.5, "3\n"], CANARY, [[3]]))
+def test_a_number_of_nodes_that_is_none_is_refused_by_name(world: World, wrong: Any) -> None:
+    finished = world.run("node", {"node_serial": wrong})
+    assert finished.code != 0
+    assert str(finished.result["msg"]).startswith("node_serial must be a number of nodes")
+    assert CANARY not in finished.output
+
+
 @pytest.mark.hardening(3)
 @pytest.mark.parametrize(
     ("playbook", "name"),

@@ -68,6 +68,15 @@ def test_a_secret_in_the_place_of_a_plays_own_list_of_names_is_not_shown(world: 
     assert CANARY not in finished.output
 
 
+@pytest.mark.hardening(7)
+def test_what_is_neither_true_nor_false_is_not_shown(world: World) -> None:
+    finished = world.run("reconcile", {"adapter_all": CANARY})
+    assert finished.code != 0
+    assert "adapter_all" in str(finished.result["msg"])
+    assert CANARY not in finished.output
+    assert world.nothing_was_reached()
+
+
 @pytest.mark.hardening(14)
 @pytest.mark.parametrize("wrong", some([CANARY, [3, None], [[3]], {"a": 1}, True, 1.5, "3\n"], CANARY, [[3]]))
 def test_a_number_of_nodes_that_is_none_is_refused_by_name(world: World, wrong: Any) -> None:

@@ -159,8 +159,8 @@ sanity-core%: venv
 
 ##@ Quality
 
-.PHONY: lint ruff mypy yamllint shellcheck hygiene ansible-lint changelog docs importer sanity format
-lint: ruff mypy yamllint shellcheck hygiene ansible-lint changelog docs importer sanity ## all checks below
+.PHONY: lint ruff mypy layers yamllint shellcheck hygiene ansible-lint changelog docs importer sanity format
+lint: ruff mypy layers yamllint shellcheck hygiene ansible-lint changelog docs importer sanity ## all checks below
 
 ruff: lint-env ## Python style and formatting
 	$(PART) "ruff check" $(LINT)/ruff check .
@@ -173,6 +173,9 @@ mypy: venv ## types, strict
 	$(PART) "mypy, plugins" $(BIN)/mypy -p ansible_collections.hyperfleet.pull_secret.plugins
 	$(PART) "mypy, extensions" $(BIN)/mypy -p ansible_collections.hyperfleet.pull_secret.extensions.eda
 	$(PART) "mypy, tests" $(BIN)/mypy
+
+layers: lint-env ## each layer imports only what stands below it
+	$(PART) layers env PYTHONPATH=.collections $(LINT)/lint-imports --config pyproject.toml --no-logo
 
 yamllint: lint-env ## YAML files
 	$(PART) yamllint $(LINT)/yamllint --strict .

@@ -27,12 +27,9 @@ def load_all() -> None:
     import encodings.idna
     import encodings.latin_1
 
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job import program
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes import pod
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import (
-        crc32c,
-        plain,
-    )
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google import crc32c, plain
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import pod
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job import program
 
     if not all((encodings.ascii, encodings.idna, encodings.latin_1, program, pod, crc32c, plain)):
         raise ImportError

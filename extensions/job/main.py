@@ -20,7 +20,7 @@ def main() -> int:
     gc.disable()
     # Isolated Python looks neither here nor into the working directory by itself.
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job import program
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job import program
 
     return program.main()
 

@@ -28,11 +28,11 @@ def load_all() -> None:
     import jeepney.io.blocking
     import jeepney.wrappers
 
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import secrecy
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import dbus
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import program
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd import dbus
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model import shown
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import program
 
-    if not all((queue, ssl, jeepney, dbus, program, secrecy)):
+    if not all((queue, ssl, jeepney, dbus, program, shown)):
         raise ImportError
 
 

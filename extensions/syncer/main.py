@@ -12,7 +12,7 @@ import sys
 # Isolated Python looks neither here nor into the working directory by itself.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.program import main
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.program import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -9,10 +9,14 @@ from typing import Any, Callable
 
 from ansible.utils.vars import load_extra_vars
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.misspelt import meant, nearest, slip_of
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.misspelt import (
+    meant,
+    nearest,
+    slip_of,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_options import (
     known_names,

@@ -16,26 +16,26 @@ from typing import Any, ClassVar, Optional
 
 from ansible.errors import AnsibleConnectionFailure
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
-    override_options,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
+    ConfigurationError,
+    Conflict,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
-    contract,
-    now,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limits import PATH_RULE, is_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.calls import Calls
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import (
     safely,
     validated_by_spec,
     without_stderr,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    Conflict,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
+    override_options,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import PATH_RULE, is_path
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.results import (
+    contract,
+    now,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
     BatchAction,
 )

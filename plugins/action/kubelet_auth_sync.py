@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import sensitive_forms
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import kubelet_auth_sync
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import (
     safely,
     validated_by_spec,
     without_stderr,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import kubelet_auth_sync
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
     BatchAction,
     with_digest_key,

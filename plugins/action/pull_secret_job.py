@@ -10,10 +10,13 @@ from typing import Any
 
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import safely, validated_by_spec
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.work import GCP, Job
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import run_options
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limits import Limits
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job.work import GCP, Job
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import (
+    safely,
+    validated_by_spec,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import run_options
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 
 _OPTIONS = ("gcp", "kubernetes", "retry")

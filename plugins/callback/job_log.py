@@ -26,7 +26,7 @@ from typing import Any
 
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job.log import render
 
 
 class CallbackModule(CallbackBase):

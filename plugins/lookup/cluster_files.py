@@ -62,20 +62,17 @@ from typing import Any, NamedTuple, Optional
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.spec import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster_document import (
     pull_secret_of,
     read_spec,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import is_path
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import check_name
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
-    MISPLACED,
-    is_name,
-    misplaced,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limits import is_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.naming import check_name
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import MISPLACED, is_name
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.atomic_file import read_regular
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.secrecy import misplaced
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.yaml_text import (
     NotYAML,
     load_json,
     load_yaml,

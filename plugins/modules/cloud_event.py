@@ -205,8 +205,8 @@ summary:
   sample: {total: 1000, changed: 1000, failed: 0}
 """
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_with
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import cloud_event
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import run_with
 
 
 def main() -> None:

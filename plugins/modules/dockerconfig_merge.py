@@ -290,8 +290,8 @@ summary:
   sample: {total: 1000, changed: 10, failed: 1}
 """
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_module
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import run_module
 
 
 def main() -> None:

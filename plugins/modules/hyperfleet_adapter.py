@@ -238,8 +238,8 @@ msg:
   type: str
 """
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_with
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import run_with
 
 
 def main() -> None:

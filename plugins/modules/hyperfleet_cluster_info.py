@@ -120,8 +120,8 @@ failed_clusters:
   elements: dict
 """
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_with
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_cluster_info
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import run_with
 
 
 def main() -> None:

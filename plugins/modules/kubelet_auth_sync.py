@@ -349,8 +349,8 @@ msg:
   returned: on failure
 """
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_with
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import kubelet_auth_sync
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import run_with
 
 
 def main() -> None:

@@ -31,23 +31,12 @@ from typing import Any, ClassVar
 from ansible import constants
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import (
-    run_here,
-    safely,
-    validated,
-    whole_spec,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import forms_in
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failures, whole
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.leftovers import (
-    PROGRESS,
-    remove_leftovers,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.playbook_process import (
-    leave_if_gone,
-    stopped_with_playbook,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
+from ..module_utils.model.summary import failures, whole
+from ..module_utils.runtime.secrecy import forms_in
+from ..module_utils.tasks.entry import run_here, safely, validated, whole_spec
+from .leftovers import PROGRESS, remove_leftovers
+from .playbook_process import leave_if_gone, stopped_with_playbook
+from .quiet_action import QuietAction
 
 __all__ = ["BatchAction", "with_digest_key"]
 

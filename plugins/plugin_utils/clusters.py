@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.misspelt import meant
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+from ..module_utils.model.errors import ConfigurationError
+from ..module_utils.model.misspelt import meant
+from ..module_utils.model.shown import quoted
 
 __all__ = [
     "CLUSTER_KEYS",

@@ -14,26 +14,12 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import fitted
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
-    MISPLACED,
-    misplaced,
-    shown,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import (
-    PROBLEM,
-    check_known,
-    is_given,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import (
-    Checked,
-    ClusterError,
-    has_name,
-    listed,
-    refuse,
-    returned,
-)
+from ..module_utils.model.errors import ConfigurationError
+from ..module_utils.model.shown import MISPLACED, shown
+from ..module_utils.runtime.secrecy import misplaced
+from ..module_utils.tasks.fitting import fitted
+from .clusters import PROBLEM, check_known, is_given
+from .problems import Checked, ClusterError, has_name, listed, refuse, returned
 
 __all__ = ["checked", "hosted_rows", "hosted_targets"]
 
@@ -113,9 +99,7 @@ def _fit(cluster: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 @lru_cache(maxsize=1)
 def _task() -> ModuleType:
     # It brings what reaches its places along, which nothing else here needs.
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
-        hosted_cluster_pull_secret,
-    )
+    from ..module_utils.tasks import hosted_cluster_pull_secret
 
     return hosted_cluster_pull_secret
 

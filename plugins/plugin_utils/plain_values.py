@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import quoted
+from ..module_utils.model.shown import quoted
 
 __all__ = ["decrypted", "not_in_json"]
 

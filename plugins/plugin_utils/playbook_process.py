@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Callable
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import stop_on_signals
+from ..module_utils.runtime.batch import stop_on_signals
 
 __all__ = ["ends_with_playbook", "finished_first", "leave_if_gone", "playbook_pid", "stopped_with_playbook"]
 

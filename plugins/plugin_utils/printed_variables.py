@@ -15,12 +15,7 @@ from typing import Any, Callable
 
 from ansible.release import __version__
 
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import (
-    MARKS,
-    is_unsafe,
-    templates,
-    used,
-)
+from .templates import MARKS, is_unsafe, templates, used
 
 __all__ = ["PRINTS_VARIABLES", "printed_variables"]
 

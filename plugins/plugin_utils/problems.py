@@ -14,29 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    reworded,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import fitted
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import allows
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
-    MISPLACED,
-    is_name,
-    misplaced,
-    shown,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import (
-    CLUSTER_KEYS,
-    GCP,
-    KUBERNETES,
-    PROBLEM,
-    check_known,
-    document,
-    is_given,
-    picked,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.plain_values import decrypted
+from ..module_utils.model.errors import ConfigurationError, reworded
+from ..module_utils.model.naming import allows
+from ..module_utils.model.shown import MISPLACED, is_name, shown
+from ..module_utils.runtime.secrecy import misplaced
+from ..module_utils.tasks.fitting import fitted
+from .clusters import CLUSTER_KEYS, GCP, KUBERNETES, PROBLEM, check_known, document, is_given, picked
+from .plain_values import decrypted
 
 __all__ = [
     "Checked",
@@ -187,10 +171,7 @@ class _Rules(NamedTuple):
 @lru_cache(maxsize=1)
 def _rules() -> _Rules:
     # Both bring what reaches their places along, which a report without failures does not need.
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
-        gcp_pull_secret,
-        k8s_pull_secret,
-    )
+    from ..module_utils.workflows.provision import gcp_pull_secret, k8s_pull_secret
 
     gcp, kubernetes = gcp_pull_secret.target_options(), k8s_pull_secret.target_options()
     specs = {key: kubernetes[option] for key, option in KUBERNETES.items()}

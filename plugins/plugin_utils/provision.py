@@ -12,19 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import (
-    GCP,
-    KUBERNETES,
-    PROBLEM,
-    document,
-    is_given,
-    picked,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import (
-    check,
-    listed,
-    returned,
-)
+from .clusters import GCP, KUBERNETES, PROBLEM, document, is_given, picked
+from .problems import check, listed, returned
 
 __all__ = ["gcp_targets", "kubernetes_targets", "summary_rows"]
 

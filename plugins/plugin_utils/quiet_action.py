@@ -21,25 +21,12 @@ from ansible.module_utils.common.text.converters import to_text
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import safely
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
-    MISPLACED,
-    Mask,
-    forms_in,
-    misplaced,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secret_options import (
-    hidden_texts,
-    quiet_arguments,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.playbook_process import (
-    ends_with_playbook,
-    finished_first,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.printed_variables import (
-    PRINTS_VARIABLES,
-    printed_variables,
-)
+from ..module_utils.model.shown import MISPLACED
+from ..module_utils.runtime.secrecy import Mask, forms_in, misplaced
+from ..module_utils.tasks.entry import safely
+from ..module_utils.tasks.secret_options import hidden_texts, quiet_arguments
+from .playbook_process import ends_with_playbook, finished_first
+from .printed_variables import PRINTS_VARIABLES, printed_variables
 
 __all__ = ["QuietAction", "plain"]
 

@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import counts, failure_text
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.table import PROVISION, Columns, table
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables import VariableError, value_of
+from ..module_utils.model.errors import ConfigurationError
+from ..module_utils.model.summary import counts, failure_text
+from ..module_utils.tasks.entry import validated_by_spec
+from .problems import ClusterError
+from .quiet_action import QuietAction
+from .table import PROVISION, Columns, table
+from .variables import VariableError, value_of
 
 __all__ = ["ReportAction"]
 

@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import fitted
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import load_yaml
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import is_given
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.variables import VariableError, value_of
+from ..module_utils.model.errors import ConfigurationError
+from ..module_utils.runtime.yaml_text import load_yaml
+from ..module_utils.tasks.fitting import fitted
+from .clusters import is_given
+from .variables import VariableError, value_of
 
 __all__ = ["known_names", "options_of", "registered_by", "wrong_options"]
 

@@ -22,8 +22,8 @@ from typing import Any, Optional
 
 from ansible.utils.display import Display
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.playbook_process import playbook_pid
+from ..module_utils.programs.job.log import render
+from .playbook_process import playbook_pid
 
 __all__ = ["Asker", "RunLog"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from jinja2 import Environment, TemplateError, nodes
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.misspelt import OTHERS
+from ..module_utils.model.misspelt import OTHERS
 
 __all__ = ["MARKS", "is_referred_to", "is_unsafe", "templates", "used"]
 

@@ -16,13 +16,10 @@ from typing import Any, Optional
 
 from ansible.errors import AnsibleLookupError
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import is_given
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.plain_values import (
-    decrypted,
-    not_in_json,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import is_unsafe, used
+from ..module_utils.model.shown import shown
+from .clusters import is_given
+from .plain_values import decrypted, not_in_json
+from .templates import is_unsafe, used
 
 __all__ = ["VariableError", "given", "named", "unusable", "value_of"]
 

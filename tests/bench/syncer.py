@@ -44,11 +44,11 @@ LIMIT = 30
 DRIVER = """
 import os, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import program
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import program
 
 def systemd():
     import jeepney.auth, jeepney.bus, jeepney.io.blocking, jeepney.wrappers
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import dbus
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd import dbus
     UnitState = dbus.UnitState
 
     class Systemd(dbus.OverDBus):

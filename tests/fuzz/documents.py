@@ -19,7 +19,7 @@ from tests.secrecy.canary import Canary
 
 
 def job_surfaces() -> list[Surface]:
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.settings import (
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision.environment import (
         VARIABLES as NAMES,
     )
 

@@ -208,7 +208,7 @@ def filters(data: Data) -> Any:
 
 def source(data: Data) -> Any:
     """An event source, up to where it would begin to listen; where aiohttp is, its first moments as well."""
-    errors = importlib.import_module(f"{_CODE}.plugins.module_utils.errors")
+    errors = importlib.import_module(f"{_CODE}.plugins.module_utils.model.errors")
     where = "receiving" if data["name"] == "cluster_events" else "watching"
     settings = importlib.import_module(f"{_CODE}.extensions.eda.{where}.settings")
     try:
@@ -265,8 +265,8 @@ def _rendered(value: Any, variables: Data) -> Any:
 def config(data: Data) -> Any:
     """An AdapterConfig is read."""
     _write_files(data)
-    errors = importlib.import_module(f"{_CODE}.plugins.module_utils.errors")
-    code = importlib.import_module(f"{_CODE}.plugins.module_utils.adapter.config.config")
+    errors = importlib.import_module(f"{_CODE}.plugins.module_utils.model.errors")
+    code = importlib.import_module(f"{_CODE}.plugins.module_utils.workflows.adapter.config.config")
     try:
         code.load(data["options"]["config"])
     except errors.PullSecretError as error:
@@ -276,7 +276,7 @@ def config(data: Data) -> Any:
 
 def program(data: Data) -> Any:
     """The job's program, as its image starts it."""
-    code = importlib.import_module(f"{_CODE}.plugins.module_utils.job.program")
+    code = importlib.import_module(f"{_CODE}.plugins.module_utils.programs.job.program")
     kept = ("SECRET_MANAGER_EMULATOR_HOST", "KUBECONFIG", "HOME", "PATH")
     environment = {name: os.environ[name] for name in kept} | data["environment"]
     os.environ.clear()

@@ -66,8 +66,9 @@ NO_VARIABLES = frozenset(
 @functools.cache
 def module_spec(name: str) -> Spec:
     """The argument spec: the task's, or of what has no task its documentation."""
+    room = "workflows.provision" if name in ("gcp_pull_secret", "k8s_pull_secret") else "tasks"
     try:
-        task = importlib.import_module(f"{_PLUGINS}.module_utils.tasks.{name}")
+        task = importlib.import_module(f"{_PLUGINS}.module_utils.{room}.{name}")
     except ModuleNotFoundError:
         return _documented(name)
     if hasattr(task, "spec"):
@@ -77,7 +78,7 @@ def module_spec(name: str) -> Spec:
     if "api_timeout" in options:
         alone: Spec = options
         return alone
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
 
     both: Spec = with_targets(options)
     return both

@@ -56,7 +56,7 @@ def _spin() -> None:
 
 
 def _internal(_data: Any) -> Any:
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import safely
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import safely
 
     return safely(lambda: {"x": int("x")})
 

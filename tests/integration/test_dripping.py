@@ -13,16 +13,18 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import Unavailable
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import HyperFleetSource
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
-    KubernetesClients,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.client import (
     SecretManagerClients,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Retrier, RetryPolicy
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
+    KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import Unavailable
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet_spec import (
+    HyperFleetSource,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Retrier, RetryPolicy
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
 
 _ANSWER = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"

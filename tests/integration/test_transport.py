@@ -17,7 +17,7 @@ import pytest
 from urllib3 import PoolManager, ProxyManager
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, ReadTimeoutError
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Late, Transport
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.transport import Late, Transport
 from tests.integration.gcp.login import TlsFront
 
 Served = Callable[[socket.socket], None]

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes import addresses
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import addresses
 
 __all__ = ["ADDRESS", "MetadataServer", "metadata_server"]
 

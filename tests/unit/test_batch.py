@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import NotFound
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.batch import (
     Failure,
     Progress,
     run_batch,
     stop_on_signals,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound
 
 
 def test_results_are_in_the_targets_order() -> None:

@@ -11,7 +11,7 @@ from http import HTTPStatus
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.calls import (
     Calls,
     kubernetes_operation,
     snake,

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.action.k8s_pull_secret import ActionModule
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import whole
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.summary import whole
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils import batch_action
 
 

@@ -12,29 +12,27 @@ import threading
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.pool import (
+    IMPORTING,
+    ClientPool,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     Internal,
     PermissionDenied,
     TimedOut,
     missing_package,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import (
-    IMPORTING,
-    ClientPool,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 
 # Each of the two libraries imports requests. Without the lock one of the threads gets half of it.
 _TWO_THREADS = """
 import sys, threading
 sys.path[:0] = %r
 sys.setswitchinterval(1e-5)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes import client as k8s
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import (
-    client as gcp,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import client as k8s
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google import client as gcp
 
 settings = Settings(connections={"gcp": {"endpoint": "http://127.0.0.1:1"},
                                  "kubernetes": {"host": "http://127.0.0.1:1"}})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.duration import seconds
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.duration import seconds
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,15 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import tasks
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated, validated_by_spec
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import key_of_digests
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import (
+    validated,
+    validated_by_spec,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows import provision
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.run import key_of_digests
 from ansible_collections.hyperfleet.pull_secret.plugins.modules import dockerconfig_merge as module
 
 GOOD = {"id": "a", "source": {"env": "A"}}
@@ -75,9 +79,10 @@ def test_in_a_process_of_its_own_too(arguments: dict[str, Any], option: str) -> 
 
 
 def specs() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every module that has a task, and its whole argument spec."""
-    for found in pkgutil.iter_modules(tasks.__path__):
-        task = importlib.import_module(f"{tasks.__name__}.{found.name}")
+    """Every module that has code of its own, and its whole argument spec."""
+    found_in = [(one, found) for one in (tasks, provision) for found in pkgutil.iter_modules(one.__path__)]
+    for package, found in found_in:
+        task = importlib.import_module(f"{package.__name__}.{found.name}")
         if hasattr(task, "spec"):
             yield found.name, task.spec()
         elif hasattr(task, "target_options"):

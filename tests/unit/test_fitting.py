@@ -13,12 +13,12 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.fitting import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.fitting import (
     check_arguments,
     fitted,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
     gcp_pull_secret,
     k8s_pull_secret,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from urllib3.util import parse_url
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes import client
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import client
 
 BASE = "/api/v1/namespaces/mine/secrets"
 

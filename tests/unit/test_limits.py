@@ -18,21 +18,23 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import LIMITS, is_path
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limits import LIMITS, is_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.syncer_limits import (
+    LONGEST_SECONDS,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
     MOST_ATTEMPTS,
     MOST_SECONDS,
     SECONDS,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.limits import LONGEST_SECONDS
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
 
 pytestmark = pytest.mark.hardening(14)
 
 ROOT = Path(__file__).resolve().parents[2]
-TASKS = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks"
+UTILS = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils"
 SOURCE = {"env": "PULL_SECRET_DATA"}
 CONDITIONS = [
     {"type": name, "status": "True", "reason": "Fine"} for name in ("Available", "Applied", "Health")
@@ -62,7 +64,8 @@ SUBOPTIONS: dict[str, dict[str, Any]] = {"retention": {"keep": 1}, "layers": {"n
 
 
 def task(name: str) -> ModuleType:
-    return importlib.import_module(f"{TASKS}.{name}")
+    room = "workflows.provision" if name in ("gcp_pull_secret", "k8s_pull_secret") else "tasks"
+    return importlib.import_module(f"{UTILS}.{room}.{name}")
 
 
 def spec_of(name: str) -> dict[str, Any]:
@@ -144,8 +147,9 @@ def test_every_number_has_a_limit_and_every_limit_a_number() -> None:
 
 
 def test_modules_are_all_there() -> None:
-    directory = ROOT / "plugins/module_utils/tasks"
-    assert {path.stem for path in directory.glob("[a-z]*.py")} == set(NEEDED)
+    utils = ROOT / "plugins/module_utils"
+    paths = [*utils.glob("tasks/*.py"), *utils.glob("workflows/provision/*.py")]
+    assert {path.stem for path in paths if "\ndef run(" in path.read_text()} == set(NEEDED)
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     PermissionDenied,
     PullSecretError,
     Unavailable,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.listing import Listing
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
 
 
 class Initials(Listing[str, str, str, str]):

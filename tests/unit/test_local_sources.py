@@ -12,18 +12,19 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     NotFound,
     PullSecretError,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Source
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.local import (
     EnvSource,
     FileSource,
     InlineSource,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
 
 VALUE = "example-password"
 

@@ -18,12 +18,11 @@ from collections.abc import Callable
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import is_name, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.secrecy import (
     forms_in,
-    is_name,
     misplaced,
     quiet,
-    shown,
 )
 
 _LETTERS = string.ascii_letters + string.digits

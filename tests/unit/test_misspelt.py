@@ -10,7 +10,11 @@ import re
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.misspelt import meant, nearest, slip_of
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.misspelt import (
+    meant,
+    nearest,
+    slip_of,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_options import (
     known_names,
     registered_by,

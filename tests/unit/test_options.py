@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.fitting import wrong_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import (
     document_options,
     resolve_targets,
     with_targets,
-    wrong_targets,
 )
 
 _OPTIONS: dict[str, Any] = {

@@ -11,10 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import outcome as outcome_module
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig, load
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import Unavailable
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Journal, Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model import outcome as outcome_module
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import Unavailable
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.outcome import Journal, Outcome
 
 _KEY = b"example-digest-key"
 

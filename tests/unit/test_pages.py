@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import pages
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.pages import all_pages
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import pages
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.pages import all_pages
 
 
 def server(following: Callable[[str], Any], items: int = 1) -> tuple[Callable[[str], Any], list[str]]:

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 import google_crc32c
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.plain import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.crc32c import (
+    crc32c,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.plain_http import (
     PlainTransport,
     server,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.crc32c import (
-    crc32c,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.wire import (
     NoConnection,
     WireError,
 )

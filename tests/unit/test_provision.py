@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
     gcp_pull_secret,
     k8s_pull_secret,
 )

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import retry
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     NotFound,
     PullSecretError,
     TimedOut,
     Unavailable,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import retry
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import (
     Deadline,
     Retrier,
     RetryPolicy,

@@ -14,17 +14,19 @@ from google.api_core import exceptions as core
 from google.protobuf.duration_pb2 import Duration
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google import (
+    errors as secret_manager,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet import (
+    errors as hyperfleet,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import (
+    errors as kubernetes,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     PullSecretError,
     QuotaExceeded,
     Unavailable,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet import errors as hyperfleet
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes import (
-    errors as kubernetes,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import (
-    errors as secret_manager,
 )
 
 

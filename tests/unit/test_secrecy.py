@@ -14,12 +14,11 @@ import sys
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import is_name, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.secrecy import (
     forms_in,
-    is_name,
     misplaced,
     quiet,
-    shown,
 )
 
 _DOCUMENT = json.dumps({"auths": {"quay.io": {"auth": base64.b64encode(b"example:password").decode()}}})

@@ -14,29 +14,29 @@ from typing import Any
 import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.client import (
+    SecretManagerClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
+    KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     InvalidDocument,
     NotFound,
     PullSecretError,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
-    KubernetesClients,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
-    SecretManagerClients,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.reader import (
     SOURCES,
     Document,
     DocumentReader,
     check_references,
     source_spec,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
-    dockerconfig_merge,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
     gcp_pull_secret,
     k8s_pull_secret,
 )

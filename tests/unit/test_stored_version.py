@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.stored_version import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.stored_version import (
     StoredVersion,
     must_stay,
 )

@@ -10,7 +10,7 @@ import json
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import load
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Journal, Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.outcome import Journal, Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writing import (
     note,
     parse_held,

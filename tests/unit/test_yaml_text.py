@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import yaml_text
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import yaml_text
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.yaml_text import (
     NotYAML,
     load_json,
     load_json_or_yaml,

@@ -18,9 +18,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import check_cluster_id
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.client import (
+    check_cluster_id,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.tracing import trace_id
 
 __all__ = ["GARBAGE", "LARGEST", "MOST", "Event", "Read", "read_message"]
 

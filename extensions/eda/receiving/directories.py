@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import Batch
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown_path
 
 __all__ = ["Directories", "RunDirectory", "default_base"]
 

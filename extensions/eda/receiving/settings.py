@@ -21,13 +21,13 @@ from typing import Any, Optional
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.kinds import BROKERS
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import default_base
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import is_path
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limits import is_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown
 
 __all__ = ["Settings", "parse_settings"]
 
-_CONFIG = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config"
+_CONFIG = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config"
 _OPTIONS = ("adapter_config", "broker", "batch", "run_dir", "start_timeout", "tries")
 _PATHS = ("url_file", "ca_cert", "token_file")
 _BATCH = ("size", "window")

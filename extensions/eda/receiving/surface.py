@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import missing_package
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import missing_package
 
 __all__ = ["open_surface"]
 

@@ -18,7 +18,7 @@ import sys
 import time
 from typing import Any, Callable, Optional, TextIO
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 __all__ = ["COMPONENT", "JsonFormatter", "configure"]
 

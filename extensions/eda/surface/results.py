@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import bounds
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.known import PHASES
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.known import PHASES
 
 __all__ = ["OUTCOMES", "PHASES", "REPORTS", "RESULTS", "Call", "Job", "Row", "asked", "rows"]
 

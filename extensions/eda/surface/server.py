@@ -15,7 +15,7 @@ from prometheus_client.exposition import choose_encoder
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.doors import KEPT, quiet
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 __all__ = ["Server"]
 

@@ -31,15 +31,15 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
     Connection,
     KubeconfigSecret,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import (
     Embedded,
     in_memory,
     no_password,
     parse,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown, shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown, shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.atomic_file import read_regular
 
 __all__ = ["Access", "Accesses"]
 

@@ -25,16 +25,16 @@ import aiohttp
 from aiohttp.http_exceptions import LineTooLong
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.addresses import (
+    FORBIDDEN,
+    is_forbidden,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import astray
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     NotFound,
     PermissionDenied,
     Unavailable,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.addresses import (
-    FORBIDDEN,
-    is_forbidden,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import astray
 
 __all__ = ["Api", "Failed", "Found", "Gone", "Named", "Nonsense", "Refused"]
 

@@ -21,13 +21,10 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
     parse_name,
     parse_only,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import (
-    MISPLACED,
-    misplaced,
-    shown_path,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import MISPLACED, shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.secrecy import misplaced
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.yaml_text import (
     NotYAML,
     load_json_or_yaml,
 )

@@ -28,9 +28,9 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
     Watched,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.watch import LOGGER, Pauses, Watch
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.atomic_file import read_regular
 
 __all__ = ["Fleet"]
 

@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown, shown_path
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.yaml_text import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown, shown_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.atomic_file import read_regular
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.yaml_text import (
     NotYAML,
     load_json_or_yaml,
 )

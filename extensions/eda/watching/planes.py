@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Mapping
 from typing import Any, Callable, Optional
 from urllib.parse import quote
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import DependencyMissing
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import DependencyMissing
 
 __all__ = ["field_of", "kubeconfig_secret", "original_secret", "secret_path"]
 

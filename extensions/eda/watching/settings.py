@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import is_path
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limits import is_path
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import is_name, shown
 
 __all__ = [
     "CONNECTION",

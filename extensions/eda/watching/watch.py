@@ -25,12 +25,12 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api impo
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.planes import original_secret
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Watched
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     PermissionDenied,
     PullSecretError,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import parse_retry_after
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import parse_retry_after
 
 __all__ = ["LOGGER", "Pauses", "Watch"]
 

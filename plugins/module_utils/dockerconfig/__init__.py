@@ -12,44 +12,17 @@ No text made here contains a value of a document: names of registries and rules 
 
 from __future__ import annotations
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.credential import Credential
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import (
-    DockerConfig,
-    load,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
-    DockerConfigError,
-    Finding,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
-    normalise_registry,
-    registry_identity,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.lint import (
-    SECRET_MANAGER_MAX_BYTES,
-    SECRET_MAX_BYTES,
-    lint,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.masks import sensitive_forms
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.match import (
-    Match,
-    lookup_containers_image,
-    lookup_kubelet,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.meaning import (
-    Changes,
-    changes,
-    digest,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.merge import (
-    Layer,
-    Merged,
-    merge,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.recognise import (
-    is_docker_config,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import Rule, rules
+from .credential import Credential
+from .document import DockerConfig, load
+from .findings import DockerConfigError, Finding
+from .keys import normalise_registry, registry_identity
+from .lint import SECRET_MANAGER_MAX_BYTES, SECRET_MAX_BYTES, lint
+from .masks import sensitive_forms
+from .match import Match, lookup_containers_image, lookup_kubelet
+from .meaning import Changes, changes, digest
+from .merge import Layer, Merged, merge
+from .recognise import is_docker_config
+from .rules import Rule, rules
 
 __all__ = [
     "SECRET_MANAGER_MAX_BYTES",

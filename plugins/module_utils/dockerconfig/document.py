@@ -9,18 +9,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NoReturn, Optional, Union
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
-    DockerConfigError,
-    Finding,
-    forgetful,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.lint import (
-    SECRET_MAX_BYTES,
-    canonical_bytes,
-    examine,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import WARNING
+from .display import display
+from .findings import DockerConfigError, Finding, forgetful
+from .lint import SECRET_MAX_BYTES, canonical_bytes, examine
+from .rules import WARNING
 
 
 def freeze(value: Any) -> Any:

@@ -8,15 +8,9 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.credential import (
-    decode,
-    encode,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
-    Finding,
-    finding,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.parse import optional_text
+from .credential import decode, encode
+from .findings import Finding, finding
+from .parse import optional_text
 
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _LINE_END = (b"\n", b"\r")

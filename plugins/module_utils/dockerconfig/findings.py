@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn, Optional, TypeVar, cast
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import BY_ID, ERROR
+from .rules import BY_ID, ERROR
 
 _SHOWN = 5
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.glob import glob_match
+from .glob import glob_match
 
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")

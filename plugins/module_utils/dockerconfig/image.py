@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import refuse
+from .findings import refuse
 
 _MAX_NAME = 255
 _MAX_INPUT = 4096  # far above any valid name; bounds the work

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import go_url
+from . import go_url
 
 _SCHEMES = ("https://", "http://")
 _HUB_HOSTS = frozenset({"docker.io", "index.docker.io", "registry-1.docker.io"})

@@ -9,25 +9,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import entries
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
-    Finding,
-    finding,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
-    hub_replacement,
-    key_rules,
-    normalise_registry,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.parse import (
-    Tree,
-    inspect,
-    pairs_of,
-    parse,
-    size_of,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import ERROR
+from . import entries
+from .display import display
+from .findings import Finding, finding
+from .keys import hub_replacement, key_rules, normalise_registry
+from .parse import Tree, inspect, pairs_of, parse, size_of
+from .rules import ERROR
 
 SECRET_MAX_BYTES = 1024 * 1024
 """What a Kubernetes Secret can hold."""

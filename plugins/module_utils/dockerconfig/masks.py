@@ -12,15 +12,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Optional, Union
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.credential import encode
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import secret_parts
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import DockerConfig
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.entries import fold
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.parse import (
-    BAD_NUMBER,
-    parse,
-    text_of,
-)
+from .credential import encode
+from .display import secret_parts
+from .document import DockerConfig
+from .entries import fold
+from .parse import BAD_NUMBER, parse, text_of
 
 MIN_LENGTH = 6
 """Shorter forms are left out: masking them would destroy unrelated text."""

@@ -8,27 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Optional, Union
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import go_url
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.credential import Credential
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import DockerConfig
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
-    DockerConfigError,
-    finding,
-    forgetful,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.image import repository
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
-    kubelet_index,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.parse import Tree, parse
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.readers import (
-    AUTH,
-    ImageFile,
-    image_credential,
-    image_file,
-    kubelet_entries,
-)
+from . import go_url
+from .credential import Credential
+from .display import display
+from .document import DockerConfig
+from .findings import DockerConfigError, finding, forgetful
+from .image import repository
+from .keys import kubelet_index
+from .parse import Tree, parse
+from .readers import AUTH, ImageFile, image_credential, image_file, kubelet_entries
 
 Source = Union[DockerConfig, bytes, str, Mapping[str, Any]]
 

@@ -10,15 +10,10 @@ import hmac
 from collections.abc import Mapping
 from typing import NamedTuple, Optional, Union
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import displayed
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import (
-    DockerConfig,
-    load,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import forgetful
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
-    registry_identity,
-)
+from .display import displayed
+from .document import DockerConfig, load
+from .findings import forgetful
+from .keys import registry_identity
 
 _DIGITS = 32
 

@@ -12,24 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.document import (
-    DockerConfig,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
-    DockerConfigError,
-    Finding,
-    forgetful,
-    refuse,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.keys import (
-    normalise_registry,
-    registry_identity,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.lint import (
-    examine,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.rules import WARNING
+from .display import display
+from .document import DockerConfig
+from .findings import DockerConfigError, Finding, forgetful, refuse
+from .keys import normalise_registry, registry_identity
+from .lint import examine
+from .rules import WARNING
 
 ADDITIONAL, ORIGINAL = "additional", "original"
 PROTECTED = "cloud.openshift.com"

@@ -15,12 +15,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, Optional, Union
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import is_displayed
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
-    Finding,
-    finding,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.go_url import SURROGATE
+from .display import is_displayed
+from .findings import Finding, finding
+from .go_url import SURROGATE
 
 Data = Union[bytes, str, Mapping[str, Any]]
 

@@ -12,24 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.credential import (
-    Credential,
-    go_kubelet,
-    go_standard,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.entries import fold
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.findings import (
-    DockerConfigError,
-    finding,
-    refuse,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.go_url import SURROGATE
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.parse import (
-    BAD_NUMBER,
-    Tree,
-    pairs_of,
-)
+from .credential import Credential, go_kubelet, go_standard
+from .display import display
+from .entries import fold
+from .findings import DockerConfigError, finding, refuse
+from .go_url import SURROGATE
+from .parse import BAD_NUMBER, Tree, pairs_of
 
 AUTH, FIELDS, NOTHING = "auth", "username/password", "nothing"
 

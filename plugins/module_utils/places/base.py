@@ -12,47 +12,15 @@ Adding a source touches the registry in ``sources.py`` and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import check_name
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
-    Deadline,
-    Retrier,
-    RetryObserver,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.stored_version import StoredVersion
+from ..model.naming import check_name
+from ..model.stored_version import StoredVersion
+from ..runtime.retry import Deadline
+from ..runtime.settings import Settings
 
-__all__ = ["Settings", "Source"]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What all places of one module run share.
-
-    :param api_timeout: seconds for one request.
-    :param timeout: seconds for one target, retries included.
-    :param connections: the module's ``gcp``, ``kubernetes`` and ``hyperfleet`` options, as given.
-    :param concurrency: how many targets are handled at once (sizes connection pools).
-    :param calls: what the places were asked.
-    """
-
-    api_timeout: float = 30.0
-    timeout: float = 300.0
-    concurrency: int = 16
-    retrier: Retrier = field(default_factory=Retrier)
-    connections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    calls: Calls = field(default_factory=Calls)
-
-    def connection(self, name: str) -> Mapping[str, Any]:
-        """The options of one connection, empty where the task gave none."""
-        return self.connections.get(name) or {}
-
-    def deadline(self, on_retry: RetryObserver | None = None, calls: Calls | None = None) -> Deadline:
-        """A fresh time limit for one target."""
-        return Deadline(self.timeout, on_retry, calls)
+__all__ = ["Source"]
 
 
 class Source:

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ..model.errors import PullSecretError
+from ..runtime.settings import Settings
 
 __all__ = ["Listing"]
 

@@ -11,15 +11,11 @@ import os
 import re
 from typing import Any, ClassVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import read_regular
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    NotFound,
-    PermissionDenied,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Source
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown_path
+from ..model.errors import ConfigurationError, NotFound, PermissionDenied
+from ..model.shown import shown_path
+from ..runtime.atomic_file import read_regular
+from ..runtime.retry import Deadline
+from .base import Source
 
 __all__ = ["EnvSource", "FileSource", "InlineSource"]
 

@@ -6,12 +6,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
-    DockerConfig,
-    DockerConfigError,
-    load,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ..dockerconfig import DockerConfig, DockerConfigError, load
+from ..model.outcome import Outcome
 
 __all__ = ["note", "parse_held", "same_meaning"]
 

@@ -10,21 +10,12 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    PullSecretError,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.messaging.events import (
-    encoded,
-    event_of,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.messaging.publishing import (
-    PUBLISHERS,
-    Publisher,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name, shown
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import whole
+from ..clients.messaging.events import encoded, event_of
+from ..clients.messaging.publishing import PUBLISHERS, Publisher
+from ..model.errors import ConfigurationError, PullSecretError
+from ..model.limits import Limits
+from ..model.shown import is_name, shown
+from ..model.summary import whole
 
 __all__ = ["run", "spec"]
 

@@ -13,18 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import (
-    read_regular,
-    remove_leftover,
-    replace_file,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
-    DockerConfig,
-    DockerConfigError,
-    is_docker_config,
-    load,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ..dockerconfig import DockerConfig, DockerConfigError, is_docker_config, load
+from ..model.errors import (
     ConfigurationError,
     NotFound,
     OwnershipConflict,
@@ -32,14 +22,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PullSecretError,
     TimedOut,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
-    document_options,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.sources import check_references
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
+from ..model.limits import Limits
+from ..model.outcome import Outcome
+from ..places.reader import check_references
+from ..runtime.atomic_file import read_regular, remove_leftover, replace_file
+from ..workflows.options import document_options
+from ..workflows.run import Run, Work
+from ..workflows.targets import Wanted, build_targets
 
 __all__ = ["FileTarget", "build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
 

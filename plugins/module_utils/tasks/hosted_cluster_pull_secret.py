@@ -10,22 +10,15 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.building import (
-    build_cluster,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.cluster import Cluster
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.names import (
-    GLOBAL,
-    KUBE_SYSTEM,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import shown_name
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hosted_cluster.sync import (
-    HostedClusters,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
+from ..model.limits import Limits
+from ..model.naming import shown_name
+from ..model.shown import shown
+from ..workflows.hosted_cluster.building import build_cluster
+from ..workflows.hosted_cluster.cluster import Cluster
+from ..workflows.hosted_cluster.names import GLOBAL, KUBE_SYSTEM
+from ..workflows.hosted_cluster.sync import HostedClusters
+from ..workflows.run import Run, Work
+from ..workflows.targets import Wanted, build_targets
 
 __all__ = ["build_target", "full_place", "run", "target_options", "targets_elsewhere", "targets_of"]
 

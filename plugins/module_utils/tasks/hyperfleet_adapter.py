@@ -11,42 +11,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Callable, Optional, cast
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
-    AdapterConfig,
-    Logging,
-    load,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.engine import Engine
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import Places
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
-    Handled,
-    counted,
-    log_entries,
-    problem_entry,
-    whole,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.sweep import Sweep
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.work import Work
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.dry_run import DryRun
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.tracing import trace_id
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    PullSecretError,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
-    KubernetesClient,
-    KubernetesClients,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
-    Deadline,
-    Retrier,
-    RetryPolicy,
-)
+from ..clients.hyperfleet.client import HyperFleetClient
+from ..clients.kubernetes.client import KubernetesClient, KubernetesClients
+from ..model.errors import ConfigurationError, PullSecretError
+from ..model.limits import Limits
+from ..runtime.calls import Calls
+from ..runtime.retry import Deadline, Retrier, RetryPolicy
+from ..runtime.settings import Settings
+from ..workflows.adapter.config.config import AdapterConfig, Logging, load
+from ..workflows.adapter.engine.engine import Engine
+from ..workflows.adapter.engine.inline import Places
+from ..workflows.adapter.engine.results import Handled, counted, log_entries, problem_entry, whole
+from ..workflows.adapter.engine.sweep import Sweep
+from ..workflows.adapter.engine.work import Work
+from ..workflows.adapter.jobs.dry_run import DryRun
+from ..workflows.adapter.jobs.jobs import Jobs
+from ..workflows.adapter.tracing import trace_id
+from ..workflows.options import run_options
+from .entry import validated_by_spec
 
 __all__ = ["Log", "Ran", "run", "spec", "work"]
 
@@ -173,7 +155,8 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
             said = {**entry, "message": f"check mode: {entry['message']}"} if check_mode else entry
             log(said, config.logging)
 
-    places = Places(_places_options(params, config), stop=stop, check_mode=check_mode)
+    options = validated_by_spec(run_options(), _places_options(params, config))
+    places = Places(options, stop=stop, check_mode=check_mode)
     engine = Engine(
         config,
         config.criteria(),

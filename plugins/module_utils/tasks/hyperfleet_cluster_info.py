@@ -10,25 +10,15 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.batch import (
-    Failure,
-    Progress,
-    run_batch,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    NotFound,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import check_cluster_id
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.many import (
-    Clusters,
-    client_of,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.showing import shown_cluster
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import run_options
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.summary import failure_text
+from ..clients.hyperfleet.client import check_cluster_id
+from ..clients.hyperfleet.many import Clusters, client_of
+from ..clients.hyperfleet.showing import shown_cluster
+from ..model.errors import ConfigurationError, NotFound
+from ..model.shown import shown
+from ..model.summary import failure_text
+from ..runtime.batch import Failure, Progress, run_batch
+from ..workflows.options import run_options
+from ..workflows.run import Run
 
 __all__ = ["run", "target_options"]
 

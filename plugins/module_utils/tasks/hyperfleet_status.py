@@ -12,34 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    NotFound,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import (
-    HyperFleetClient,
-    check_cluster_id,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.many import (
-    Clusters,
-    client_of,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reporting import (
-    FLAVOURS,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.showing import (
-    shown_conditions,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
-    AdapterStatus,
-    Condition,
-    Report,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, Work
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import holds_secret
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.targets import Wanted, build_targets
+from ..clients.hyperfleet.client import HyperFleetClient, check_cluster_id
+from ..clients.hyperfleet.many import Clusters, client_of
+from ..clients.hyperfleet.reporting import FLAVOURS
+from ..clients.hyperfleet.showing import shown_conditions
+from ..clients.hyperfleet.statuses import AdapterStatus, Condition, Report
+from ..model.errors import ConfigurationError, NotFound
+from ..model.limits import Limits
+from ..model.outcome import Outcome
+from ..model.shown import holds_secret
+from ..workflows.run import Run, Work
+from ..workflows.targets import Wanted, build_targets
 
 __all__ = ["run", "target_options", "targets_elsewhere", "targets_of"]
 

@@ -14,45 +14,18 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
-    DockerConfig,
-    DockerConfigError,
-    load,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import is_displayed
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    InvalidDocument,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.limits import Limits
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import (
-    document_options,
-    run_options,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
-    DEFERRED,
-    FAILED,
-    HELD,
-    NEVER,
-    ON_CHANGE,
-    PENDING,
-    SECONDS,
-    SyncResult,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import (
-    Options,
-    Synchroniser,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemctl import (
-    RunCommand,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
-    Systemd,
-    open_systemd,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.run import Run, key_of_digests
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import is_name
+from ..clients.systemd.manager import Systemd, open_systemd
+from ..clients.systemd.systemctl import RunCommand
+from ..dockerconfig import DockerConfig, DockerConfigError, load
+from ..dockerconfig.display import is_displayed
+from ..model.errors import ConfigurationError, InvalidDocument
+from ..model.limits import Limits
+from ..model.outcome import Outcome
+from ..model.shown import is_name
+from ..places.kubelet.result import DEFERRED, FAILED, HELD, NEVER, ON_CHANGE, PENDING, SECONDS, SyncResult
+from ..places.kubelet.sync import Options, Synchroniser
+from ..workflows.options import document_options, run_options
+from ..workflows.run import Run, key_of_digests
 
 __all__ = ["resolve", "run", "spec", "with_layers"]
 

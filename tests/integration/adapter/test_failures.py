@@ -10,9 +10,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import conditions, engine
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reporting import parse_time
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.client import (
+    HyperFleetClient,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.reporting import (
+    parse_time,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine import (
+    conditions,
+    engine,
+)
 from tests.integration.adapter.world import TWO, World, outcomes
 
 _MANY = 60

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.metrics import Metrics
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.results import (
     contract,
     counted,
 )

@@ -16,9 +16,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import Handled
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.results import (
+    Handled,
+)
 from tests.integration.k8s.world import KEY, TYPE, docker_config, held
 from tests.lab.hyperfleet import HyperFleetLab
 from tests.lab.kubernetes import KubernetesLab

@@ -36,13 +36,13 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.settings import Settings
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
 from ansible_collections.hyperfleet.pull_secret.plugins.action import hyperfleet_adapter as action
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.results import (
     contract,
     now,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from tests.integration.adapter.world import FAST
 from tests.integration.adapter_chaos.invariants import left_directories
 from tests.integration.adapter_chaos.kubelet import Kubelet

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.action import hyperfleet_adapter
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 
 def test_a_look_at_the_lock_does_not_end_a_run(tmp_path: Path) -> None:

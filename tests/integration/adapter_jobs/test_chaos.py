@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from tests.exhaustive import some
 from tests.integration.adapter_jobs.world import FAILURE, SUCCESS, World, said
 from tests.lab.session import STAND_IN

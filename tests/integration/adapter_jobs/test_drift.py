@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import placed
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import placed
 from tests.integration.adapter_jobs.world import SUCCESS, World, said
 from tests.integration.k8s.world import KEY, held
 

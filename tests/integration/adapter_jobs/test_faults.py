@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     DependencyMissing,
     PermissionDenied,
     PullSecretError,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.jobs import Jobs
 from tests.integration.adapter_jobs.world import (
     CANARY,
     DOCUMENT,

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
     KubernetesClients,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.jobs import Jobs
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import Observed
 from tests.integration.adapter_jobs.world import DOCUMENT, FAILURE, SUCCESS, config, order
 from tests.lab.kubernetes import KubernetesLab
 from tests.lab.kubernetes.finishing import Finisher

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from tests.integration.adapter_jobs.world import DOCUMENT, FAILURE, SUCCESS, World, said
 
 NAME, DATA = "pullsecret-c-1-gen1", "cluster-c-1-pullsecret-data"

@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.planning import HOLD_FOR
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.planning import (
+    HOLD_FOR,
+)
 from tests.integration.adapter_jobs.world import CANARY, DOCUMENT, FAILURE, SUCCESS, World, said
 from tests.lab.session import STAND_IN
 

@@ -13,24 +13,34 @@ import time
 from collections.abc import Mapping
 from typing import Any, cast
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
+    KubernetesClient,
+    KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import (
+    Deadline,
+    Retrier,
+    RetryPolicy,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
     AdapterConfig,
     JobTemplate,
     parse,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.filling import fill_job
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.dry_run import DryRun
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.jobs import Jobs, Removal
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed, Order
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
-    KubernetesClient,
-    KubernetesClients,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.filling import (
+    fill_job,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
-    Deadline,
-    Retrier,
-    RetryPolicy,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.dry_run import (
+    DryRun,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.jobs import (
+    Jobs,
+    Removal,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import (
+    Observed,
+    Order,
 )
 from tests.integration.k8s.world import KEY, TYPE, Api
 from tests.lab.kubernetes.playing import Object, Playing

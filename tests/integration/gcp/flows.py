@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.client import (
     SecretManagerClient,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from tests.lab.secret_manager import SecretManagerLab
 
 from .support import Module, document, owned

@@ -19,7 +19,7 @@ _PROGRAM = """
 import json, sys, threading
 sys.path[:] = json.loads(sys.argv[1])
 from ansible.module_utils import basic
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.source import (
     SecretManagerSource,
 )

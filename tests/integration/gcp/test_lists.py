@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import client
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google import client
 from tests.lab.secret_manager import versions
 
 from .support import PROJECT, Module, document, owned

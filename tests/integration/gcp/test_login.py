@@ -14,8 +14,8 @@ import google.auth.iam
 import grpc
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.auth import connect
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.auth import connect
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.lab.secret_manager import SecretManagerLab
 
 from .login import ACCESS, ACCOUNT, FEDERATED, LEAK, MetadataServer, TlsFront, TokenService

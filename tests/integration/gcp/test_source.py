@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound, PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
+    NotFound,
+    PullSecretError,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.source import (
     SecretManagerSource,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
 
 from .support import PROJECT, Module, document, endpoint, owned, secret_id
 

@@ -15,19 +15,19 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import InvalidDocument
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.client import (
     SecretManagerClients,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import InvalidDocument
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.target import (
     SecretManagerTarget,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.writer import (
     SecretManagerWriter,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
 from tests.lab.secret_manager import SecretManagerLab
 from tests.lab.secret_manager.records import NANO
 

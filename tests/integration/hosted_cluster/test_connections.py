@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import parse
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import parse
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from tests.integration.gcp.login import TlsFront
 from tests.integration.hosted_cluster.world import OURS, World

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hosted_cluster import objects
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster import objects
 from tests.integration.hosted_cluster.test_edges import annotation, deployed
 from tests.integration.hosted_cluster.world import ADDITIONAL, GLOBAL, OURS, STATUS, SYNCER, World, path
 from tests.integration.k8s.running import run_task

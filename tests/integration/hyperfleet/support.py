@@ -9,7 +9,7 @@ import json
 from types import ModuleType
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated
 from tests.integration.k8s.running import FAST_RETRY
 from tests.lab.hyperfleet import HyperFleetLab
 

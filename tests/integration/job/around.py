@@ -25,7 +25,7 @@ import sys
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes import pod
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import pod
 
 pod.ACCOUNT = os.path.join(os.path.dirname(here), "account")
 

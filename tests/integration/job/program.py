@@ -60,7 +60,7 @@ plant(WHERE, NAME)
 _EARLY = """
 class Ending:
     def find_spec(self, name, path=None, target=None):
-        if name.endswith(".module_utils.job.program"):
+        if name.endswith(".module_utils.programs.job.program"):
             os.kill(os.getpid(), 15)
 sys.meta_path.insert(0, Ending())
 """

@@ -93,9 +93,13 @@ def test_nothing_is_compiled_when_it_starts(image: Image) -> None:
 def test_it_holds_the_job_and_no_more_of_the_collection(image: Image) -> None:
     utils = image.root / "opt/job/ansible_collections/hyperfleet/pull_secret/plugins/module_utils"
     held = {str(path.relative_to(utils)) for path in utils.rglob("*.py")}
-    assert {"job/program.py", "places/secret_manager/plain.py", "places/kubernetes/pod.py"} <= held
-    assert not [path for path in held if path.startswith(("places/kubelet/", "hosted_cluster/", "adapter/"))]
-    assert {path for path in held if path.startswith("syncer/")} == {"syncer/wire.py"}
+    assert {"programs/job/program.py", "clients/google/plain.py", "clients/kubernetes/pod.py"} <= held
+    assert not [
+        path
+        for path in held
+        if path.startswith(("places/kubelet/", "workflows/hosted_cluster/", "workflows/adapter/"))
+    ]
+    assert not [path for path in held if path.startswith("programs/syncer/")]
     assert not (image.root / "opt/job/compile.py").exists()
 
 

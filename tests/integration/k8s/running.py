@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
 
 # The real delays of 1 s and more would only make the tests slow.
 FAST_RETRY = {"tries": 5, "delay": 0.01, "max_delay": 0.02}

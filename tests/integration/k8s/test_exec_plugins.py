@@ -15,13 +15,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import run_here
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes import kubeconfig
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.connection import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import kubeconfig
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
     configure,
     connect,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import run_here
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
+    k8s_pull_secret,
+)
 from tests.integration.k8s.plugins import exec_kubeconfig
 from tests.integration.k8s.running import run_task
 from tests.integration.k8s.test_secret import ONE

@@ -14,15 +14,17 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes import pod
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import pod
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
     KubernetesClient,
     KubernetesClients,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.plain import PlainTransport
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.plain_http import PlainTransport
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
+    k8s_pull_secret,
+)
 from tests.integration.k8s.running import run_task
 from tests.integration.k8s.test_answers import server
 from tests.integration.k8s.world import docker_config

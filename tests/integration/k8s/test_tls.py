@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.connection import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
     connect,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
+    k8s_pull_secret,
+)
 from tests.integration.gcp.login import TlsFront
 from tests.integration.k8s.running import run_task
 from tests.integration.k8s.test_secret import NAME, ONE, desired

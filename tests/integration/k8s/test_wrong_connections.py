@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
+    k8s_pull_secret,
+)
 from tests.integration.k8s.running import run_task
 from tests.integration.k8s.test_secret import ONE
 from tests.integration.k8s.world import Api

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import atomic_file
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import atomic_file
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
 from tests.integration.k8s.running import run_task
 from tests.integration.k8s.world import docker_config

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.integration.k8s.world import docker_config
 from tests.integration.merge.conftest import Run
 

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.dbus import OverDBus
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.dbus import OverDBus
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.integration.node.world import DIRECTORY, FILE, UNIT, World
 from tests.unit.kubelet.story import NEW, OLD, Stepping, Story, kill_at_every_step
 

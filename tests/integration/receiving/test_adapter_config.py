@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.integration.receiving.engine import Engine
 from tests.integration.receiving.source import SOURCE, cloud_event
 from tests.integration.receiving.test_runs import Poster

@@ -18,9 +18,9 @@ import aio_pika
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import read_message
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import cloud_event
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
 from conftest import COLLECTIONS_PATH
 from tests.integration.receiving.source import running
 from tests.lab.pubsub import PubSub

@@ -17,7 +17,7 @@ from typing import Any
 import aio_pika
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.integration.receiving.engine import Engine
 from tests.integration.receiving.relay import Relay
 from tests.integration.receiving.source import SOURCE, cloud_event, running, until

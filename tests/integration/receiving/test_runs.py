@@ -26,7 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import RunDirectory
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.doors import Door
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.integration.receiving.engine import Engine, reported, write_result
 from tests.integration.receiving.source import cloud_event, running, until
 from tests.lab.supervisor import free_ports

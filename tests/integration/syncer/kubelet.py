@@ -12,11 +12,11 @@ import uuid
 from collections.abc import Callable
 from typing import ClassVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import (
     Systemd,
     UnitState,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 
 SPEED = 50
 

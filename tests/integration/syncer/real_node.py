@@ -13,12 +13,12 @@ import threading
 import time
 from pathlib import Path
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import (
     open_systemd,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.integration.syncer.world import Cluster, NodeUnderTest
 from tests.lab.nodes import Node as LabNode
 

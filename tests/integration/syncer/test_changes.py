@@ -11,7 +11,7 @@ import json
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import program, status
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import program, status
 from tests.integration.syncer.conftest import NewNode
 from tests.integration.syncer.world import Cluster, blocked, document, eventually
 

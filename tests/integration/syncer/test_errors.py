@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.status import Status
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.leases import Slots
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import Status
 from tests.exhaustive import some
 from tests.integration.syncer.conftest import NewNode
 from tests.integration.syncer.world import Cluster, document, eventually

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import Any
 
@@ -140,11 +141,21 @@ def test_whatever_the_image_may_ever_import_is_in_it(tree: Tree) -> None:
     root = tree.program.parent
     missing = set()
     for source in (root / "ansible_collections").rglob("*.py"):
+        package = ".".join(source.relative_to(root).parent.parts)
         for thing in ast.walk(ast.parse(source.read_text())):
-            if isinstance(thing, ast.ImportFrom) and (thing.module or "").startswith("ansible_collections."):
-                found = root.joinpath(*str(thing.module).split("."))
-                if not (found.is_dir() or found.with_suffix(".py").is_file()):
-                    missing.add((source.name, thing.module))
+            if not isinstance(thing, ast.ImportFrom):
+                continue
+            module = resolve_name("." * thing.level + (thing.module or ""), package)
+            if not module.startswith("ansible_collections."):
+                continue
+            found = root.joinpath(*module.split("."))
+            init = found / "__init__.py"
+            defined = init.read_text() if init.is_file() else ""
+            for name in [one.name for one in thing.names] if found.is_dir() else []:
+                if not (found / f"{name}.py").is_file() and name not in defined:
+                    missing.add((source.name, f"{module}.{name}"))
+            if not (found.is_dir() or found.with_suffix(".py").is_file()):
+                missing.add((source.name, module))
     assert not missing
 
 

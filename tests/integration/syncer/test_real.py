@@ -21,23 +21,32 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.cluster import Cluster
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.compare import plain
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.desired import (
-    KINDS,
-    account_objects,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.names import SYNCER, slot
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import (
     MERGE_PATCH,
     METADATA_ONLY,
     Api,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.pace import Pace
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.program import Syncer
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import from_environment
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import Log
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.pace import Pace
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.program import Syncer
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
+    from_environment,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.cluster import (
+    Cluster,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.compare import (
+    plain,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.desired import (
+    KINDS,
+    account_objects,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.names import (
+    SYNCER,
+    slot,
+)
 from tests.integration.syncer.kubelet import Kubelet, QuickClock
 from tests.integration.syncer.world import document, eventually
 from tests.lab.session import REAL, KubernetesEnv, kubernetes

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.pace import Pace
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.program import Syncer
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.backoff import Backoff
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import Log
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.pace import Pace
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.program import Syncer
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
     Settings,
     from_environment,
 )

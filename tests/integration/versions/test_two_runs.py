@@ -13,10 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.client import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
     KubernetesClient,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
+    k8s_pull_secret,
+)
 from tests.exhaustive import some
 from tests.integration.late import at_once_and_late
 from tests.integration.versions.world import SECRET, WAYS, Hold, World

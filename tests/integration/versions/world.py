@@ -16,13 +16,20 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import Apply
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.inline import Places
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.entry import validated_by_spec
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.work import GCP, Job
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import with_targets
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job.work import GCP, Job
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
+    Apply,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.inline import (
+    Places,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import Order
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import (
+    run_options,
+    with_targets,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
     gcp_pull_secret,
     k8s_pull_secret,
 )
@@ -133,7 +140,8 @@ class World:
 
     def _inline(self, word: str) -> Ran:
         order = Order(CLUSTER, CLUSTER, 1, PROJECT, NAMESPACE)
-        places = Places(self._options(), stop=threading.Event(), check_mode=False)
+        options = validated_by_spec(run_options(), self._options())
+        places = Places(options, stop=threading.Event(), check_mode=False)
         (seen,) = places.apply([Apply(order, document(word).encode())])
         result = dict(seen.result or {})
         failure = None if result.get("result") == "success" else seen.message

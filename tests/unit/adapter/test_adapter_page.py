@@ -12,8 +12,12 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import load
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.schema import SCHEMA
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
+    load,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.schema import (
+    SCHEMA,
+)
 from tests.integration.adapter_story.rights import PAGE, documented, granted, pod
 
 _TEXT = PAGE.read_text(encoding="utf-8")

@@ -11,16 +11,26 @@ from typing import Any, Optional
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import conditions
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.statuses import (
+    AdapterStatus,
+    Condition,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
+    PermissionDenied,
+    Unavailable,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine import (
+    conditions,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.conditions import (
     Subject,
     Told,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
     Refuse,
     Wait,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import (
     CREATED,
     FAILED,
     PENDING,
@@ -29,14 +39,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.mod
     SUCCEEDED,
     Observed,
     Order,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    PermissionDenied,
-    Unavailable,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
-    AdapterStatus,
-    Condition,
 )
 
 ORDER = Order("cls-1", "one", 3, "customer-1", "clusters-cls-1")

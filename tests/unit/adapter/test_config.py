@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.preconditions import SEED
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.preconditions import (
+    SEED,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
     AdapterConfig,
     load,
     parse,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
 from tests.unit.adapter.documents import SEED_EXAMPLE, document, job
 from tests.yaml_bombs import LAUGHS, MERGES
 
@@ -94,7 +96,9 @@ def _defaults(schema: Any) -> Any:
 
 
 def test_what_the_schema_calls_defaults_are_those_that_are_filled() -> None:
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.schema import SCHEMA
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.schema import (
+        SCHEMA,
+    )
 
     written = document(execution="inline")
     defaults = _defaults(SCHEMA)

@@ -12,8 +12,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.parts import Placement
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.statuses import (
+    AdapterStatus,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.parts import (
+    Placement,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
     Apply,
     Refuse,
     Remove,
@@ -21,8 +26,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.eng
     decide,
     removal_by_jobs,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.memory import Place
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import AdapterStatus
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.memory import (
+    Place,
+)
 
 AUTH = base64.b64encode(b"user:example-password-one").decode()
 GOOD = json.dumps({"auths": {"quay.io": {"auth": AUTH}}})

@@ -12,14 +12,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.preconditions import SEED
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.view import ROOTS
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.preconditions import (
+    SEED,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.view import ROOTS
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
     OVERRIDES,
     load,
     parse,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.schema import SCHEMA
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.schema import (
+    SCHEMA,
+)
 from tests.unit.adapter.documents import document
 
 _PAGE = (Path(__file__).parents[3] / "docs" / "adapter_config.md").read_text(encoding="utf-8")

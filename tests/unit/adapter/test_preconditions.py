@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.preconditions import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.statuses import (
+    AdapterStatus,
+    Condition,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.preconditions import (
     SEED,
     Preconditions,
     Unmet,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
-    AdapterStatus,
-    Condition,
 )
 
 _SECRET = "eyJhdXRocyI6e319-a-pull-secret"
@@ -336,7 +336,7 @@ def test_the_evaluators_command_line_is_not_loaded() -> None:
     """It takes longer than all else: 0.3 s a process."""
     code = (
         "import conftest, sys, logging\n"
-        "from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.preconditions "
+        "from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.preconditions "
         "import SEED, Preconditions\n"
         "assert Preconditions(SEED).unmet({}, {})\n"
         "assert 'prompt_toolkit' not in sys.modules and 'cel' not in sys.modules\n"

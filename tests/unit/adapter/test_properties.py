@@ -15,18 +15,18 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.cel.preconditions import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.statuses import (
+    AdapterStatus,
+    Condition,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.preconditions import (
     SEED,
     Preconditions,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
     AdapterConfig,
     parse,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
-    AdapterStatus,
-    Condition,
 )
 from tests.unit.adapter.documents import SEED_EXAMPLE
 

@@ -12,16 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import parse
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
+    parse,
+)
 from tests.unit.adapter.documents import job
 
 UTILS = Path(__file__).parents[3] / "plugins" / "module_utils"
 # Whatever of the program reads its environment; GCP's other ways are the libraries'.
 FILES = [
-    *sorted((UTILS / "job").glob("*.py")),
-    UTILS / "places" / "kubernetes" / "pod.py",
-    *(UTILS / "places" / "secret_manager" / f"{name}.py" for name in ("auth", "plain", "workload")),
+    *sorted((UTILS / "programs" / "job").glob("*.py")),
+    UTILS / "workflows" / "provision" / "environment.py",
+    UTILS / "clients" / "kubernetes" / "pod.py",
+    *(UTILS / "clients" / "google" / f"{name}.py" for name in ("auth", "plain", "metadata")),
 ]
 # docs/job.md: how an operator says that other ways are wanted, or another metadata server.
 OPERATORS = {

@@ -12,15 +12,24 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine import conditions, results
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.conditions import Subject
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.deciding import Wait
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.engine.results import Handled
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.breaker import Breaker
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.calls import Calls
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     NotFound,
     Unavailable,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.breaker import Breaker
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.calls import Calls
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine import (
+    conditions,
+    results,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.conditions import (
+    Subject,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
+    Wait,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.results import (
+    Handled,
 )
 from tests.tools.env import ROOT
 

@@ -13,7 +13,9 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.schema import SCHEMA
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.schema import (
+    SCHEMA,
+)
 from tests.unit.adapter.documents import document
 
 _FILE = Path(__file__).parents[3] / "extensions" / "adapter" / "adapter-config.schema.json"

@@ -13,11 +13,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import manifests, marks
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.fitting import refusal
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import names
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import (
+    manifests,
+    marks,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.fitting import (
+    refusal,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import Order
 from tests.integration.adapter_jobs.world import DOCUMENT, order
 from tests.integration.adapter_jobs.world import template as template_of
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import names
 
 LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?\Z")
 VALUE = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]*)?[A-Za-z0-9]\Z")

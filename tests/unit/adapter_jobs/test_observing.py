@@ -12,8 +12,12 @@ from typing import Any, Optional
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import names
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import ends, observing, seen
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import names
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import (
+    ends,
+    observing,
+    seen,
+)
 from tests.integration.adapter_jobs.world import order
 
 NOW = seen.seconds_of("2026-01-02T03:10:00Z")

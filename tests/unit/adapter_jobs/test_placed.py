@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.placed import drift_of
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import load
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.placed import (
+    drift_of,
+)
 from tests.integration.adapter_jobs.world import CANARY, DOCUMENT, order
 
 USER = '{"auths":{"quay.io":{"username":"u","password":"p"}}}'

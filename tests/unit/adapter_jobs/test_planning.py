@@ -12,8 +12,8 @@ from typing import Any, Optional
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import model
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.planning import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import model
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.planning import (
     ENDING,
     HOLD,
     HOLD_FOR,
@@ -23,12 +23,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.job
     make_plan,
     pause,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs.seen import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.seen import (
     COMPLETE,
     FAILED,
     Job,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Observed
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import Observed
 
 NOW = 1_000_000.0
 

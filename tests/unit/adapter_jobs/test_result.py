@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter import known
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import result
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import known
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import result
 from tests.integration.adapter_jobs.world import order
 
 PAGE = (Path(__file__).parents[3] / "docs" / "job.md").read_text(encoding="utf-8")

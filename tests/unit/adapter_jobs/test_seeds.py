@@ -19,9 +19,14 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.config.config import parse
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.jobs import manifests, marks
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.adapter.model import Order
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
+    parse,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import (
+    manifests,
+    marks,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import Order
 from tests.unit.adapter.documents import SEED_EXAMPLE
 
 PAGE = (Path(__file__).parents[3] / "docs" / "adapter_jobs.md").read_text(encoding="utf-8")

@@ -22,11 +22,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     merge,
     sensitive_forms,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.merging import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.merging import (
     Additional,
     decide,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
 
 GOOD, OTHER = "ZXhhbXBsZTpleGFtcGxl", "ZXhhbXBsZTpvdGhlcg=="
 JWT = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJDYW5hcnkifQ.Q2FuYXJ5UGFzc3cwcmQ"

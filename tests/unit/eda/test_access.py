@@ -19,7 +19,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.kubeconfig import Kubeconfigs
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Connection
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     PullSecretError,
 )

@@ -21,7 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
     Watched,
     parse_settings,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.hosted import hosted_targets
 
 DEFAULT = Connection(kubeconfig="/etc/management")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import parse
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import parse
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.yaml_bombs import LAUGHS, MERGES
 
 TOKEN = "example-token"

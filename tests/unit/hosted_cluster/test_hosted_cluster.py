@@ -16,37 +16,37 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import (
+    Embedded,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     InvalidDocument,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster import merging
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.building import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+    hosted_cluster_pull_secret as hosted_task,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster import merging
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.building import (
     build_cluster,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.compare import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.compare import (
     Exact,
     Quantity,
     differences,
     merge_patch,
     quantity,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.names import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.names import (
     slot,
     slot_number,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.nodes import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.nodes import (
     expected_nodes,
     rollout,
     slots,
     tolerates_all,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes.embedded import (
-    Embedded,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
-    hosted_cluster_pull_secret as hosted_task,
 )
 from tests.integration.gcp.login import _certificate
 from tests.integration.k8s.world import docker_config

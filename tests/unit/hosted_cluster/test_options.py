@@ -15,12 +15,14 @@ import pytest
 import yaml
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import clusters
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster import building
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.cluster import Cluster
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.options import run_options
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.hosted_cluster_pull_secret import (
     target_options,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster import building
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.cluster import (
+    Cluster,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import run_options
 from ansible_collections.hyperfleet.pull_secret.plugins.modules import hosted_cluster_pull_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.hosted import hosted_targets
 

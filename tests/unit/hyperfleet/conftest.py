@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from tests.lab.hyperfleet import HyperFleetLab
 from tests.unit.hyperfleet.support import World
 

@@ -10,14 +10,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import connect
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import HyperFleetSource
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.client import (
+    HyperFleetClient,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.connection import (
+    connect,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet_spec import (
+    HyperFleetSource,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import (
     Retrier,
     RetryPolicy,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
 from tests.lab.hyperfleet import HyperFleetLab
 
 TRIES = 3

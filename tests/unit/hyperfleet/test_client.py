@@ -12,7 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.client import (
+    HyperFleetClient,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.errors import (
+    RequestRefused,
+    translate,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     NotFound,
     PermissionDenied,
@@ -21,13 +28,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     TimedOut,
     Unavailable,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import (
-    RequestRefused,
-    translate,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Answer
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.transport import Answer
 from tests.unit.hyperfleet.support import TRIES, World
 
 CLUSTERS = "/api/hyperfleet/v1/clusters"

@@ -11,11 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet import api, listing
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.client import HyperFleetClient
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.transport import Answer
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet import api, listing
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.client import (
+    HyperFleetClient,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.transport import Answer
 from tests.unit.hyperfleet.support import World
 
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound, Unavailable
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reading import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.reading import (
     statuses_of_cluster,
     statuses_of_items,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.statuses import (
     AdapterStatus,
     Condition,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import NotFound, Unavailable
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from tests.contract.hyperfleet.story import EXCHANGES
 from tests.unit.hyperfleet.support import World
 from tests.unit.hyperfleet.test_reporting import STATUSES, report

@@ -17,16 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    NotFound,
-    Unavailable,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.errors import (
+    RequestRefused,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import RequestRefused
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reading import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.reading import (
     statuses_of_cluster,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.reporting import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.reporting import (
     FLAVOURS,
     Times,
     clock_trouble,
@@ -34,11 +31,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.
     format_time,
     parse_time,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.statuses import (
     Condition,
     Report,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
+    ConfigurationError,
+    NotFound,
+    Unavailable,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from tests.lab.hyperfleet import times as lab_times
 from tests.unit.hyperfleet.support import TRIES, World
 

@@ -10,11 +10,11 @@ import base64
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.showing import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.showing import (
     shown_cluster,
     shown_conditions,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.statuses import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.statuses import (
     AdapterStatus,
     Condition,
 )

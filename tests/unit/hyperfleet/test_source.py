@@ -13,7 +13,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.errors import (
+    BeingDeleted,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.pool import IMPORTING
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     InvalidDocument,
     NotFound,
@@ -21,10 +25,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     PullSecretError,
     Unavailable,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.errors import BeingDeleted
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.clients import IMPORTING
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet import HyperFleetSource
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet_spec import (
+    HyperFleetSource,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from tests.unit.hyperfleet.support import TRIES, World
 
 CLUSTERS = "/api/hyperfleet/v1/clusters"

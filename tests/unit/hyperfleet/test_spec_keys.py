@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    InvalidDocument,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.spec import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster_document import (
     pull_secret_of,
     read_spec,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
+    ConfigurationError,
+    InvalidDocument,
 )
 
 RECORDED = Path(__file__).parents[2] / "contract/hyperfleet/hyperfleet-api.jsonl"

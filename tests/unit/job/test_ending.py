@@ -12,14 +12,20 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.ending import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job.ending import (
     LARGEST,
     exit_code,
     outcome,
     written,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.settings import JobSettings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.work import GCP, KUBERNETES, Ended
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job.work import (
+    GCP,
+    KUBERNETES,
+    Ended,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision.environment import (
+    JobSettings,
+)
 
 SETTINGS = JobSettings(
     cluster_id="cls-1",

@@ -10,9 +10,9 @@ import re
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.log import render
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.job.settings import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job.log import render
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision.environment import (
     SURROUNDINGS,
     VARIABLES,
     read_environment,
@@ -120,7 +120,7 @@ def test_the_two_lists_name_all_that_the_job_reads() -> None:
     """Whatever of it stands in the sources that the image loads, but for what nodes have."""
     read = {
         name
-        for directory in ("job", "places/kubernetes", "places/secret_manager")
+        for directory in ("programs/job", "workflows/provision", "clients/kubernetes", "clients/google")
         for path in (ROOT / "plugins" / "module_utils" / directory).rglob("*.py")
         for name in re.findall(r"environ(?:ment)?(?:\.get\(|\[)\"(\w+)\"", path.read_text())
     }

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import UnitState
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import UnitState
 from tests.unit.kubelet.story import BAD, LATE, NEW, OLD, Stepping, Story, kill_at_every_step
 from tests.unit.kubelet.support import JumpingClock, config
 

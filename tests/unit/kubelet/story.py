@@ -20,15 +20,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import Systemd
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import (
     Options,
     Synchroniser,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import Systemd
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import from_environment
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
+    from_environment,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.unit.kubelet.support import config, document
 
 OS_CALLS = (

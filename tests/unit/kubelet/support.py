@@ -14,17 +14,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig, load
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import (
-    Options,
-    Synchroniser,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import (
     Systemd,
     SystemdError,
     UnitState,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig, load
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import (
+    Options,
+    Synchroniser,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 
 UNIT = "kubelet.service"
 

@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import atomic_file
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound, PermissionDenied
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
+    NotFound,
+    PermissionDenied,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import auth_file
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import atomic_file
 from tests.unit.kubelet.support import Place, config
 
 LABEL = b"system_u:object_r:kubelet_var_lib_t:s0\0"

@@ -11,16 +11,16 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import (
+    SystemdError,
+    UnitState,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import (
     Health,
     Healthz,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
-    SystemdError,
-    UnitState,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.unit.kubelet.support import UNIT, Answering, FakeSystemd, JumpingClock
 
 

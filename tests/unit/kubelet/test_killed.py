@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils import atomic_file
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import (
     sync as kubelet_sync,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import atomic_file
 from tests.exhaustive import some
 from tests.unit.kubelet.in_directory import STORIES, kill
 from tests.unit.kubelet.story import OS_CALLS

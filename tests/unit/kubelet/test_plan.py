@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import (
     Synchroniser,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import load
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.outcome import Outcome
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.compose import (
     FOREIGN,
     OURS,

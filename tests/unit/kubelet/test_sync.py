@@ -15,17 +15,18 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import (
+    SystemdError,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import load
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     Conflict,
     InvalidDocument,
     PullSecretError,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock, Store
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import SyncResult
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
-    SystemdError,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.unit.kubelet.support import Place, auth, config, document, refusal
 
 WANTED = config(quay_io="new")

@@ -15,12 +15,8 @@ import pytest
 from ansible.module_utils import basic
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import dbus, systemctl
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemctl import (
-    BySystemctl,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd import dbus, systemctl
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import (
     BAD_UNIT,
     GONE,
     MASKED,
@@ -29,6 +25,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
     SystemdError,
     open_systemd,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.systemctl import (
+    BySystemctl,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.unit.kubelet.support import UNIT
 
 SHOWN = "LoadState=loaded\nActiveState=active\nSubState=running\nInvocationID=ab\nNRestarts=2\nType=notify\n"

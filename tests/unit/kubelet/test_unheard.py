@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import Unheard
 from tests.unit.kubelet.support import Answering, Place, config, document
 

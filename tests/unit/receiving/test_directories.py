@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import Directories
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 
 def test_a_directory_that_cannot_be_made_is_a_configuration_error(tmp_path: Path) -> None:

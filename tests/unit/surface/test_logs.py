@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import logs
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 LOGGER = logging.getLogger("hyperfleet.pull_secret.cluster_events")
 

@@ -17,7 +17,7 @@ import aiohttp
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.opening import open_surface
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 
 def configuration(port: int, *, form: str = "json", per_cluster: bool = False) -> SimpleNamespace:

@@ -20,7 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import server as server_module
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.server import Server
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.unit.surface.results import result, row, success
 from tests.unit.surface.test_metrics import Clock
 

@@ -17,18 +17,21 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock, Store
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import Systemd
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import loop, restarts
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import ApiError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.pace import Pace
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import from_environment
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.status import Status
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import Secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import Systemd
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import loop, restarts
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import ApiError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.leases import Slots
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import Log
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.pace import Pace
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
+    from_environment,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import Status
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import Secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.integration.syncer.kubelet import Kubelet
 
 MINUTE = 60.0

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import Api
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import Api
 
 TOKEN = "example-token"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import Secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import Secret
 from tests.unit.syncer.fleet import Fleet, document
 
 pytestmark = pytest.mark.hardening(17)

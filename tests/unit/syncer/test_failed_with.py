@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import Secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import Secret
 from tests.unit.syncer.fleet import HOUR, MINUTE, Fleet, SyncedNode, document, full, full_at_the_end, picky
 
 GOOD, BAD, FINE = document("example-good"), document("example-bad"), document("example-fine")

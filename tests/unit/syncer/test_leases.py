@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import ApiError, WireError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.leases import Slots
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import (
+    ApiError,
+    WireError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.leases import Slots
 
 DURATION = 60
 

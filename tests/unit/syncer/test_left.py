@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import (
     GONE,
     SystemdError,
 )

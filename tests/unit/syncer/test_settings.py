@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import program
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.limits import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.syncer_limits import (
     LONGEST_LEASE,
     LONGEST_SECONDS,
     MOST_SLOTS,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.log import Log
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.settings import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import program
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import Log
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
     SettingsError,
     from_environment,
 )
@@ -116,7 +116,9 @@ def test_what_makes_none_is_one_line_and_an_exit_code(
 
 def test_all_slots_fit_into_one_variable() -> None:
     """The kernel's MAX_ARG_STRLEN: 32 pages for one string."""
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hosted_cluster.names import slot
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.names import (
+        slot,
+    )
 
     text = "SYNCER_LEASES=" + ",".join(slot(number) for number in range(MOST_SLOTS))
     assert len(text) < 128 * 1024

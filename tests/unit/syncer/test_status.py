@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import (
     MERGE_PATCH,
     ApiError,
     WireError,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.status import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.backoff import Backoff
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import (
     FAILED,
     IN_SYNC,
     PENDING,

@@ -16,9 +16,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import watch
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.backoff import Backoff
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.watch import Secret, SecretWatch
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import watch
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.backoff import Backoff
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import (
+    Secret,
+    SecretWatch,
+)
 from tests.unit.syncer.scripted import Handler, Scripted, Talk
 
 NAME = "global-pull-secret"

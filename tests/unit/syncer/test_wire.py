@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import api as calls
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer import wire
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import MERGE_PATCH, ApiError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.wire import Connection, WireError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import api as calls
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import (
+    MERGE_PATCH,
+    ApiError,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import wire
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.wire import Connection, WireError
 from tests.unit.syncer.scripted import TOKEN, Handler, Scripted, Talk
 
 
@@ -207,7 +210,7 @@ def test_without_a_token_nothing_is_sent(tmp_path: Path, content: bytes | None) 
 
 
 def test_a_token_is_not_sent_in_the_clear() -> None:
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.syncer.api import Api
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import Api
 
     with pytest.raises(ValueError, match="TLS"):
         Api("10.0.0.1", 80, tls=False, directory="/nowhere")

@@ -133,7 +133,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches 
     Queue,
     engine_is_busy,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (  # noqa: E402
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (  # noqa: E402
     ConfigurationError,
 )
 

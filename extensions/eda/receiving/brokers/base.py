@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     PullSecretError,
 )

@@ -24,13 +24,13 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
     text,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.messaging.pubsub import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.messaging.pubsub import (
     Service,
     failure,
     imports,
     subscription_path,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 __all__ = ["PubSub"]
 

@@ -26,13 +26,13 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
     text,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.messaging.rabbitmq import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.messaging.rabbitmq import (
     AmqpAddress,
     declare_exchange,
     failure,
     imports,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 __all__ = ["RabbitMQ"]
 

@@ -34,11 +34,13 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.doors import KEPT, Door, quiet
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.connection import (
+    TokenFile,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     missing_package,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.hyperfleet.connection import TokenFile
 
 __all__ = ["Webhook"]
 

@@ -15,18 +15,8 @@ import re
 import stat
 from typing import NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.atomic_file import (
-    label_of,
-    read_open,
-    remove_file,
-    remove_leftover,
-    replace_file,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    NotFound,
-    PermissionDenied,
-    PullSecretError,
-)
+from ...model.errors import NotFound, PermissionDenied, PullSecretError
+from ...runtime.atomic_file import label_of, read_open, remove_file, remove_leftover, replace_file
 
 __all__ = ["ABSENT", "Snapshot", "TooLarge", "check_owner", "read", "restore", "tidy", "write"]
 

@@ -13,28 +13,12 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
-    DockerConfig,
-    DockerConfigError,
-    Layer,
-    load,
-    merge,
-    registry_identity,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import InvalidDocument
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import members
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.found import (
-    Found,
-    alone,
-    is_fatal,
-    look,
-    to_bytes,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
-    Backup,
-    Ledger,
-)
+from ...dockerconfig import DockerConfig, DockerConfigError, Layer, load, merge, registry_identity
+from ...dockerconfig.display import display
+from ...model.errors import InvalidDocument
+from . import members
+from .found import Found, alone, is_fatal, look, to_bytes
+from .ledger import Backup, Ledger
 
 __all__ = ["FOREIGN", "OURS", "Composed", "Held", "compose", "held", "revert"]
 

@@ -12,16 +12,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
-    DockerConfig,
-    DockerConfigError,
-    load,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import display
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.entries import FIELDS, fold
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.lint import canonical_bytes
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import members
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.fields import is_plain
+from ...dockerconfig import DockerConfig, DockerConfigError, load
+from ...dockerconfig.display import display
+from ...dockerconfig.entries import FIELDS, fold
+from ...dockerconfig.lint import canonical_bytes
+from . import members
+from .fields import is_plain
 
 __all__ = ["Found", "alone", "is_fatal", "look", "to_bytes"]
 

@@ -15,16 +15,9 @@ import socket
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    PullSecretError,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
-    Systemd,
-    SystemdError,
-    UnitState,
-)
+from ...clients.systemd.manager import Systemd, SystemdError, UnitState
+from ...model.errors import ConfigurationError, PullSecretError
+from ...runtime.clock import Clock
 
 __all__ = ["Health", "Healthz", "Interrupted", "Unheard", "nap"]
 

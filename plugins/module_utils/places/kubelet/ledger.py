@@ -19,8 +19,8 @@ import json
 import os
 from typing import Any, NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import fields
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.auth_file import Snapshot
+from . import fields
+from .auth_file import Snapshot
 
 __all__ = ["RESTART", "ROLLBACK", "Backup", "Failed", "Ledger", "Pending"]
 

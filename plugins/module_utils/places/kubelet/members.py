@@ -14,11 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
-    DockerConfigError,
-    load,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import is_displayed
+from ...dockerconfig import DockerConfigError, load
+from ...dockerconfig.display import is_displayed
 
 __all__ = ["flat", "joined", "label", "nested", "rule_broken", "without"]
 
@@ -82,7 +79,7 @@ def rule_broken(name: str, value: Any) -> str:
 def label(name: str) -> str:
     """The member as a message may call it."""
     # Needed for a warning only, which few nodes ever have: a syncer's memory is counted.
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.secrecy import shown
+    from ...model.shown import shown
 
     if name.startswith("/"):
         return shown(name[1:])

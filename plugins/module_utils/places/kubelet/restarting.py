@@ -9,23 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import (
-    Health,
-    Interrupted,
-    nap,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import Pending
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import Options
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Clock, Store
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
-    UNFINISHED,
-    Systemd,
-    SystemdError,
-    UnitState,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.transitions import (
-    note_invocation,
-)
+from ...clients.systemd.manager import UNFINISHED, Systemd, SystemdError, UnitState
+from ...runtime.clock import Clock
+from .health import Health, Interrupted, nap
+from .ledger import Pending
+from .result import Options
+from .store import Store
+from .transitions import note_invocation
 
 __all__ = ["Restarter", "Verdict"]
 

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
+from ...dockerconfig import DockerConfig
+from ...model.errors import ConfigurationError
 
 __all__ = [
     "DEFERRED",

@@ -9,36 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import (
-    Health,
-    Interrupted,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import Pending
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.restarting import (
-    Restarter,
-    Verdict,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
-    CACHE,
-    FAILED,
-    LOST,
-    PENDING,
-    Options,
-    SyncResult,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import (
-    Clock,
-    Store,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
-    Systemd,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.transitions import (
-    done,
-    note_reason,
-    restore,
-    roll_back,
-)
+from ...clients.systemd.manager import Systemd
+from ...runtime.clock import Clock
+from .health import Health, Interrupted
+from .ledger import Pending
+from .restarting import Restarter, Verdict
+from .result import CACHE, FAILED, LOST, PENDING, Options, SyncResult
+from .store import Store
+from .transitions import done, note_reason, restore, roll_back
 
 __all__ = ["Settlement", "finish_roll_back"]
 

@@ -13,24 +13,17 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import time
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TypeVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    Conflict,
-    PermissionDenied,
-    PullSecretError,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet import auth_file
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.auth_file import Snapshot
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.fields import NewerVersion
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
-    Backup,
-    Ledger,
-)
+from ...model.errors import Conflict, PermissionDenied, PullSecretError
+from ...runtime.clock import Clock
+from . import auth_file
+from .auth_file import Snapshot
+from .fields import NewerVersion
+from .ledger import Backup, Ledger
 
-__all__ = ["Clock", "Rehearsal", "Store"]
+__all__ = ["Rehearsal", "Store"]
 
 _Kept = TypeVar("_Kept", Ledger, Backup)
 
@@ -38,22 +31,6 @@ _LARGEST = 16 * 1024 * 1024
 
 _PAUSE = 0.02
 _PRIVATE = Snapshot(None, 0o600)
-
-
-class Clock:
-    """Time, as the node's work sees it; tests have another one."""
-
-    def monotonic(self) -> float:
-        """Seconds since some time; for time limits."""
-        return time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-        time.sleep(seconds)
-
-    def now(self) -> float:
-        """Seconds since the epoch; for what is kept."""
-        return time.time()
 
 
 class Store:

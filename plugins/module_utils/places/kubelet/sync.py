@@ -16,63 +16,18 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    ConfigurationError,
-    Conflict,
-    PullSecretError,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.auth_file import (
-    Snapshot,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.compose import (
-    Composed,
-    compose,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import (
-    Health,
-    Healthz,
-    Interrupted,
-    Unheard,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
-    Backup,
-    Ledger,
-    Pending,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
-    CACHE,
-    FAILED,
-    HELD,
-    IN_SYNC,
-    LOST,
-    NEVER,
-    ON_CHANGE,
-    PENDING,
-    Options,
-    SyncResult,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.settling import (
-    Settlement,
-    finish_roll_back,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import (
-    Clock,
-    Rehearsal,
-    Store,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.systemd import (
-    Systemd,
-    SystemdError,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.transitions import (
-    again,
-    begin,
-    claim,
-    done,
-    note_reason,
-    roll_back,
-)
+from ...clients.systemd.manager import Systemd, SystemdError
+from ...dockerconfig import DockerConfig
+from ...model.errors import ConfigurationError, Conflict, PullSecretError
+from ...runtime.clock import Clock
+from .auth_file import Snapshot
+from .compose import Composed, compose
+from .health import Health, Healthz, Interrupted, Unheard
+from .ledger import Backup, Ledger, Pending
+from .result import CACHE, FAILED, HELD, IN_SYNC, LOST, NEVER, ON_CHANGE, PENDING, Options, SyncResult
+from .settling import Settlement, finish_roll_back
+from .store import Rehearsal, Store
+from .transitions import again, begin, claim, done, note_reason, roll_back
 
 __all__ = ["Options", "SyncResult", "Synchroniser"]
 

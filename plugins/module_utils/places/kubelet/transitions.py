@@ -13,24 +13,13 @@ from __future__ import annotations
 import os
 from typing import Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import registry_identity
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.auth_file import Snapshot
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.compose import (
-    Composed,
-    held,
-    revert,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.found import look
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
-    RESTART,
-    ROLLBACK,
-    Backup,
-    Failed,
-    Ledger,
-    Pending,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.members import without
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
+from ...dockerconfig import registry_identity
+from .auth_file import Snapshot
+from .compose import Composed, held, revert
+from .found import look
+from .ledger import RESTART, ROLLBACK, Backup, Failed, Ledger, Pending
+from .members import without
+from .store import Store
 
 __all__ = ["again", "begin", "claim", "done", "note_invocation", "note_reason", "restore", "roll_back"]
 

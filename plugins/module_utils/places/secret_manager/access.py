@@ -8,14 +8,9 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
-    SecretManagerClient,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
-    FailedPrecondition,
-    NotEnabled,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ...clients.google.client import SecretManagerClient
+from ...clients.google.errors import FailedPrecondition, NotEnabled
+from ...runtime.retry import Deadline
 
 __all__ = ["access_enabled"]
 

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
+from ...clients.google.client import number
+from ...clients.google.errors import FailedPrecondition, NotEnabled, Unanswered
+from ...model.errors import (
     ConfigurationError,
     Conflict,
     NotFound,
@@ -23,27 +25,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors impo
     Unavailable,
     VerificationFailed,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
-    access_enabled,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
-    ANNOTATION,
-    Claim,
-    Lifetime,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
-    number,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.desired import (
-    Desired,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
-    FailedPrecondition,
-    NotEnabled,
-    Unanswered,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ...runtime.retry import Deadline
+from ...runtime.settings import Settings
+from .access import access_enabled
+from .claim import ANNOTATION, Claim, Lifetime
+from .desired import Desired
 
 __all__ = ["Addition"]
 

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    Conflict,
-    PullSecretError,
-    TimedOut,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ...model.errors import Conflict, PullSecretError, TimedOut
+from ...runtime.retry import Deadline
+from ...runtime.settings import Settings
 
 __all__ = ["converge"]
 

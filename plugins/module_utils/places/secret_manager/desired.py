@@ -8,31 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
-    DockerConfig,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import Conflict, NotFound
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
-    access_enabled,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
-    SecretManagerClient,
-    number,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
-    FailedPrecondition,
-    NotEnabled,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.target import (
-    SecretManagerTarget,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writing import (
-    note,
-    parse_held,
-    same_meaning,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ...clients.google.client import SecretManagerClient, number
+from ...clients.google.errors import FailedPrecondition, NotEnabled
+from ...dockerconfig import DockerConfig
+from ...model.errors import Conflict, NotFound
+from ...model.outcome import Outcome
+from ...runtime.retry import Deadline
+from ..writing import note, parse_held, same_meaning
+from .access import access_enabled
+from .target import SecretManagerTarget
 
 __all__ = ["Desired"]
 

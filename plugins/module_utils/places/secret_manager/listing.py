@@ -9,15 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places import listing
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
-    SecretManagerClients,
-    number,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.target import (
-    SecretManagerTarget,
-)
+from ...clients.google.client import SecretManagerClients, number
+from ...runtime.settings import Settings
+from .. import listing
+from .target import SecretManagerTarget
 
 __all__ = ["Listing"]
 

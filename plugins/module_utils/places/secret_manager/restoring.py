@@ -18,28 +18,14 @@ import re
 from contextlib import suppress
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    Conflict,
-    NotFound,
-    PermissionDenied,
-    PullSecretError,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
-    access_enabled,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
-    RESTORING,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
-    SecretManagerClient,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
-    FailedPrecondition,
-    NotEnabled,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writing import note
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ...clients.google.client import SecretManagerClient
+from ...clients.google.errors import FailedPrecondition, NotEnabled
+from ...model.errors import Conflict, NotFound, PermissionDenied, PullSecretError
+from ...model.outcome import Outcome
+from ...runtime.retry import Deadline
+from ..writing import note
+from .access import access_enabled
+from .claim import RESTORING
 
 __all__ = ["Restoration"]
 

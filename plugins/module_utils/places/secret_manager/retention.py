@@ -10,17 +10,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound, PermissionDenied
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
-    SecretManagerClient,
-    number,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
-    FailedPrecondition,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writing import note
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ...clients.google.client import SecretManagerClient, number
+from ...clients.google.errors import FailedPrecondition
+from ...model.errors import NotFound, PermissionDenied
+from ...model.outcome import Outcome
+from ...runtime.retry import Deadline
+from ..writing import note
 
 __all__ = ["Retention", "Version", "apply_retention", "plan_retention"]
 

@@ -13,10 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import (
-    key_called,
-)
+from ...model.errors import ConfigurationError
+from ...model.naming import key_called
 
 __all__ = [
     "MARKS_SIZE",

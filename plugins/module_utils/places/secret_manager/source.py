@@ -8,20 +8,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import NotFound
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings, Source
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.access import (
-    access_enabled,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
-    SecretManagerClients,
-    number,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
-    FailedPrecondition,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.stored_version import StoredVersion
+from ...clients.google.client import SecretManagerClients, number
+from ...clients.google.errors import FailedPrecondition
+from ...model.errors import NotFound
+from ...model.stored_version import StoredVersion
+from ...runtime.retry import Deadline
+from ...runtime.settings import Settings
+from ..base import Source
+from .access import access_enabled
 
 __all__ = ["SecretManagerSource"]
 

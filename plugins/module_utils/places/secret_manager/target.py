@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.naming import gcp_labels, owner_problem
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.retention import (
-    Retention,
-)
+from ...model.naming import gcp_labels, owner_problem
+from ...model.outcome import Outcome
+from .retention import Retention
 
 __all__ = ["MAX_PAYLOAD", "SecretManagerTarget", "metadata_changes", "new_secret"]
 

@@ -14,62 +14,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
-    DockerConfig,
-    DockerConfigError,
-    load,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.errors import (
-    Conflict,
-    InvalidDocument,
-    NotFound,
-    PermissionDenied,
-    PullSecretError,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.outcome import Outcome
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.base import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.ownership import foreign
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.adding import (
-    Addition,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
-    ANNOTATION,
-    Claim,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.client import (
-    SecretManagerClient,
-    SecretManagerClients,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.converge import (
-    converge,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.desired import (
-    Desired,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.errors import (
-    AlreadyExists,
-    FailedPrecondition,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.listing import (
-    Listing,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.replicas import (
-    replication_warning,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.restoring import (
-    Restoration,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.retention import (
-    apply_retention,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.target import (
-    MAX_PAYLOAD,
-    SecretManagerTarget,
-    metadata_changes,
-    new_secret,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.writing import note
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.retry import Deadline
+from ...clients.google.client import SecretManagerClient, SecretManagerClients
+from ...clients.google.errors import AlreadyExists, FailedPrecondition
+from ...dockerconfig import DockerConfig, DockerConfigError, load
+from ...model.errors import Conflict, InvalidDocument, NotFound, PermissionDenied, PullSecretError
+from ...model.outcome import Outcome
+from ...model.ownership import foreign
+from ...runtime.retry import Deadline
+from ...runtime.settings import Settings
+from ..writing import note
+from .adding import Addition
+from .claim import ANNOTATION, Claim
+from .converge import converge
+from .desired import Desired
+from .listing import Listing
+from .replicas import replication_warning
+from .restoring import Restoration
+from .retention import apply_retention
+from .target import MAX_PAYLOAD, SecretManagerTarget, metadata_changes, new_secret
 
 __all__ = ["SecretManagerWriter"]
 

@@ -1,0 +1,124 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Who we are to Google Cloud: application default credentials, a file, impersonation, or nobody."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...model.errors import ConfigurationError, PermissionDenied
+
+__all__ = ["Connection", "connect", "credentials_for", "identity_of"]
+
+_SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
+# Its e-mail address, or its number.
+_ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._:-]{0,253}\Z")
+_ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.%]+\])(?::([0-9]{1,5}))?\Z")
+
+
+@dataclass(frozen=True)
+class Connection:
+    """What tells one client from another.
+
+    :param endpoint: ``host:port`` without a scheme, or None for Google's own.
+    :param plaintext: no TLS and no credentials, as an emulator is spoken to.
+    :param impersonate: the service account to act as, or None.
+    """
+
+    transport: str = "grpc"
+    endpoint: str | None = None
+    plaintext: bool = False
+    impersonate: str | None = None
+    credentials_file: str | None = None
+
+
+def connect(options: Mapping[str, Any], impersonate: str | None = None) -> Connection:
+    """The connection that a module's ``gcp`` options describe.
+
+    ``http://host:port`` is the one way to ask for a connection without TLS; as with Google's other
+    clients, ``SECRET_MANAGER_EMULATOR_HOST`` names an emulator where no endpoint is given.
+    """
+    endpoint = options.get("endpoint")
+    if not endpoint and os.environ.get("SECRET_MANAGER_EMULATOR_HOST"):
+        endpoint = "http://" + os.environ["SECRET_MANAGER_EMULATOR_HOST"].split("://")[-1]
+    plaintext = False
+    if endpoint:
+        scheme, separator, rest = endpoint.partition("://")
+        if separator and scheme not in ("http", "https"):
+            raise ConfigurationError(
+                f"gcp.endpoint: {scheme}:// is not a scheme of Secret Manager, use https:// or http://"
+            )
+        plaintext = bool(separator) and scheme == "http"
+        endpoint = (rest if separator else endpoint).rstrip("/")
+        if not endpoint:
+            raise ConfigurationError("gcp.endpoint names no host")
+        # Not quoted: an address can hold a password.
+        shape = _ADDRESS.match(endpoint)
+        if shape is None or int(shape.group(1) or 443) > 65535:
+            raise ConfigurationError("gcp.endpoint is not a host, or a host and a port")
+    account = impersonate or options.get("impersonate_service_account") or None
+    if account is not None and not _ACCOUNT.match(account):
+        # It is a part of the address that its token is asked of.
+        raise ConfigurationError("impersonate_service_account is not the e-mail address of a service account")
+    return Connection(
+        transport=options.get("transport") or "grpc",
+        endpoint=endpoint or None,
+        plaintext=plaintext,
+        impersonate=account,
+        credentials_file=options.get("credentials_file") or None,
+    )
+
+
+def credentials_for(connection: Connection) -> Any:
+    """The google-auth credentials of a connection; ``identity_of`` says for whom they stand."""
+    import google.auth
+    import google.auth.credentials
+    import google.auth.exceptions
+
+    if connection.plaintext:
+        return google.auth.credentials.AnonymousCredentials()
+    try:
+        # Scopes are added afterwards: given here, google-auth logs in at once and asks Resource Manager
+        # for a project id that nobody needs, an address that may not even be reachable.
+        if connection.credentials_file:
+            credentials, _project = google.auth.load_credentials_from_file(connection.credentials_file)
+        else:
+            credentials, _project = google.auth.default()
+        credentials = google.auth.credentials.with_scopes_if_required(credentials, _SCOPES)
+    except google.auth.exceptions.GoogleAuthError as error:
+        raise PermissionDenied(
+            f"no Google Cloud credentials ({type(error).__name__})",
+            "use Workload Identity, GOOGLE_APPLICATION_CREDENTIALS, or gcloud auth application-default login",
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"gcp.credentials_file cannot be used ({type(error).__name__})") from None
+    if connection.impersonate:
+        from google.auth import impersonated_credentials
+
+        credentials = impersonated_credentials.Credentials(
+            source_credentials=credentials,
+            target_principal=connection.impersonate,
+            target_scopes=list(_SCOPES),
+        )
+    return credentials
+
+
+def identity_of(credentials: Any, connection: Connection) -> str:
+    """The service account's address where it is known, in the words of an error message.
+
+    The metadata server's (GKE Workload Identity) is known from the first token on, so ask when it is needed.
+    """
+    if connection.plaintext:
+        return "nobody (a connection without TLS)"
+    if connection.impersonate:
+        return f"service account {connection.impersonate}"
+    address = getattr(credentials, "service_account_email", None)
+    if address and address != "default":
+        return f"service account {address}"
+    return "the application default credentials"

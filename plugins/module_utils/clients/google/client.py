@@ -1,0 +1,399 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Secret Manager's verbs, each with our timeout, our retry and our errors.
+
+The library retries some calls by itself and others never (``facts``), so its own
+retry is switched off: one policy for all.  ``AddSecretVersion`` is the one call that
+must not be repeated blindly, since a failed one may have happened: it is made once
+here, and ``adding.py`` decides.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, Callable, TypeVar
+
+from ...model.errors import NotFound, PullSecretError, Unavailable, missing_package
+from ...runtime.calls import Call, Calls, snake
+from ...runtime.pages import all_pages
+from ...runtime.retry import Deadline
+from ...runtime.settings import Settings
+from ...runtime.waiting import within
+from ..pool import IMPORTING, ClientPool
+from .auth import Connection, connect, credentials_for, identity_of
+from .errors import FailedPrecondition, Unanswered, status_code, translate
+
+__all__ = ["PLAIN", "SecretManagerClient", "SecretManagerClients", "number"]
+
+# The transport that needs no library; nothing but the job's program asks for it.
+PLAIN = "plain"
+
+T = TypeVar("T")
+
+_LIBRARIES = (
+    "google_crc32c",
+    "google.cloud.secretmanager_v1",
+    "google.protobuf.field_mask_pb2",
+    "google.api_core.client_options",
+    "google.auth",
+    "grpc",
+    "requests.adapters",
+)
+# The service's own limit, and the page that fetches most secrets in one call.
+_LIST_PAGE = 1000
+# How gRPC begins what it says of a call for which google-auth could not get a token.
+_PLUGIN_FAILED = "Getting metadata from plugin failed"
+_STATE_AFTER = {"enable": "ENABLED", "disable": "DISABLED", "destroy": "DESTROYED"}
+# As the library sets it for its own channels.
+_CHANNEL = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+
+
+def number(version_name: str) -> str:
+    """``4`` of ``projects/p/secrets/s/versions/4``."""
+    return version_name.rsplit("/", 1)[-1]
+
+
+class SecretManagerClient:
+    """One connection.  Thread-safe.  Resource names are full ones: ``projects/P/secrets/S[/versions/N]``."""
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        self._endpoint = connection.endpoint
+        self._settings = settings
+        self._connection = connection
+        if connection.transport == PLAIN:
+            self._use_plain(connection)
+        else:
+            self._use_library(connection)
+
+    def _use_library(self, connection: Connection) -> None:
+        # Not at the top of the file: see _imports, which has been run.
+        import google_crc32c
+        from google.cloud import secretmanager_v1
+        from google.protobuf import field_mask_pb2
+
+        self._crc32c = google_crc32c.value
+        self._types: Any = secretmanager_v1
+        self._mask: Any = field_mask_pb2.FieldMask
+        self._credentials: Any = credentials_for(connection)
+        self._api: Any = _library_client(
+            secretmanager_v1, connection, self._credentials, self._settings.concurrency
+        )
+
+    def _use_plain(self, connection: Connection) -> None:
+        # A module that has Google's library does not load this.
+        from . import crc32c, plain
+
+        self._crc32c = crc32c.crc32c
+        self._mask = lambda paths: paths
+        self._credentials = plain.credentials_of(connection)
+        self._api = self._types = plain.PlainApi(connection, self._credentials)
+
+    @property
+    def identity(self) -> str:
+        """Whom the service sees, as far as it is known by now."""
+        return identity_of(self._credentials, self._connection)
+
+    def _call(
+        self,
+        method: str,
+        resource: str,
+        deadline: Deadline,
+        request: Callable[[float], T],
+        *,
+        once: bool = False,
+    ) -> T:
+        def attempt(timeout: float) -> T:
+            with self._settings.calls.timed(Calls.GCP, snake(method), deadline.calls) as call:
+                answer = answered(timeout, call)
+                call.status = 200
+                return answer
+
+        def answered(timeout: float, call: Call) -> T:
+            late = Unanswered(f"UNAVAILABLE: {method} on {resource}: no whole answer in time")
+            try:
+                if self._connection.transport == "rest":
+                    return within(timeout, lambda: request(timeout), late)
+                # gRPC keeps to the limit by itself.
+                return request(timeout)
+            except PullSecretError:
+                raise
+            except Exception as error:  # noqa: BLE001 - four libraries raise here; translate sorts them
+                call.status = status_code(error) or call.status
+                whom = _Whom(self)
+                ours = translate(
+                    self._cause(error), method, resource, whom, detail=method != "AddSecretVersion"
+                )
+                if isinstance(ours, Unavailable) and self._endpoint:
+                    # Not Google's own: it may be the address that is wrong.
+                    ours.message = f"{ours.message} at {self._endpoint}"
+                raise ours from None
+
+        if once:
+            return attempt(min(self._settings.api_timeout, max(deadline.remaining(), 0.001)))
+        return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
+
+    def _cause(self, error: Exception) -> Exception:
+        """The error, or google-auth's own where gRPC made UNAVAILABLE of it.
+
+        Whoever has no token does not get one by trying again, and has to be told whose binding to check.
+        """
+        if _PLUGIN_FAILED not in str(getattr(error, "message", "")):
+            return error
+        with IMPORTING:
+            import google.auth.exceptions
+            from google.auth.transport.requests import Request
+
+        try:
+            self._credentials.refresh(Request())
+        except google.auth.exceptions.GoogleAuthError as cause:
+            return cause
+        return error
+
+    def get_secret(self, name: str, deadline: Deadline) -> Any:
+        """The secret's metadata, or None where there is none."""
+        try:
+            return self._call(
+                "GetSecret", name, deadline, lambda t: self._api.get_secret(name=name, retry=None, timeout=t)
+            )
+        except NotFound:
+            return None
+
+    def list_secrets(self, project: str, filter_: str, deadline: Deadline) -> list[Any]:
+        """All secrets of ``projects/P`` that the filter matches, through every page."""
+        return list(
+            self._pages("ListSecrets", f"projects/{project}", "secrets", deadline, _LIST_PAGE, filter_)
+        )
+
+    def _pages(
+        self, method: str, parent: str, items: str, deadline: Deadline, page_size: int, filter_: str = ""
+    ) -> Iterator[Any]:
+        verb, kind = {
+            "ListSecrets": (self._api.list_secrets, self._types.ListSecretsRequest),
+            "ListSecretVersions": (self._api.list_secret_versions, self._types.ListSecretVersionsRequest),
+        }[method]
+
+        def one(token: str) -> tuple[Any, Any]:
+            request = kind(parent=parent, page_size=page_size, page_token=token, filter=filter_)
+            page = self._call(
+                method,
+                parent,
+                deadline,
+                lambda t: next(verb(request=request, retry=None, timeout=t).pages),
+            )
+            return getattr(page, items), page.next_page_token
+
+        return all_pages(one, f"{method} on {parent}")
+
+    def create_secret(
+        self, project: str, secret_id: str, secret: Mapping[str, Any], deadline: Deadline
+    ) -> Any:
+        """Create atomically; raises ``AlreadyExists`` where another run was first."""
+        return self._call(
+            "CreateSecret",
+            f"projects/{project}/secrets/{secret_id}",
+            deadline,
+            lambda t: self._api.create_secret(
+                request={"parent": f"projects/{project}", "secret_id": secret_id, "secret": dict(secret)},
+                retry=None,
+                timeout=t,
+            ),
+        )
+
+    def update_secret(self, name: str, changes: Mapping[str, Any], etag: str, deadline: Deadline) -> Any:
+        """Set whole fields, only if the secret is as it was read; raises ``FailedPrecondition`` otherwise.
+
+        Made once: after an ambiguous failure the etag may be used up by our own update.
+        """
+        return self._call(
+            "UpdateSecret",
+            name,
+            deadline,
+            lambda t: self._api.update_secret(
+                secret={"name": name, "etag": etag, **changes},
+                update_mask=self._mask(paths=sorted(changes)),
+                retry=None,
+                timeout=t,
+            ),
+            once=True,
+        )
+
+    def delete_secret(self, name: str, etag: str, deadline: Deadline) -> bool:
+        """Delete it and all its versions; False where it was gone already."""
+        tries = 0
+
+        def once(timeout: float) -> None:
+            nonlocal tries
+            tries += 1
+            self._api.delete_secret(request={"name": name, "etag": etag}, retry=None, timeout=timeout)
+
+        try:
+            self._call("DeleteSecret", name, deadline, once)
+        except NotFound:
+            # An earlier try whose answer was lost may have deleted it.
+            return tries > 1
+        return True
+
+    def newest_version(self, name: str, deadline: Deadline, *, enabled: bool = True) -> Any:
+        """The version created last (of those that are enabled), or None.
+
+        Not the alias ``latest``: that is the newest whatever its state, and fails if it is disabled.
+        """
+        filter_ = "state:ENABLED" if enabled else ""
+        try:
+            # A page may be empty and still not the last one, since the filter is applied to a page.
+            return next(self._pages("ListSecretVersions", name, "versions", deadline, 1, filter_), None)
+        except NotFound:
+            return None
+
+    def versions(self, name: str, deadline: Deadline, *, enabled: bool = False) -> Iterator[Any]:
+        """Every version (that is enabled), newest first; pages are fetched as they are needed."""
+        filter_ = "state:ENABLED" if enabled else ""
+        return self._pages("ListSecretVersions", name, "versions", deadline, _LIST_PAGE, filter_)
+
+    def access(self, version_name: str, deadline: Deadline) -> bytes:
+        """A version's payload, its CRC32C checked; a damaged answer is asked for again."""
+        return self._access(version_name, deadline)[1]
+
+    def access_latest(self, name: str, deadline: Deadline) -> tuple[str, bytes] | None:
+        """Number and payload of the version created last, in one call; None where there is none.
+
+        :raises FailedPrecondition: it is not enabled; an older one may be.
+        """
+        try:
+            return self._access(f"{name}/versions/latest", deadline)
+        except NotFound:
+            return None
+
+    def _access(self, version_name: str, deadline: Deadline) -> tuple[str, bytes]:
+        def once(timeout: float) -> tuple[str, bytes]:
+            answer = self._api.access_secret_version(name=version_name, retry=None, timeout=timeout)
+            payload = answer.payload
+            data = bytes(payload.data)
+            if payload.data_crc32c and int(payload.data_crc32c) != self._crc32c(data):
+                raise Unavailable(
+                    f"DATA_LOSS: AccessSecretVersion on {version_name}: the payload does not match its CRC32C"
+                )
+            return number(answer.name), data
+
+        return self._call("AccessSecretVersion", version_name, deadline, once)
+
+    def get_version(self, version_name: str, deadline: Deadline) -> Any:
+        """A version's metadata; raises ``NotFound``."""
+        return self._call(
+            "GetSecretVersion",
+            version_name,
+            deadline,
+            lambda t: self._api.get_secret_version(name=version_name, retry=None, timeout=t),
+        )
+
+    def add_version_once(self, name: str, payload: bytes, deadline: Deadline) -> str:
+        """Add a version with its CRC32C, exactly one call; the answer is the new version's name."""
+        request = {
+            "parent": name,
+            "payload": {"data": payload, "data_crc32c": self._crc32c(payload)},
+        }
+        version = self._call(
+            "AddSecretVersion",
+            name,
+            deadline,
+            lambda t: self._api.add_secret_version(request=request, retry=None, timeout=t),
+            once=True,
+        )
+        return str(version.name)
+
+    def set_state(self, version_name: str, etag: str, verb: str, deadline: Deadline) -> None:
+        """``enable``, ``disable`` or ``destroy`` a version if it is as it was read.
+
+        :raises FailedPrecondition: somebody else has changed it to something else since.
+        """
+        method = f"{verb.capitalize()}SecretVersion"
+        call = getattr(self._api, f"{verb}_secret_version")
+        request = {"name": version_name, "etag": etag}
+        try:
+            self._call(method, version_name, deadline, lambda t: call(request=request, retry=None, timeout=t))
+        except FailedPrecondition:
+            # An earlier try of ours may have happened, which used the etag up.
+            if self.get_version(version_name, deadline).state.name != _STATE_AFTER[verb]:
+                raise
+
+
+class _Whom:
+    """Whom the service sees, for a message: to know it may take a request, and most answers need it not."""
+
+    def __init__(self, client: SecretManagerClient) -> None:
+        self._client = client
+        self._name: str | None = None
+
+    def __str__(self) -> str:
+        if self._name is None:
+            self._name = self._client.identity
+        return self._name
+
+
+def _library_client(library: Any, connection: Connection, credentials: Any, concurrency: int) -> Any:
+    from google.api_core.client_options import ClientOptions
+
+    client = library.SecretManagerServiceClient
+    if connection.transport == "rest":
+        scheme = "http://" if connection.plaintext else "https://"
+        options = ClientOptions(api_endpoint=scheme + connection.endpoint) if connection.endpoint else None
+        api = client(credentials=credentials, transport="rest", client_options=options)
+        _widen_pool(api, concurrency)
+        return api
+    if connection.plaintext:
+        # With only an endpoint the library insists on TLS.
+        import grpc
+        from google.cloud.secretmanager_v1.services.secret_manager_service.transports import (
+            SecretManagerServiceGrpcTransport,
+        )
+
+        return client(
+            transport=SecretManagerServiceGrpcTransport(
+                channel=grpc.insecure_channel(connection.endpoint, options=_CHANNEL)
+            )
+        )
+    options = ClientOptions(api_endpoint=connection.endpoint) if connection.endpoint else None
+    return client(credentials=credentials, transport="grpc", client_options=options)
+
+
+def _widen_pool(api: Any, concurrency: int) -> None:
+    # requests keeps ten connections by default and drops (with a warning) those above.
+    from requests.adapters import HTTPAdapter
+
+    session = getattr(api.transport, "_session", None)
+    if session is not None:
+        for prefix in ("https://", "http://"):
+            session.mount(prefix, HTTPAdapter(pool_connections=concurrency, pool_maxsize=concurrency))
+
+
+def _imports() -> None:
+    """What a client needs: a module that never meets Secret Manager does not pay 0.3 s and 50 MiB for it."""
+    # gRPC would wait in each fork for its own threads, and write into the output of commands that the same
+    # process runs (such as systemctl).  No process that we fork goes on with gRPC.
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
+    try:
+        for name in _LIBRARIES:
+            importlib.import_module(name)
+    except ImportError as error:
+        raise missing_package(error, "google-cloud-secret-manager google-crc32c") from None
+
+
+class SecretManagerClients:
+    """The clients of one module run, by the service account that they act as."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._pool: ClientPool[Connection, SecretManagerClient] = ClientPool(
+            lambda connection: SecretManagerClient(connection, settings),
+            imports=_imports if settings.connection("gcp").get("transport") != PLAIN else lambda: None,
+            seconds=settings.timeout,
+            describe=lambda dummy: "Secret Manager",
+        )
+
+    def get(self, deadline: Deadline, impersonate: str | None = None) -> SecretManagerClient:
+        """The client that acts as this service account (the module's own where None)."""
+        return self._pool.get(connect(self._settings.connection("gcp"), impersonate), deadline)

@@ -1,0 +1,261 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From the client library's exceptions to ours.
+
+REST maps by HTTP status only and gRPC by code, so the parent classes are caught
+(``facts``: Conflict covers ALREADY_EXISTS and ABORTED, BadRequest covers
+FAILED_PRECONDITION and INVALID_ARGUMENT).
+"""
+
+from __future__ import annotations
+
+from ...model.errors import (
+    ConfigurationError,
+    Conflict,
+    NotFound,
+    PermissionDenied,
+    PullSecretError,
+    QuotaExceeded,
+    Unavailable,
+)
+from ...runtime.retry import parse_retry_after
+from ...runtime.wire import NoConnection, WireError
+
+__all__ = [
+    "AlreadyExists",
+    "FailedPrecondition",
+    "NoToken",
+    "Refused",
+    "Unanswered",
+    "status_code",
+    "translate",
+]
+
+
+class AlreadyExists(PullSecretError):
+    """The secret is there already: another run was first, which is no failure."""
+
+    kind = "conflict"
+
+
+class FailedPrecondition(PullSecretError):
+    """The object's state, or its etag, does not allow the call."""
+
+    kind = "precondition"
+
+
+class NotEnabled(FailedPrecondition):
+    """The version is disabled or destroyed."""
+
+
+class Unanswered(Unavailable):
+    """The time for the call is over, and the service may still be carrying it out."""
+
+
+class Refused(Exception):
+    """What the plain transport got for an answer.
+
+    :param code: HTTP's; :param status: the word that goes with it, such as ``NOT_FOUND``, or None.
+    :param message: the service's sentence.
+    """
+
+    def __init__(self, code: int, status: str | None, message: str, retry_after: float | None) -> None:
+        super().__init__(code)
+        self.code = code
+        self.status = status
+        self.message = message
+        self.retry_after = retry_after
+
+
+class NoToken(Exception):
+    """The plain transport got no access token.
+
+    :param reason: a word or two; :param retryable: whether there may be one soon.
+    """
+
+    def __init__(self, reason: str, *, retryable: bool) -> None:
+        super().__init__(reason)
+        self.retryable = retryable
+
+
+# What each call needs, for the hint of a PERMISSION_DENIED.
+_PERMISSIONS = {
+    "CreateSecret": "secretmanager.secrets.create",
+    "GetSecret": "secretmanager.secrets.get",
+    "ListSecrets": "secretmanager.secrets.list",
+    "UpdateSecret": "secretmanager.secrets.update",
+    "DeleteSecret": "secretmanager.secrets.delete",
+    "AddSecretVersion": "secretmanager.versions.add",
+    "AccessSecretVersion": "secretmanager.versions.access",
+    "GetSecretVersion": "secretmanager.versions.get",
+    "ListSecretVersions": "secretmanager.versions.list",
+    "EnableSecretVersion": "secretmanager.versions.enable",
+    "DisableSecretVersion": "secretmanager.versions.disable",
+    "DestroySecretVersion": "secretmanager.versions.destroy",
+}
+
+
+def translate(
+    error: BaseException, method: str, resource: str, identity: object, *, detail: bool = True
+) -> PullSecretError:
+    """One of ours for one of theirs.
+
+    :param detail: whether the service's own sentence may be quoted; not for a call that carries a payload.
+    """
+    where = f"{method} on {resource}"
+    if isinstance(error, Refused):
+        said = _sentence(error) if detail else ""
+        ours = _refusal(error.code, error.status, where, said, method, resource, identity)
+        ours.retry_after = error.retry_after
+        return ours
+    if isinstance(error, WireError):
+        late = not isinstance(error, NoConnection)
+        return (Unanswered if late else Unavailable)(f"UNAVAILABLE: {where}: {error}")
+    if isinstance(error, NoToken):
+        return _no_token(str(error), error.retryable, method, resource, identity)
+    ours = _error(error, method, resource, identity, detail)
+    ours.retry_after = _retry_after(error)
+    return ours
+
+
+def _no_token(reason: str, retryable: bool, method: str, resource: str, identity: object) -> PullSecretError:
+    where = f"{method} on {resource}"
+    if retryable:
+        return Unavailable(f"no access token for {identity} just now ({reason}), {where}")
+    return PermissionDenied(
+        f"no access token for {identity} ({reason}), {where}", _binding_hint(identity, method, resource)
+    )
+
+
+def status_code(error: BaseException) -> int | None:
+    """What HTTP calls the answer, over gRPC likewise; None where there was none."""
+    # A bare gRPC error has a method of that name.
+    code = getattr(error, "code", None)
+    return int(code) if isinstance(code, int) else None
+
+
+def _error(
+    error: BaseException, method: str, resource: str, identity: object, detail: bool
+) -> PullSecretError:
+    # Imported here: a module that never meets Secret Manager does not pay for it.
+    import google.api_core.exceptions as core
+    import google.auth.exceptions as auth
+    import requests.exceptions
+
+    where = f"{method} on {resource}"
+    if isinstance(error, auth.GoogleAuthError):
+        # RefreshError's text can hold a token endpoint's whole reply: its type is enough.
+        retryable = isinstance(error, auth.TransportError) or bool(getattr(error, "retryable", False))
+        return _no_token(type(error).__name__, retryable, method, resource, identity)
+    if isinstance(error, requests.exceptions.RequestException):
+        late = isinstance(error, requests.exceptions.Timeout)
+        return (Unanswered if late else Unavailable)(f"UNAVAILABLE: {where}: {type(error).__name__}")
+    if not isinstance(error, core.GoogleAPICallError):
+        return Unavailable(f"{where}: {type(error).__name__}")
+    said = _sentence(error) if detail else ""
+    # UNKNOWN and DATA_LOSS have no number.
+    code = status_code(error) or (500 if isinstance(error, core.ServerError) else 0)
+    kind = type(error).__name__
+    return _refusal(code, _status(error), where, said, method, resource, identity, kind)
+
+
+def _refusal(
+    code: int,
+    word: str | None,
+    where: str,
+    said: str,
+    method: str,
+    resource: str,
+    identity: object,
+    kind: str = "",
+) -> PullSecretError:
+    """For a status of HTTP and the word that the service has for it, where it gave one."""
+    named = word or kind or f"HTTP {code}"
+    if code == 403:
+        return PermissionDenied(
+            f"PERMISSION_DENIED: {where} as {identity}", _binding_hint(identity, method, resource)
+        )
+    if code == 401:
+        return PermissionDenied(
+            f"UNAUTHENTICATED: {where} as {identity}", _binding_hint(identity, method, resource)
+        )
+    if code == 429:
+        return QuotaExceeded(
+            f"RESOURCE_EXHAUSTED: {where}",
+            f"the quota of {_project(resource)} for Secret Manager is used up; raise it",
+        )
+    if code == 404:
+        return NotFound(f"NOT_FOUND: {where}{said}")
+    if code == 409:
+        if word == "ABORTED":
+            return Conflict(f"ABORTED: {where}{said}")
+        # REST says 409 for both ABORTED and ALREADY_EXISTS; only a create can meet the latter.
+        return (
+            AlreadyExists(f"ALREADY_EXISTS: {where}")
+            if method == "CreateSecret"
+            else Conflict(f"CONFLICT: {where}{said}")
+        )
+    if code == 412:
+        return FailedPrecondition(f"PRECONDITION_FAILED: {where}{said}")
+    if code == 400:
+        if word == "FAILED_PRECONDITION":
+            return FailedPrecondition(f"FAILED_PRECONDITION: {where}{said}")
+        return ConfigurationError(f"INVALID_ARGUMENT: {where}{said}")
+    if code == 504:
+        return Unanswered(f"{named}: {where}")
+    if code >= 500:
+        return Unavailable(f"{named}: {where}")
+    if code == 408:
+        return Unavailable(f"REQUEST_TIMEOUT: {where}")
+    return PullSecretError(f"{named}: {where}{said}")
+
+
+def _status(error: BaseException) -> str | None:
+    code = getattr(error, "grpc_status_code", None)
+    if code is not None:
+        return str(code.name)
+    for item in getattr(error, "errors", None) or ():
+        if isinstance(item, dict) and item.get("status"):
+            return str(item["status"])
+    # REST keeps the parsed reply only in the response.
+    response = getattr(error, "response", None)
+    try:
+        status = response.json()["error"]["status"] if response is not None else None
+    except Exception:  # noqa: BLE001 - whatever the reply is, it only adds a word
+        return None
+    return str(status) if status else None
+
+
+def _retry_after(error: BaseException) -> float | None:
+    """REST says it in a header, gRPC in a detail of type google.rpc.RetryInfo."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    if headers is not None:
+        return parse_retry_after(headers.get("Retry-After"))
+    details = getattr(error, "details", None)
+    # A bare gRPC error has a method of that name.
+    for detail in details if isinstance(details, (list, tuple)) else ():
+        delay = getattr(detail, "retry_delay", None)
+        if delay is not None:
+            return float(delay.seconds + delay.nanos / 1e9)
+    return None
+
+
+def _sentence(error: BaseException) -> str:
+    text = " ".join(str(getattr(error, "message", "") or "").split())
+    return f": {text[:300]}" if text else ""
+
+
+def _project(resource: str) -> str:
+    parts = resource.split("/")
+    return f"project {parts[1]}" if len(parts) > 1 and parts[0] == "projects" else "the project"
+
+
+def _binding_hint(identity: object, method: str, resource: str) -> str:
+    permission = _PERMISSIONS.get(method, "secretmanager.*")
+    return (
+        f"check that {identity} has {permission} in {_project(resource)} (roles/secretmanager.admin holds "
+        "it) and, with Workload Identity, that the Kubernetes service account (pullsecret-adapter-job in "
+        "hyperfleet-system) has roles/iam.workloadIdentityUser on it"
+    )

@@ -1,0 +1,232 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One request to the HyperFleet API: address, token, limits, tries, and what an answer means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Callable, Optional, TypeVar
+from urllib.parse import quote, urlencode
+
+from ...model.errors import ConfigurationError, PullSecretError, Unavailable, missing_package
+from ...runtime.pages import MOST_PAGES, endless
+from ...runtime.retry import Deadline, Retrier
+from ...runtime.transport import Answer, Late, Transport
+from .connection import Connection, TokenFile
+from .errors import RequestRefused, translate
+
+__all__ = ["LARGEST_STATUSES", "PAGE", "Api", "imports", "is_last"]
+
+T = TypeVar("T")
+
+# The API's limit of items on a page.
+PAGE = 100
+# Bytes of an answer. A cluster has a few KiB, and at most the pull secret that etcd would take, of 1.5 MiB;
+# a page has a hundred, of which a search reads four at a time. What adapters say is short.
+LARGEST_OBJECT = 4 << 20
+LARGEST_PAGE = 64 << 20
+LARGEST_STATUSES = 8 << 20
+# Bytes of a request.
+_LARGEST_REQUEST = 1 << 20
+_JSON = "application/json"
+
+
+def is_last(page: int, found: int, total: Optional[int]) -> bool:
+    """Whether no page comes after this one; without a total, the first that is not full is the last.
+
+    :param found: how many items are on it.
+    """
+    return found < PAGE if total is None else page * PAGE >= total
+
+
+class _TooMuch(Unavailable):
+    """Too long, too deep, or with too long a number, to be read: the same the next time."""
+
+    retryable = False
+
+
+def imports() -> Any:
+    """What a client needs, which most modules never do: each would pay 35 ms for it."""
+    try:
+        import urllib3
+    except ImportError as error:
+        raise missing_package(error, "urllib3") from None
+    return urllib3
+
+
+class Api:
+    """One API.  Thread-safe.
+
+    :param connections: how many requests are made at once.
+    """
+
+    def __init__(
+        self, connection: Connection, *, retrier: Retrier, api_timeout: float, connections: int
+    ) -> None:
+        self._urllib3 = urllib3 = imports()
+        self.place = connection.place
+        self._retrier = retrier
+        self._api_timeout = api_timeout
+        self._token = TokenFile(connection.token_file) if connection.token_file else None
+        self._headers = {**connection.headers, "Accept": "application/json, application/problem+json"}
+        options: dict[str, Any] = {"maxsize": max(connections, 1)}
+        if connection.base.startswith("https:"):
+            options["cert_reqs"] = "CERT_REQUIRED" if connection.validate_certs else "CERT_NONE"
+            options["ca_certs"] = connection.ca_cert
+        self._transport = Transport(connection.base, urllib3.PoolManager(**options))
+
+    def get(
+        self,
+        path: str,
+        what: str,
+        deadline: Deadline,
+        traceparent: Optional[str] = None,
+        *,
+        largest: int = LARGEST_OBJECT,
+    ) -> dict[str, Any]:
+        """The JSON object that is there.
+
+        :param what: what is asked for, for errors: ``cluster cls-123``.
+        :param largest: bytes that it may have.
+        """
+
+        def once(timeout: float) -> dict[str, Any]:
+            answer = self.ask("GET", path, what, timeout, traceparent=traceparent, largest=largest)
+            if answer.status != 200:
+                raise self.refusal(answer, what)
+            return self._object(answer, what)
+
+        return self.tried(once, deadline)
+
+    def items(
+        self,
+        path: str,
+        what: str,
+        deadline: Deadline,
+        query: Sequence[tuple[str, str]] = (),
+        traceparent: Optional[str] = None,
+        *,
+        largest: int = LARGEST_PAGE,
+    ) -> Iterator[Any]:
+        """What is in a list, page by page.
+
+        :param what: a plural, such as ``clusters``.
+        :raises PullSecretError: a page is the one before again, or the pages do not end.
+        """
+        before: list[Any] = []
+        for page in range(1, MOST_PAGES + 1):
+            items, total = self.page(path, what, deadline, query, page, traceparent, largest=largest)
+            if items and items == before:
+                raise endless(f"{what} at {self.place}", f"page {page} is page {page - 1} again")
+            yield from items
+            if not items or is_last(page, len(items), total):
+                return
+            before = items
+        raise endless(f"{what} at {self.place}", f"there are more than {MOST_PAGES} pages")
+
+    def page(
+        self,
+        path: str,
+        what: str,
+        deadline: Deadline,
+        query: Sequence[tuple[str, str]],
+        number: int = 1,
+        traceparent: Optional[str] = None,
+        *,
+        largest: int = LARGEST_PAGE,
+    ) -> tuple[list[Any], Optional[int]]:
+        """(a page of a list, how many items there are on all pages; None where it does not say)"""
+        asked = urlencode([("page", str(number)), ("size", str(PAGE)), *query], quote_via=quote)
+        try:
+            answer = self.get(f"{path}?{asked}", what, deadline, traceparent, largest=largest)
+        except _TooMuch as error:
+            # One tenant's doing: whoever asks for each by itself gets the others.
+            raise RequestRefused(f"{error.message}, and cannot be read") from None
+        items, total = answer.get("items"), answer.get("total")
+        if not isinstance(items, list):
+            raise Unavailable(f"{what} at {self.place}: the answer is not a list of {what}")
+        known = isinstance(total, int) and not isinstance(total, bool) and total >= 0
+        return items, total if known else None
+
+    def tried(self, once: Callable[[float], T], deadline: Deadline) -> T:
+        """What ``once(timeout)`` gives, in as many tries as it takes and may."""
+        return self._retrier.call(once, deadline=deadline, api_timeout=self._api_timeout)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        what: str,
+        timeout: float,
+        *,
+        body: Optional[Mapping[str, Any]] = None,
+        traceparent: Optional[str] = None,
+        largest: int = LARGEST_OBJECT,
+    ) -> Answer:
+        """One try; whatever the API answers.
+
+        :param largest: bytes that are read of it.
+        :raises Unavailable: it did not.
+        :raises ConfigurationError: it cannot be asked like this.
+        """
+        headers, sent = dict(self._headers), None
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token.token()}"
+        if traceparent is not None:
+            headers["traceparent"] = traceparent
+        if body is not None:
+            headers["Content-Type"] = _JSON
+            sent = json.dumps(body, separators=(",", ":")).encode()
+            if len(sent) > _LARGEST_REQUEST:
+                raise ConfigurationError(
+                    f"{what} has {len(sent)} bytes, of which 1 MiB may be sent at most: shorten its data"
+                )
+        where = f"{what} at {self.place}"
+        try:
+            answer = self._transport.request(
+                method,
+                path,
+                headers=headers,
+                body=sent,
+                seconds=timeout,
+                largest=largest,
+            )
+        except Late:
+            raise Unavailable(f"{where}: no whole answer in time") from None
+        except self._urllib3.exceptions.HTTPError as error:
+            raise self._no_answer(error, where) from None
+        if len(answer.data) > largest:
+            raise _TooMuch(f"{where}: the answer has more than {largest >> 20} MiB")
+        return answer
+
+    def refusal(self, answer: Answer, what: str) -> PullSecretError:
+        """The error that an answer is."""
+        content_type = answer.headers.get("Content-Type") or ""
+        retry_after = answer.headers.get("Retry-After")
+        return translate(answer.status, content_type, answer.data, what, self.place, retry_after)
+
+    def _object(self, answer: Answer, what: str) -> dict[str, Any]:
+        try:
+            document = json.loads(answer.data)
+        except (ValueError, RecursionError) as error:
+            known = isinstance(error, (json.JSONDecodeError, UnicodeDecodeError))
+            # The decoder's error holds the document.
+            kind = Unavailable if known else _TooMuch
+            raise kind(f"{what} at {self.place}: the answer is not JSON") from None
+        if not isinstance(document, dict):
+            raise Unavailable(f"{what} at {self.place}: the answer is not an object")
+        return document
+
+    def _no_answer(self, error: Exception, where: str) -> PullSecretError:
+        """urllib3's text holds addresses and at times the URL, search and all: its type is enough."""
+        name = type(error).__name__
+        if isinstance(error, self._urllib3.exceptions.SSLError):
+            return ConfigurationError(
+                f"{where}: no trusted connection ({name})", "check hyperfleet.url and ca_cert"
+            )
+        if isinstance(error, self._urllib3.exceptions.LocationParseError):
+            return ConfigurationError(f"{where}: hyperfleet.url cannot be used ({name})")
+        return Unavailable(f"{where}: no answer ({name})")

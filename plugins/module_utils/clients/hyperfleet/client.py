@@ -1,0 +1,228 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The HyperFleet API's client: clusters, what adapters say of them, and saying it.
+
+Many clusters are read in few requests: ``search=id in [...]``, a hundred at a time.  Lists stand
+in brackets since June 2026 and in parentheses in builds before; where neither is taken, and for
+each cluster that a search does not find, the caller gets by with single reads.
+
+What adapters say of a cluster is read and sent in today's form of the API or in the seeds' (``flavour``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Optional
+from urllib.parse import quote
+
+from ...model.errors import ConfigurationError, Unavailable
+from ...model.shown import holds_secret
+from ...runtime.retry import Deadline, Retrier
+from .api import LARGEST_STATUSES, PAGE, Api, imports
+from .connection import Connection
+from .errors import BeingDeleted, RequestRefused
+from .reading import statuses_of_cluster, statuses_of_items
+from .reporting import Times, clock_trouble, flavour_of
+from .statuses import AdapterStatus, Report, Reported
+
+__all__ = ["Cluster", "HyperFleetClient", "check_alive", "check_cluster_id", "imports"]
+
+Cluster = dict[str, Any]
+
+# Characters of a search of which the API adds 22 itself.
+_LONGEST_SEARCH = 4000
+_LISTS = ("[{}]", "({})")
+# Ids are in the order of creation, so that a new cluster does not move the pages.
+_ORDER = ("order", "id")
+# Nothing that could end a quoted string of the search, or leave the path.
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
+
+
+def check_cluster_id(cluster_id: str) -> str:
+    """The id, if it can be one: the API's are UUIDs, the earlier design's such as ``cls-123``."""
+    if not _ID.match(cluster_id) or holds_secret(cluster_id):
+        raise ConfigurationError("hyperfleet.cluster_id is not letters, digits, dots, dashes and underscores")
+    return cluster_id
+
+
+def check_alive(cluster: Mapping[str, Any]) -> None:
+    """A deleted cluster is answered with 200 until its adapters have cleaned up.
+
+    :raises BeingDeleted: this is one.
+    """
+    if cluster.get("deleted_time"):
+        raise BeingDeleted(f"cluster {cluster.get('id')} is being deleted")
+
+
+class HyperFleetClient:
+    """One API.  Thread-safe.
+
+    :param retrier: the one retry policy; urllib3's own is off.  ``Deadline.on_retry`` is told of retries.
+    :param api_timeout: seconds for one request.
+    :param connections: how many requests are made at once.
+    :param flavour: ``current`` or ``seed``: the form of statuses.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        retrier: Retrier,
+        api_timeout: float = 30.0,
+        connections: int = 16,
+        flavour: str = "current",
+    ) -> None:
+        self._flavour = flavour_of(flavour)
+        self._api = Api(connection, retrier=retrier, api_timeout=api_timeout, connections=connections)
+        self._times = Times()
+        self._list_form = 0
+
+    def get_cluster(
+        self, cluster_id: str, deadline: Deadline, *, traceparent: Optional[str] = None
+    ) -> Cluster:
+        """One cluster, also one that is being deleted.
+
+        :raises NotFound: there is none.
+        """
+        cluster = self._api.get(_path(cluster_id), f"cluster {cluster_id}", deadline, traceparent)
+        if cluster.get("id") != cluster_id:
+            raise Unavailable(f"cluster {cluster_id} at {self._api.place}: the answer is not that cluster")
+        return cluster
+
+    @property
+    def place(self) -> str:
+        """The API's address, for messages."""
+        return self._api.place
+
+    def page_of_clusters(self, number: int, deadline: Deadline) -> tuple[list[Any], Optional[int]]:
+        """(what is on a page of all clusters, not looked at; how many there are in all, where it says so)"""
+        return self._api.page("/clusters", "clusters", deadline, [_ORDER], number)
+
+    def list_clusters(self, deadline: Deadline, search: Optional[str] = None) -> Iterator[Cluster]:
+        """The clusters that a search (TSL) finds, all without one; page by page.
+
+        :raises ConfigurationError: that can be no search.
+        :raises RequestRefused: the API does not take it.
+        """
+        if search and (len(search) > _LONGEST_SEARCH or not search.isprintable()):
+            raise ConfigurationError(
+                f"search is longer than {_LONGEST_SEARCH} characters, or has one that cannot be printed"
+            )
+        query = [_ORDER] + ([("search", search)] if search else [])
+        for item in self._api.items("/clusters", "clusters", deadline, query):
+            yield self._cluster(item)
+
+    def statuses(
+        self,
+        cluster_id: str,
+        deadline: Deadline,
+        cluster: Optional[Mapping[str, Any]] = None,
+        *,
+        traceparent: Optional[str] = None,
+    ) -> dict[str, AdapterStatus]:
+        """What each adapter said last of a cluster, by the adapter's name.
+
+        :param cluster: as it was read; the seeds' form has the statuses in there, and reads it where None.
+        :raises NotFound: there is no such cluster.
+        """
+        if self._flavour.on_cluster:
+            if cluster is None:
+                cluster = self.get_cluster(cluster_id, deadline, traceparent=traceparent)
+            return statuses_of_cluster(cluster)
+        path, what = _path(cluster_id) + "/statuses", f"statuses of cluster {cluster_id}"
+        items = self._api.items(path, what, deadline, traceparent=traceparent, largest=LARGEST_STATUSES)
+        return statuses_of_items(items)
+
+    def report(
+        self,
+        cluster_id: str,
+        report: Report,
+        deadline: Deadline,
+        *,
+        after: Optional[str] = None,
+        stored: Optional[AdapterStatus] = None,
+        traceparent: Optional[str] = None,
+    ) -> Reported:
+        """Say what is known of a cluster.
+
+        Each try says it as of then: later than any report that this client sent for the cluster before.
+
+        :param after: ``observed_time`` of the status that the API holds: this report's is later.
+        :param stored: that status.
+        :raises NotFound: the cluster is gone.  After a try without an answer that may be this report's doing:
+            the last ``Finalized`` lets a cluster go.
+        :raises RequestRefused: the report is wrong, or its time is, which the hint says.
+        :raises ConfigurationError: that address takes no such reports.
+        """
+        path, what = _path(cluster_id) + "/statuses", f"report on cluster {cluster_id}"
+
+        def once(timeout: float) -> Reported:
+            observed = self._times.next(cluster_id, after or (stored.observed_time if stored else None))
+            body = self._flavour.body(report, observed, stored)
+            answer = self._api.ask(
+                self._flavour.method, path, what, timeout, body=body, traceparent=traceparent
+            )
+            if answer.status in (200, 201, 204):
+                return Reported(answer.status != 204, answer.status, observed)
+            error = self._api.refusal(answer, what)
+            if isinstance(error, ConfigurationError):
+                error.hint = (
+                    f"hyperfleet.flavour is {self._flavour.name}, whose reports are sent with "
+                    f"{self._flavour.method}; check it and hyperfleet.url"
+                )
+            elif isinstance(error, RequestRefused):
+                error.hint = clock_trouble(observed, answer.headers.get("Date"))
+            raise error
+
+        return self._api.tried(once, deadline)
+
+    def find_clusters(self, cluster_ids: Sequence[str], deadline: Deadline) -> dict[str, Cluster]:
+        """Those of at most ``batch_size`` clusters that one search finds.
+
+        A cluster that is not in the answer may still exist: ask for it by itself.
+
+        :raises RequestRefused: this API has no such search.
+        """
+        wanted = {check_cluster_id(cluster_id) for cluster_id in cluster_ids}
+        values = ",".join(f"'{cluster_id}'" for cluster_id in cluster_ids)
+        for form in range(self._list_form, len(_LISTS)):
+            search = "id in " + _LISTS[form].format(values)
+            try:
+                items, _total = self._api.page("/clusters", "clusters", deadline, [("search", search)])
+            except RequestRefused:
+                if form + 1 == len(_LISTS):
+                    raise
+                continue
+            self._list_form = form
+            found = {str(cluster.get("id")): cluster for cluster in map(self._cluster, items)}
+            if not wanted.issuperset(found):
+                raise RequestRefused(f"clusters at {self._api.place}: the search is ignored")
+            return found
+        raise RequestRefused(f"clusters at {self._api.place}: no search by id")
+
+    @staticmethod
+    def batches(cluster_ids: Sequence[str]) -> Iterator[list[str]]:
+        """The ids in lists that each fit one ``find_clusters``."""
+        batch: list[str] = []
+        length = 0
+        for cluster_id in cluster_ids:
+            added = len(cluster_id) + len("'',")
+            if batch and (len(batch) == PAGE or length + added > _LONGEST_SEARCH):
+                yield batch
+                batch, length = [], 0
+            batch.append(cluster_id)
+            length += added
+        if batch:
+            yield batch
+
+    def _cluster(self, item: Any) -> Cluster:
+        if not isinstance(item, dict):
+            raise Unavailable(f"clusters at {self._api.place}: the answer is not a list of clusters")
+        return item
+
+
+def _path(cluster_id: str) -> str:
+    return f"/clusters/{quote(check_cluster_id(cluster_id), safe='')}"

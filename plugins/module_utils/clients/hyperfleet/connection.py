@@ -1,0 +1,129 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where the HyperFleet API is and who asks: address, bearer token, extra headers."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Optional
+from urllib.parse import urlsplit
+
+from ...model.errors import ConfigurationError
+from ...model.naming import texts
+from ...model.shown import shown_path
+from ...runtime.atomic_file import read_regular
+
+__all__ = ["Connection", "TokenFile", "connect"]
+
+_BASE = "/api/hyperfleet/v1"
+# Sent twice, or of a body that is another, they make a request that no server reads as it was meant.
+_OUR_HEADERS = ("accept", "connection", "content-length", "content-type", "traceparent", "transfer-encoding")
+
+
+@dataclass(frozen=True)
+class Connection:
+    """One API and one way of asking it.
+
+    :param base: the address up to and with ``/api/hyperfleet/v1``.
+    :param place: the address for messages.
+    :param headers: sent with every request; a tenant's name may be a secret, so never shown.
+    """
+
+    base: str
+    place: str
+    token_file: Optional[str] = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    ca_cert: Optional[str] = None
+    validate_certs: bool = True
+
+
+def connect(options: Mapping[str, Any]) -> Connection:
+    """The connection that a module's ``hyperfleet`` options describe.
+
+    :param options: ``url`` (``HYPERFLEET_API_URL`` where absent), ``token_file``, ``headers``, ``ca_cert``,
+        ``validate_certs``.
+    :raises ConfigurationError: no address, or one that cannot be used.
+    """
+    url = str(options.get("url") or os.environ.get("HYPERFLEET_API_URL") or "").strip().rstrip("/")
+    if not url:
+        raise ConfigurationError(
+            "no address of the HyperFleet API", "set hyperfleet.url or HYPERFLEET_API_URL"
+        )
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    # The address is not quoted: it may hold a password.
+    if not usable or parts.query or parts.fragment or not url.isprintable() or " " in url:
+        raise ConfigurationError("hyperfleet.url is not an http or https address")
+    if "@" in parts.netloc:
+        raise ConfigurationError("hyperfleet.url holds a user or password", "use hyperfleet.token_file")
+    verify = options.get("validate_certs")
+    return Connection(
+        base=url if url.endswith(_BASE) else url + _BASE,
+        place=f"{parts.scheme}://{parts.netloc}",
+        token_file=options.get("token_file") or None,
+        headers=_headers(options.get("headers") or {}),
+        ca_cert=options.get("ca_cert") or None,
+        validate_certs=True if verify is None else bool(verify),
+    )
+
+
+def _headers(given: Mapping[str, Any]) -> dict[str, str]:
+    headers = texts("hyperfleet.headers", given)
+    for name, value in headers.items():
+        if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
+            raise ConfigurationError("hyperfleet.headers has a name that no HTTP header can have")
+        if name.lower() in _OUR_HEADERS:
+            raise ConfigurationError(f"hyperfleet.headers.{name} is set by the client itself")
+        if not value.isascii() or not value.isprintable():
+            raise ConfigurationError(
+                f"hyperfleet.headers.{name} has a character that no HTTP header can carry"
+            )
+    return headers
+
+
+class TokenFile:
+    """A bearer token in a file that something else rotates.  Thread-safe."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._stamp: Optional[tuple[int, int, int]] = None
+        self._token = ""
+
+    def token(self) -> str:
+        """The token, read again once the file is another or has changed.
+
+        :raises ConfigurationError: it cannot be read or holds no token.
+        """
+        with self._lock:
+            try:
+                # Kubernetes rotates by swapping a link: another inode, maybe the same time.
+                found = os.stat(self._path)
+                stamp = (found.st_mtime_ns, found.st_ino, found.st_size)
+                if stamp != self._stamp:
+                    self._token = self._read()
+                    self._stamp = stamp
+            except (OSError, UnicodeDecodeError) as error:
+                raise self._refused(
+                    f"cannot be read: {getattr(error, 'strerror', None) or 'not text'}"
+                ) from None
+            return self._token
+
+    def _read(self) -> str:
+        token = read_regular(self._path)[0].decode("utf-8").strip()
+        if not token:
+            raise self._refused("is empty")
+        if not token.isascii() or not token.isprintable() or " " in token:
+            raise self._refused("holds something that is not a bearer token")
+        return token
+
+    def _refused(self, why: str) -> ConfigurationError:
+        return ConfigurationError(f"the bearer token's file {shown_path(self._path)} {why}")

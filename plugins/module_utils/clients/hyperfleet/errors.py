@@ -1,0 +1,104 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From the HyperFleet API's answers to our errors.
+
+The API answers errors as RFC 9457 problem details.  Of such a document only ``code`` and
+``title`` are quoted, which are constants of the API; a body may repeat what was asked for,
+and that of a cluster holds its pull secret.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Optional
+
+from ...model.errors import (
+    ConfigurationError,
+    NotFound,
+    PermissionDenied,
+    PullSecretError,
+    QuotaExceeded,
+    Unavailable,
+)
+from ...runtime.retry import parse_retry_after
+
+__all__ = ["BeingDeleted", "RequestRefused", "translate"]
+
+_CODE = re.compile(r"HYPERFLEET-[A-Z]{3}-[0-9]{3}\Z")
+_TITLE = re.compile(r"[A-Za-z][A-Za-z -]{0,60}\Z")
+# The API has more than one code for a resource that is not there, and one for a route that is not.
+_NO_RESOURCE = re.compile(r"HYPERFLEET-NTF-00[1-9]\Z")
+
+
+class BeingDeleted(PullSecretError):
+    """The cluster still answers, with a ``deleted_time``: nothing may be made for it any more."""
+
+    kind = "being_deleted"
+
+
+class RequestRefused(PullSecretError):
+    """The API, or a proxy before it, does not take this request, such as a search by id."""
+
+    kind = "request_refused"
+
+
+def translate(
+    status: int,
+    content_type: str,
+    body: bytes,
+    what: str,
+    place: str,
+    retry_after: Optional[str] = None,
+) -> PullSecretError:
+    """One of ours for an HTTP status that is not 200.
+
+    :param what: what was asked for, such as ``cluster cls-123``.
+    :param place: the API's address, without credentials.
+    :param retry_after: the header of that name, which the API or a gateway before it may send.
+    """
+    error = _error(status, content_type, body, what, place)
+    error.retry_after = parse_retry_after(retry_after)
+    return error
+
+
+def _error(status: int, content_type: str, body: bytes, what: str, place: str) -> PullSecretError:
+    code, title = _problem(content_type, body)
+    said = " ".join(part for part in (f"HTTP {status}", code, title) if part)
+    where = f"{said}: {what} at {place}"
+    if status in (400, 413, 414, 431):
+        return RequestRefused(where)
+    if status == 401:
+        return PermissionDenied(where, "the API does not accept this bearer token; check its file")
+    if status == 403:
+        return PermissionDenied(
+            where, "the API knows the caller and refuses; check its tenant and hyperfleet.headers"
+        )
+    if status == 404 and code and _NO_RESOURCE.match(code):
+        return NotFound(f"{what} does not exist at {place} ({code})")
+    if status == 404 or 300 <= status < 400 or status == 405:
+        return ConfigurationError(where, "that address is not the HyperFleet API's; check hyperfleet.url")
+    if status == 429:
+        return QuotaExceeded(where)
+    if status == 408 or status >= 500:
+        return Unavailable(where)
+    return PullSecretError(where)
+
+
+def _problem(content_type: str, body: bytes) -> tuple[Optional[str], Optional[str]]:
+    """(code, title) of a problem document, each None where it is not what the API writes."""
+    if content_type.partition(";")[0].strip().lower() != "application/problem+json":
+        return None, None
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return None, None
+    if not isinstance(document, dict):
+        return None, None
+    code, title = document.get("code"), document.get("title")
+    return (
+        code if isinstance(code, str) and _CODE.match(code) else None,
+        title if isinstance(title, str) and _TITLE.match(title) else None,
+    )

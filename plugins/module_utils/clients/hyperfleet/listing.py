@@ -1,0 +1,121 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""All clusters of the API, as far as they can be read: one page, or one cluster, that cannot be ends nothing.
+
+Pages are by number, so what is deleted under way moves the rest forward, past a page that was read already.
+The list is read again then, and only what is new is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Callable, Optional
+
+from ...model.errors import ConfigurationError, PermissionDenied, PullSecretError, Unavailable
+from ...runtime.pages import MOST_PAGES, endless
+from ...runtime.retry import Deadline
+from .api import PAGE, is_last
+from .client import Cluster, HyperFleetClient, check_cluster_id
+
+__all__ = ["Listing"]
+
+_PASSES = 3
+# So many pages in a row that cannot be read, or have nothing new, are the end of it.
+_IN_A_ROW = 3
+
+
+class Listing:
+    """Iterate once: each cluster that could be read, once.
+
+    ``problems`` says afterwards what could not be read; where there are any, a cluster that was not listed
+    may be there all the same.
+
+    :param deadline: gives that of one page.
+    """
+
+    def __init__(self, client: HyperFleetClient, deadline: Callable[[], Deadline]) -> None:
+        self._client = client
+        self._deadline = deadline
+        self._seen: set[str] = set()
+        self.problems: list[PullSecretError] = []
+
+    def __iter__(self) -> Iterator[Cluster]:
+        for left in reversed(range(_PASSES)):
+            self.problems.clear()
+            one = _Pass()
+            yield from self._pages(one)
+            known = len(self._seen) + one.malformed
+            short = one.total is not None and known < one.total
+            if self.problems or not (short or one.shrunk):
+                return
+            if short and not left:
+                self._problem(f"{one.total} clusters are said to be there, and {known} are listed")
+
+    def _pages(self, one: _Pass) -> Iterator[Cluster]:
+        number = fruitless = 0
+        while fruitless < _IN_A_ROW:
+            number += 1
+            # One that cannot be read may be full.
+            found = PAGE
+            try:
+                items, total = self._client.page_of_clusters(number, self._deadline())
+            except PullSecretError as error:
+                error.message = f"page {number} of the clusters was not read: {error.message}"
+                self.problems.append(error)
+                if isinstance(error, (ConfigurationError, PermissionDenied)):
+                    return
+                fruitless += 1
+            else:
+                one.count(total)
+                found = len(items)
+                before = len(one.met)
+                yield from self._clusters(items, number, one)
+                fruitless = 0 if len(one.met) > before else fruitless + 1
+            if not found or is_last(number, found, one.total):
+                return
+            if number >= MOST_PAGES:
+                self.problems.append(endless(self._client.place, f"there are more than {MOST_PAGES} pages"))
+                return
+        if one.total is None and not self.problems:
+            self.problems.append(endless(self._client.place, f"the last {_IN_A_ROW} pages have nothing new"))
+
+    def _clusters(self, items: list[Any], page: int, one: _Pass) -> Iterator[Cluster]:
+        for position, item in enumerate(items, start=1):
+            cluster_id = _id_of(item)
+            if cluster_id is None:
+                one.malformed += 1
+                self._problem(f"number {position} on page {page} of the clusters is no cluster with an id")
+                continue
+            one.met.add(cluster_id)
+            if cluster_id not in self._seen:
+                self._seen.add(cluster_id)
+                yield item
+
+    def _problem(self, message: str) -> None:
+        self.problems.append(Unavailable(f"{message} ({self._client.place})"))
+
+
+class _Pass:
+    """One reading of all pages."""
+
+    def __init__(self) -> None:
+        self.met: set[str] = set()
+        self.malformed = 0
+        self.total: Optional[int] = None
+        self.shrunk = False
+
+    def count(self, total: Optional[int]) -> None:
+        """How many there are, as the newest page says."""
+        if total is not None:
+            self.shrunk = self.shrunk or (self.total is not None and total < self.total)
+            self.total = total
+
+
+def _id_of(item: Any) -> Optional[str]:
+    found = item.get("id") if isinstance(item, dict) else None
+    try:
+        return check_cluster_id(found) if isinstance(found, str) else None
+    except ConfigurationError:
+        return None

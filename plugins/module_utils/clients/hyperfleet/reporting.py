@@ -1,0 +1,197 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A report as the API takes it, in today's form and in the seeds', and the times that reports carry.  Pure.
+
+Times are whole microseconds since the epoch, which is what the API's database keeps.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from calendar import timegm
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, Callable, Optional
+
+from ...model.errors import ConfigurationError
+from .statuses import AdapterStatus, Report
+
+__all__ = [
+    "FLAVOURS",
+    "STATUSES",
+    "TRANSITIONS",
+    "Flavour",
+    "Times",
+    "clock_trouble",
+    "flavour_of",
+    "format_time",
+    "parse_time",
+    "transitions_of",
+]
+
+_RFC3339 = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))\Z", re.ASCII
+)
+STATUSES = ("True", "False", "Unknown")
+# Where in ``data`` the seeds' form keeps since when each condition has its status.
+TRANSITIONS = "transitions"
+_LONGEST_TIME = 40
+_MILLION = 1_000_000
+# The API refuses a report from further ahead, or further back, by its own clock. An HTTP date has no parts
+# of a second.
+_AHEAD, _OLD, _ROUGH = 300.0, 1800.0, 2.0
+
+
+@dataclass(frozen=True)
+class Flavour:
+    """One form of the API's status reports.
+
+    :param transitions: the name of each condition's time, where it has one.
+    :param on_cluster: whether the adapters' statuses are a part of the cluster.
+    """
+
+    name: str
+    method: str
+    generation: str
+    time: str
+    transitions: Optional[str] = None
+    on_cluster: bool = False
+
+    def body(self, report: Report, observed: str, stored: Optional[AdapterStatus] = None) -> dict[str, Any]:
+        """The document to send.
+
+        In the seeds' form each condition says since when it has its status, and ``data`` as well: the API
+        shows no more than that.
+
+        :param observed: RFC 3339, in UTC.
+        :param stored: what was said before.
+        """
+        before = stored.transitions if stored is not None else {}
+        since = {}
+        for condition in report.conditions:
+            status, time_ = before.get(condition.type, ("", ""))
+            since[condition.type] = time_ if status == condition.status else observed
+        conditions = [
+            {
+                "type": condition.type,
+                "status": condition.status,
+                "reason": condition.reason,
+                "message": condition.message,
+                **({self.transitions: since[condition.type]} if self.transitions else {}),
+            }
+            for condition in report.conditions
+        ]
+        body: dict[str, Any] = {
+            "adapter": report.adapter,
+            # Text, such as a template makes of it, is refused.
+            self.generation: int(report.generation),
+            self.time: observed,
+            "conditions": conditions,
+            "data": dict(report.data),
+        }
+        if self.transitions:
+            body["data"][TRANSITIONS] = {
+                one.type: {"status": one.status, "since": since[one.type]} for one in report.conditions
+            }
+        if report.metadata:
+            body["metadata"] = dict(report.metadata)
+        return body
+
+
+FLAVOURS: Mapping[str, Flavour] = {
+    "current": Flavour("current", "PUT", "observed_generation", "observed_time"),
+    "seed": Flavour(
+        "seed", "POST", "observedGeneration", "lastUpdated", transitions="lastTransitionTime", on_cluster=True
+    ),
+}
+
+
+def transitions_of(held: Any) -> dict[str, tuple[str, str]]:
+    """By condition (its status, since when), as a report said it in ``data``; nothing of another shape."""
+    found: dict[str, tuple[str, str]] = {}
+    for kind, one in held.items() if isinstance(held, Mapping) else ():
+        status, since = (one.get("status"), one.get("since")) if isinstance(one, Mapping) else (None, None)
+        if not isinstance(kind, str) or status not in STATUSES or not isinstance(since, str):
+            continue
+        if len(since) <= _LONGEST_TIME and parse_time(since) is not None:
+            found[kind] = (status, since)
+    return found
+
+
+def flavour_of(name: str) -> Flavour:
+    """:raises ConfigurationError: there is none of that name."""
+    if name not in FLAVOURS:
+        raise ConfigurationError(f"hyperfleet.flavour is one of {', '.join(FLAVOURS)}")
+    return FLAVOURS[name]
+
+
+class Times:
+    """When each cluster's reports were observed: now, and later than every report before.  Thread-safe.
+
+    :param now: microseconds since the epoch.
+    """
+
+    def __init__(self, now: Callable[[], int] = lambda: time.time_ns() // 1000) -> None:
+        self._now = now
+        self._lock = threading.Lock()
+        self._sent: dict[str, int] = {}
+
+    def next(self, cluster_id: str, after: Optional[str] = None) -> str:
+        """The time of a report that is sent now.
+
+        :param after: the time of the report that the API holds, perhaps another machine's; what is no time
+            is not heeded.
+        """
+        stored = parse_time(after) if after else None
+        with self._lock:
+            earlier = [one for one in (stored, self._sent.get(cluster_id)) if one is not None]
+            chosen = max([self._now(), *(one + 1 for one in earlier)])
+            self._sent[cluster_id] = chosen
+        return format_time(chosen)
+
+
+def clock_trouble(observed: str, date: Optional[str]) -> Optional[str]:
+    """What to do about a report that was refused; None where its time was right, or nobody can tell.
+
+    :param observed: the report's.
+    :param date: the refusal's HTTP header Date.
+    """
+    sent = parse_time(observed)
+    try:
+        answered = parsedate_to_datetime(date or "").timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return None
+    ahead = (sent or 0) / _MILLION - answered
+    if -_OLD + _ROUGH < ahead < _AHEAD - _ROUGH:
+        return None
+    side = "ahead of" if ahead > 0 else "behind"
+    return (
+        f"the report's time is {abs(ahead):.0f} s {side} the API's clock: check the clocks of both machines"
+    )
+
+
+def parse_time(text: str) -> Optional[int]:
+    """An RFC 3339 time, rounded up to a microsecond; None if it is none."""
+    match = _RFC3339.match(text)
+    if match is None:
+        return None
+    day, clock, fraction, sign, hours, minutes = match.groups()
+    try:
+        seconds = timegm(time.strptime(f"{day}T{clock}", "%Y-%m-%dT%H:%M:%S"))
+    except (ValueError, OverflowError):
+        return None
+    if sign:
+        seconds -= int(sign + "1") * (int(hours) * 3600 + int(minutes) * 60)
+    digits = (fraction or "").ljust(6, "0")
+    return seconds * _MILLION + int(digits[:6]) + any(digit != "0" for digit in digits[6:])
+
+
+def format_time(instant: int) -> str:
+    """RFC 3339 in UTC, with six decimals."""
+    seconds, rest = divmod(instant, _MILLION)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest:06d}Z"

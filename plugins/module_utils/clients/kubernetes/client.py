@@ -1,0 +1,407 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The few Kubernetes verbs that are needed, over the official client's transport.
+
+The client brings the hard part (kubeconfig, exec plugins, tokens that rotate, TLS,
+proxies).  Requests are made with plain paths and read as plain JSON: neither the models
+(0.65 s of imports) nor a discovery round trip is needed for a few kinds of object.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from ...model.errors import (
+    ConfigurationError,
+    DependencyMissing,
+    NotFound,
+    PermissionDenied,
+    PullSecretError,
+    TimedOut,
+    Unavailable,
+    missing_package,
+)
+from ...runtime.calls import Call, Calls, kubernetes_operation
+from ...runtime.pages import all_pages
+from ...runtime.retry import Deadline
+from ...runtime.settings import Settings
+from ...runtime.transport import Forbidden, Late, Transport
+from ...runtime.waiting import within
+from ..pool import ClientPool
+from .addresses import is_forbidden
+from .connection import Connection, check_address, configure, connect, describe
+from .embedded import astray, parse
+from .errors import Overtaken, distrust, translate
+
+__all__ = ["KubernetesClient", "KubernetesClients"]
+
+# Enough to hold a page of 3 kB secrets in memory twice without noticing.
+_PAGE = 500
+_LIBRARIES = ("kubernetes.client.configuration", "kubernetes.client.rest", "kubernetes.config.kube_config")
+_JSON = "application/json"
+_METADATA = f"{_JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_JSON}"
+_MERGE_PATCH = "application/merge-patch+json"
+# Of one object, or of what is said instead: the largest that the API server stores has 1.5 MiB.
+_LARGEST = 16 << 20
+# Where the kinds of other groups than the core are.
+_GROUPS = {
+    "daemonsets": "apps/v1",
+    "hostedcontrolplanes": "hypershift.openshift.io/v1beta1",
+    "jobs": "batch/v1",
+    "leases": "coordination.k8s.io/v1",
+    "rolebindings": "rbac.authorization.k8s.io/v1",
+    "roles": "rbac.authorization.k8s.io/v1",
+}
+
+
+class KubernetesClient:
+    """One connection.  Thread-safe."""
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        # Not at the top of the file: see _imports, which has been run.
+        from kubernetes.client.rest import RESTClientObject
+        from urllib3.exceptions import HTTPError
+
+        self._transport_error = HTTPError
+        self.connection = connection
+        self._settings = settings
+        named = connection.embedded.name if connection.embedded else connection.context
+        self._prefix = f"{named}:" if named else ""
+        self._configuration, self._plugin = configure(connection, settings.concurrency)
+        self._host = str(self._configuration.host).rstrip("/")
+        url = check_address(self._host, "kubernetes.host or the kubeconfig's server")
+        self._address = _address(url)
+        try:
+            pool = RESTClientObject(self._configuration).pool_manager
+        except Exception as error:  # noqa: BLE001 - urllib3's, and of what a kubeconfig should not hold
+            raise ConfigurationError(
+                f"no connection to {self._address} can be made as {describe(connection)} says "
+                f"({type(error).__name__})",
+                "check the kubeconfig's proxy-url and tls-server-name",
+            ) from None
+        if connection.embedded is not None and url.scheme == "https":
+            pool.connection_pool_kw["ssl_context"] = connection.embedded.trust()
+        if connection.embedded is not None and self._configuration.proxy:
+            connection.embedded.check_beyond_proxy()
+        # A kubeconfig that was read from a Secret is somebody else's.
+        self._transport = Transport(self._host, pool, forbidden=is_forbidden if connection.embedded else None)
+
+    def close(self) -> None:
+        """Close the connections that are not in use; the next call opens another."""
+        self._transport.close()
+
+    def place(self, namespace: str, kind: str, name: str) -> str:
+        """The printable name of an object."""
+        return f"{self._prefix}namespaces/{namespace}/{kind}/{name}"
+
+    def get(self, namespace: str, kind: str, name: str, deadline: Deadline) -> dict[str, Any] | None:
+        """The object, or None where there is none."""
+        try:
+            return self._json(
+                "GET", _path(namespace, kind, name), self.place(namespace, kind, name), deadline
+            )
+        except NotFound:
+            return None
+
+    def has_namespace(self, name: str, deadline: Deadline) -> bool:
+        """Whether there is a namespace of this name, also one that is being deleted."""
+        path = _base("namespaces") + f"/{quote(name, safe=':')}"
+        try:
+            self._json("GET", path, f"{self._prefix}namespaces/{name}", deadline)
+        except (DependencyMissing, NotFound):
+            return False
+        return True
+
+    def list_all(
+        self,
+        kind: str,
+        selector: str,
+        deadline: Deadline,
+        namespace: str | None = None,
+        *,
+        page: int = _PAGE,
+        largest: int | None = None,
+        metadata_only: bool = False,
+    ) -> Iterator[dict[str, Any]]:
+        """Every object of a kind that the label selector matches, page by page.
+
+        :param namespace: None is all of them, and for a kind that belongs to none.
+        :param page: of so many objects; :param largest: and so many bytes at most.
+        :param metadata_only: nothing else is needed, and a server that can leaves it out.
+        :raises NotFound: the API server does not know the kind.
+        :raises PullSecretError: a page is larger, or the list does not end.
+        """
+        path = _path(namespace, kind) if namespace else _base(kind)
+        where = f"{self._prefix}namespaces/{namespace}/{kind}" if namespace else f"{self._prefix}{kind}"
+        query = [("labelSelector", selector), ("limit", str(page))]
+        accept = _METADATA if metadata_only else _JSON
+
+        def one(token: str) -> tuple[list[dict[str, Any]], Any]:
+            asked = [*query, ("continue", token)] if token else query
+            answer, headers = self._ask(
+                "GET", path, where, deadline, query=asked, accept=accept, largest=largest
+            )
+            following = None if _is_whole(headers) else (answer.get("metadata") or {}).get("continue")
+            return answer.get("items") or [], following
+
+        return all_pages(one, f"GET {where}")
+
+    def create(
+        self, namespace: str, kind: str, body: Mapping[str, Any], deadline: Deadline, *, dry_run: bool = False
+    ) -> dict[str, Any]:
+        """Raises ``AlreadyExists``, or ``DependencyMissing`` where the namespace is not there.
+
+        :param dry_run: the server checks everything and stores nothing.
+        """
+        place = self.place(namespace, kind, str(body["metadata"]["name"]))
+        query = [("dryRun", "All")] if dry_run else []
+        return self._json("POST", _path(namespace, kind), place, deadline, query=query, body=body)
+
+    def patch(
+        self, namespace: str, kind: str, name: str, body: Mapping[str, Any], deadline: Deadline
+    ) -> dict[str, Any]:
+        """A merge patch; with a ``resourceVersion`` in it the server refuses a stale one.
+
+        :raises Overtaken: the object was changed, or deleted, since it was read.
+        """
+        place, path = self.place(namespace, kind, name), _path(namespace, kind, name)
+        try:
+            return self._json("PATCH", path, place, deadline, body=body, content=_MERGE_PATCH)
+        except NotFound as error:
+            raise Overtaken(error.message) from None
+
+    def delete(
+        self,
+        namespace: str,
+        kind: str,
+        name: str,
+        preconditions: Mapping[str, str],
+        deadline: Deadline,
+        *,
+        propagation: str | None = None,
+    ) -> bool:
+        """Delete just the object that was read; False where it was gone already.
+
+        :param propagation: ``Foreground``: it stays until what it owns is gone; ``Background``: it goes
+            first.  None is the server's default, which leaves a Job's pods behind.
+        """
+        body: dict[str, Any] = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": dict(preconditions),
+        }
+        if propagation:
+            body["propagationPolicy"] = propagation
+        try:
+            self._json(
+                "DELETE",
+                _path(namespace, kind, name),
+                self.place(namespace, kind, name),
+                deadline,
+                body=body,
+            )
+        except NotFound:
+            return False
+        return True
+
+    def _json(self, method: str, path: str, place: str, deadline: Deadline, **options: Any) -> dict[str, Any]:
+        return self._ask(method, path, place, deadline, **options)[0]
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        place: str,
+        deadline: Deadline,
+        *,
+        query: Sequence[tuple[str, str]] = (),
+        body: Mapping[str, Any] | None = None,
+        content: str = _JSON,
+        accept: str = _JSON,
+        largest: int | None = _LARGEST,
+    ) -> tuple[dict[str, Any], Mapping[str, str]]:
+        """The object that is answered, and the headers."""
+        target = path + ("?" + urlencode(query) if query else "")
+        sent = json.dumps(body).encode() if body is not None else None
+        where = f"{method} {place}"
+        operation = kubernetes_operation(method, path)
+        unanswered = False
+
+        def attempt(timeout: float) -> tuple[dict[str, Any], Mapping[str, str]]:
+            nonlocal unanswered
+            try:
+                with self._settings.calls.timed(Calls.KUBERNETES, operation, deadline.calls) as call:
+                    return once(timeout, call)
+            except Unavailable:
+                # The server may have done it all the same: a conflict from now on may be with ourselves.
+                unanswered = True
+                raise
+            except Overtaken as error:
+                error.unsure = unanswered
+                raise
+
+        def once(timeout: float, call: Call) -> tuple[dict[str, Any], Mapping[str, str]]:
+            try:
+                headers = {
+                    "Accept": accept,
+                    "Content-Type": content,
+                    **self._authorization(timeout),
+                }
+                answer = self._transport.request(
+                    method,
+                    target,
+                    headers=headers,
+                    body=sent,
+                    seconds=timeout,
+                    largest=largest,
+                )
+                call.status = answer.status
+            except Forbidden:
+                raise astray(where) from None
+            except Late:
+                raise Unavailable(
+                    f"{where}: no whole answer from the API server {self._address} in time"
+                ) from None
+            except self._transport_error as error:
+                # urllib3's text holds an object's address and at times the URL; its type is enough.
+                raise self._no_answer(error, where) from None
+            if answer.status >= 300:
+                retry_after = answer.headers.get("Retry-After")
+                raise translate(answer.status, answer.data, method, place, retry_after)
+            if largest is not None and len(answer.data) > largest:
+                raise PullSecretError(f"{where}: the answer has more than {largest >> 20} MiB")
+            try:
+                document = json.loads(answer.data)
+            except (ValueError, RecursionError):
+                raise Unavailable(f"{where}: the answer is not JSON") from None
+            return document if isinstance(document, dict) else {}, answer.headers
+
+        return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
+
+    def _no_answer(self, error: Exception, where: str) -> PullSecretError:
+        reason = distrust(error)
+        if reason is None:
+            return Unavailable(
+                f"{where}: no answer from the API server {self._address} ({type(error).__name__})"
+            )
+        return ConfigurationError(
+            f"{where}: the certificate of the API server {self._address} is not trusted ({reason})",
+            "check kubernetes.ca_cert, or the kubeconfig's certificate-authority and server",
+        )
+
+    def _authorization(self, seconds: float) -> dict[str, str]:
+        # Asked for at each call: tokens of exec plugins and service accounts rotate.
+        try:
+            settings = (
+                within(
+                    seconds,
+                    self._configuration.auth_settings,
+                    TimedOut(f"no token for {self._address} in {seconds:g} s (an exec plugin?)"),
+                )
+                if self._plugin
+                else self._configuration.auth_settings()
+            )
+            token = (settings.get("BearerToken") or {}).get("value")
+        except PullSecretError:
+            raise
+        except Exception as error:  # noqa: BLE001 - an exec plugin may raise anything
+            raise PermissionDenied(f"no token for the API server ({type(error).__name__})") from None
+        # Files and plugins often end it with a line break.
+        token = str(token or "").strip()
+        if not (token.isascii() and token.isprintable()):
+            raise PermissionDenied(
+                f"the token for {self._address} has a character that no HTTP header can carry",
+                "look at kubernetes.api_key, the kubeconfig's token, or what its exec plugin gives",
+            )
+        return {"Authorization": token} if token else {}
+
+
+def _is_whole(headers: Mapping[str, str]) -> bool:
+    """Whether a list comes from the cache of the Ansible Operator's proxy.
+
+    It holds every object, ignores ``limit``, and has a ``continue`` that leads to the same list again.
+    """
+    return (headers.get("X-Cache") or "").strip().upper() == "HIT"
+
+
+def _path(namespace: str, kind: str, name: str = "") -> str:
+    """Of an object, or of all of a kind; a slash in a name leads nowhere else."""
+    return _base(kind, f"namespaces/{quote(namespace, safe=':')}/") + (
+        f"/{quote(name, safe=':')}" if name else ""
+    )
+
+
+def _base(kind: str, within: str = "") -> str:
+    group = _GROUPS.get(kind)
+    return f"/apis/{group}/{within}{kind}" if group else f"/api/v1/{within}{kind}"
+
+
+def _address(url: Any) -> str:
+    """``host:port`` of the API server, without whatever else the URL holds."""
+    return f"{url.host}:{url.port or {'https': 443}.get(url.scheme, 80)}"
+
+
+def _imports() -> None:
+    """What a client needs: a module that never meets Kubernetes does not pay 0.3 s and 50 MiB for it."""
+    try:
+        for name in _LIBRARIES:
+            importlib.import_module(name)
+    except ImportError as error:
+        raise missing_package(error, "kubernetes") from None
+
+
+def _made(connection: Connection, settings: Settings, plain: bool) -> KubernetesClient:
+    if plain:
+        # A module that has the official client does not load this.
+        from .pod import PodClient
+
+        return PodClient(connection, settings)
+    return KubernetesClient(connection, settings)
+
+
+class KubernetesClients:
+    """The clients of one module run, by context and kubeconfig."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        plain = bool(settings.connection("kubernetes").get("plain"))
+        self._pool: ClientPool[Connection, KubernetesClient] = ClientPool(
+            lambda connection: _made(connection, settings, plain),
+            imports=(lambda: None) if plain else _imports,
+            seconds=settings.timeout,
+            describe=describe,
+            hint=" (an exec plugin?)",
+        )
+
+    def get(
+        self, deadline: Deadline, context: str | None = None, kubeconfig: str | None = None
+    ) -> KubernetesClient:
+        """The client of this context (the module's own where None)."""
+        return self._pool.get(connect(self._settings.connection("kubernetes"), context, kubeconfig), deadline)
+
+    def other(
+        self, deadline: Deadline, context: str | None = None, kubeconfig: str | None = None
+    ) -> KubernetesClient:
+        """Likewise; but the module's own context is not looked for in another kubeconfig."""
+        if not kubeconfig:
+            return self.get(deadline, context)
+        return self._pool.get(Connection(kubeconfig=kubeconfig, context=context), deadline)
+
+    def release(self, client: KubernetesClient) -> None:
+        """Close and forget a client that nobody else is known to use: thousands would not fit one process."""
+        self._pool.drop(client.connection)
+        client.close()
+
+    def embedded(self, document: bytes, name: str, where: str, deadline: Deadline) -> KubernetesClient:
+        """The client of a kubeconfig that was read from a place, and that touches no disk.
+
+        :param name: what messages call the cluster; :param where: the kubeconfig's printable name.
+        :raises ConfigurationError: it holds more than addresses and credentials.
+        """
+        return self._pool.get(Connection(embedded=parse(document, name, where)), deadline)

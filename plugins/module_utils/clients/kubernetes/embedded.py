@@ -1,0 +1,246 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A kubeconfig that was read from a Secret: used in memory, and never trusted with more than a login.
+
+The official client writes certificates and keys that a kubeconfig holds to temporary files, and runs what
+its user names (exec plugins).  Whoever may write the Secret must be able to do neither here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import importlib
+import os
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from ...model.errors import ConfigurationError
+from ...runtime.yaml_text import NotYAML, load_yaml
+from ..pool import IMPORTING
+from .addresses import FORBIDDEN, host_of, is_forbidden, leads_astray, resolved
+
+__all__ = ["Embedded", "astray", "build", "entries", "in_memory", "no_password", "parse"]
+
+# Lead to files of the machine that runs the task, or to programs that would run on it.
+_REFUSED = {
+    "cluster": ("certificate-authority",),
+    "user": ("client-certificate", "client-key", "tokenFile", "exec", "auth-provider"),
+}
+# Bytes, as many as a Secret may have, and values, of which a kubeconfig has some twenty: a tenant's takes a
+# thread a tenth of a second at most.
+_LARGEST = 1 << 20
+_MOST = 10_000
+_LINES = ("server", "token", "tls-server-name", "proxy-url")
+_INSTEAD = {
+    "certificate-authority": "certificate-authority-data",
+    "client-certificate": "client-certificate-data",
+    "client-key": "client-key-data",
+    "tokenFile": "token",
+}
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What the current context of a kubeconfig says; ``repr()`` shows its place only.
+
+    :param name: what messages call the cluster; :param where: the place that the kubeconfig was read from.
+    """
+
+    name: str
+    where: str
+    server: str
+    authority: bytes | None = None
+    certificate: bytes | None = None
+    key: bytes | None = None
+    token: str | None = None
+    verify: bool = True
+    server_name: str | None = None
+    proxy: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Embedded({self.where})"
+
+    def fill(self, configuration: Any) -> None:
+        """Tell the official client's configuration all but the certificates, which are in ``trust``."""
+        configuration.host = self.server
+        configuration.verify_ssl = self.verify
+        if self.token:
+            configuration.api_key = {"authorization": self.token}
+            configuration.api_key_prefix = {"authorization": "Bearer"}
+        if self.server_name:
+            configuration.tls_server_name = self.server_name
+        if self.proxy:
+            configuration.proxy = self.proxy
+
+    def check_beyond_proxy(self) -> None:
+        """Look up the server's name here: a proxy connects to it, and the socket's address is the proxy's.
+
+        Takes as long as a name server likes.
+
+        :raises ConfigurationError: it leads to a forbidden address.
+        """
+        if any(map(is_forbidden, resolved(host_of(self.server) or ""))):
+            raise astray(self.where)
+
+    def trust(self) -> ssl.SSLContext:
+        """Whom TLS trusts, and as whom it speaks.
+
+        :raises ConfigurationError: a certificate or the key cannot be used.
+        """
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        if not self.verify:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        try:
+            if self.authority:
+                context.load_verify_locations(cadata=self.authority.decode("ascii"))
+            else:
+                context.load_default_certs()
+            if self.certificate and self.key:
+                with in_memory(self.certificate) as certificate, in_memory(self.key) as key:
+                    context.load_cert_chain(certificate, key, password=no_password)
+        except (OSError, ValueError) as error:
+            # An SSLError is an OSError. Its reason is a word of OpenSSL's.
+            reason = getattr(error, "reason", None) or type(error).__name__
+            raise ConfigurationError(
+                f"{self.where}: its certificates or its key cannot be used ({reason})"
+            ) from None
+        return context
+
+
+def parse(document: bytes, name: str, where: str) -> Embedded:
+    """The current context of a kubeconfig.
+
+    :param name: what messages are to call the cluster.
+    :param where: printable name of the place that it was read from.
+    :raises ConfigurationError: naming the field, and nothing that stands in it.
+    """
+    return build(*entries(document, where), name, where)
+
+
+def entries(document: bytes, where: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Its current context's cluster and user; raises likewise, for what leads to files or programs."""
+    config = _loaded(document, where)
+    context = _named(config, "context", config.get("current-context"), where)
+    cluster = _named(config, "cluster", context.get("cluster"), where)
+    user = _named(config, "user", context.get("user"), where)
+    for kind, entry in (("cluster", cluster), ("user", user)):
+        for field in _REFUSED[kind]:
+            instead = _INSTEAD.get(field)
+            if entry.get(field) and not (instead and entry.get(instead)):
+                raise ConfigurationError(
+                    f"{where}: the kubeconfig's {kind} has {field}, which is not followed: it leads to a "
+                    "file or a program of the machine that runs the task",
+                    f"put {instead} there" if instead else "a token or a client certificate is wanted there",
+                )
+    return cluster, user
+
+
+def build(cluster: Mapping[str, Any], user: Mapping[str, Any], name: str, where: str) -> Embedded:
+    """What the two say; raises likewise."""
+    found = Embedded(
+        name=name,
+        where=where,
+        server=_text(cluster, "server", where) or "",
+        authority=_bytes(cluster, "certificate-authority-data", where),
+        certificate=_bytes(user, "client-certificate-data", where),
+        key=_bytes(user, "client-key-data", where),
+        token=_text(user, "token", where),
+        # A text such as "false" turns nothing off.
+        verify=cluster.get("insecure-skip-tls-verify") is not True,
+        server_name=_text(cluster, "tls-server-name", where),
+        proxy=_text(cluster, "proxy-url", where),
+    )
+    if not found.server:
+        _fail(where, "has no server")
+    for field, address in (("server", found.server), ("proxy-url", found.proxy)):
+        host = host_of(address) if address else ""
+        if host is None:
+            _fail(where, f"has a {field} that is not an address such as https://HOST:6443")
+        if leads_astray(host):
+            _fail(where, f"has a {field} that is {FORBIDDEN}")
+    if not (found.token or (found.certificate and found.key)):
+        _fail(where, "has neither a token nor a client certificate with its key")
+    return found
+
+
+def astray(where: str) -> ConfigurationError:
+    """The error for a kubeconfig whose server, or proxy, turns out to have a forbidden address."""
+    return ConfigurationError(
+        f"{where}: the cluster's kubeconfig leads to {FORBIDDEN}",
+        "its owner has to name another server or proxy-url",
+    )
+
+
+def _fail(where: str, problem: str) -> NoReturn:
+    raise ConfigurationError(f"{where}: the kubeconfig {problem}")
+
+
+def _loaded(document: bytes, where: str) -> Mapping[str, Any]:
+    with IMPORTING:
+        importlib.import_module("yaml")
+    try:
+        config = load_yaml(document, most=_MOST, largest=_LARGEST)
+    except NotYAML as error:
+        _fail(where, str(error))
+    if not isinstance(config, Mapping):
+        _fail(where, "is not a mapping")
+    return config
+
+
+def _named(config: Mapping[str, Any], kind: str, name: Any, where: str) -> Mapping[str, Any]:
+    entries = config.get(f"{kind}s")
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, Mapping) and entry.get("name") == name and isinstance(entry.get(kind), Mapping):
+            found: Mapping[str, Any] = entry[kind]
+            return found
+    _fail(where, f"has no {kind} of the name that is wanted")
+
+
+def _text(entry: Mapping[str, Any], name: str, where: str) -> str | None:
+    value = entry.get(name)
+    if value is not None and not isinstance(value, str):
+        _fail(where, f"has a {name} that is no text")
+    if value and name in _LINES and not value.isprintable():
+        # Libraries quote a header that they refuse.
+        _fail(where, f"has a {name} with a line break or another control character in it")
+    return value or None
+
+
+def _bytes(entry: Mapping[str, Any], name: str, where: str) -> bytes | None:
+    text = _text(entry, name, where)
+    try:
+        return base64.b64decode("".join(text.split()), validate=True) if text else None
+    except (binascii.Error, ValueError):
+        _fail(where, f"has a {name} that is not base64")
+
+
+def no_password() -> str:
+    """OpenSSL would ask for a key's password at the terminal."""
+    raise ValueError("the key is encrypted")
+
+
+@contextmanager
+def in_memory(data: bytes) -> Iterator[str]:
+    """A path for OpenSSL, which reads keys from paths only; nothing is written to a disk."""
+    if hasattr(os, "memfd_create"):
+        handle = os.memfd_create("pull-secret")
+        path = f"/proc/self/fd/{handle}"
+        os.write(handle, data)
+    else:
+        # A pipe takes as much as a certificate chain has, and more.
+        handle, inlet = os.pipe()
+        path = f"/dev/fd/{handle}"
+        os.write(inlet, data)
+        os.close(inlet)
+    try:
+        yield path
+    finally:
+        os.close(handle)

@@ -1,0 +1,185 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From the API server's answers to our errors.
+
+Of a Status' message only sentences of known shape are quoted, since whoever refuses may
+repeat what was sent: a 422 an invalid value (its fields and their reasons are kept), an
+admission webhook's 403 the whole object.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+from typing import Any
+
+from ...model.errors import (
+    ConfigurationError,
+    Conflict,
+    DependencyMissing,
+    NotFound,
+    PermissionDenied,
+    PullSecretError,
+    QuotaExceeded,
+    Unavailable,
+)
+from ...runtime.retry import parse_retry_after
+
+__all__ = ["AlreadyExists", "NamespaceEnding", "Overtaken", "distrust", "translate"]
+
+# RBAC, ResourceQuota, admission webhooks and policies, up to where they may quote.
+_SENTENCES = re.compile(
+    r"""User\ "[^"{}]{1,253}"\ cannot\ [a-z]+\ resource\ "[a-z./]+"
+        (?:\ in\ API\ group\ "[a-z0-9.]*")?\ (?:in\ the\ namespace\ "[a-z0-9-]+"|at\ the\ cluster\ scope)
+      | exceeded\ quota:\ [a-z0-9.-]+(?:,\ (?:requested|used|limited):\ [a-z0-9./=-]+(?:,[a-z0-9./=-]+)*)*
+      | admission\ webhook\ "[a-z0-9.-]+"\ denied\ the\ request
+      | ValidatingAdmissionPolicy\ '[a-z0-9.-]+'\ with\ binding\ '[a-z0-9.-]+'\ denied\ request
+      | because\ it\ is\ being\ terminated""",
+    re.VERBOSE,
+)
+_WORD = re.compile(r"[A-Za-z]{1,40}\Z")
+_FIELD = re.compile(r"[A-Za-z0-9_.\[\]/-]{1,120}\Z")
+
+
+# Those beside secrets that the collection asks for.
+_KINDS = (
+    "configmaps",
+    "daemonsets",
+    "events",
+    "hostedcontrolplanes",
+    "jobs",
+    "leases",
+    "nodes",
+    "pods",
+    "rolebindings",
+    "roles",
+)
+
+
+class Overtaken(Conflict):
+    """The object is not as it was read any more.
+
+    ``unsure``: perhaps by ourselves, since an earlier try of the same write got no answer.
+    """
+
+    unsure: bool = False
+
+
+class AlreadyExists(Overtaken):
+    """The object is there already."""
+
+
+class NamespaceEnding(DependencyMissing):
+    """Nothing can be made in the namespace any more, until somebody makes another of its name."""
+
+
+def translate(
+    status: int, body: bytes, verb: str, place: str, retry_after: str | None = None
+) -> PullSecretError:
+    """One of ours for an HTTP status and a Status body.
+
+    :param place: ``namespaces/NS/secrets/NAME``, with the context in front where several are in use.
+    :param retry_after: the header of that name, which a 429 of priority and fairness has; other answers
+        say it in the Status.
+    """
+    answer = _status(body)
+    error = _error(status, answer, verb, place)
+    seconds = _details(answer).get("retryAfterSeconds")
+    error.retry_after = parse_retry_after(retry_after or (str(seconds) if seconds else None))
+    return error
+
+
+def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSecretError:
+    reason, message = _shaped(_WORD, answer.get("reason")), _line(answer.get("message"))
+    where = f"{verb} {place}"
+    if status == 401:
+        return PermissionDenied(f"Unauthorized: {where}", "the API server does not know these credentials")
+    if status == 403:
+        if "being terminated" in message:
+            return NamespaceEnding(f"Forbidden: {where}: the namespace is being terminated")
+        return PermissionDenied(
+            f"Forbidden: {where}{message}",
+            # A quota or an admission plugin refuses with 403 as well.
+            f"give that user a Role with {_verbs(place)}" if " cannot " in message else None,
+        )
+    if status == 404:
+        details = _details(answer)
+        if details.get("kind") == "namespaces":
+            return DependencyMissing(
+                f"NotFound: {where}: namespace {details.get('name')} does not exist",
+                "the placement adapter creates it; has it run?",
+            )
+        return NotFound(f"NotFound: {where}")
+    if status == 409:
+        return (
+            AlreadyExists(f"AlreadyExists: {where}")
+            if reason == "AlreadyExists"
+            else Overtaken(f"Conflict: {where}")
+        )
+    if status == 422:
+        return ConfigurationError(f"Invalid: {where}: {_causes(answer)}")
+    if status == 429:
+        return QuotaExceeded(f"TooManyRequests: {where}")
+    if status in (408, 500, 502, 503, 504):
+        return Unavailable(f"{reason or status}: {where}")
+    return PullSecretError(f"{reason or status}: {where}")
+
+
+def _verbs(place: str) -> str:
+    if "/serviceaccounts/" in place:
+        return "get and patch on serviceaccounts"
+    kind = next((kind for kind in _KINDS if f"/{kind}" in place or place.endswith(kind)), "secrets")
+    return f"get, list, create, patch and delete on {kind}"
+
+
+def _status(body: bytes) -> dict[str, Any]:
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _details(answer: dict[str, Any]) -> dict[str, Any]:
+    details = answer.get("details")
+    return details if isinstance(details, dict) else {}
+
+
+def _line(message: Any) -> str:
+    found = _SENTENCES.search(" ".join(str(message or "").split()))
+    return f": {found.group()}" if found else ""
+
+
+def _shaped(shape: re.Pattern[str], value: Any) -> str:
+    return value if isinstance(value, str) and shape.match(value) else ""
+
+
+def _causes(answer: dict[str, Any]) -> str:
+    causes = _details(answer).get("causes") or []
+    return (
+        ", ".join(
+            f"{_shaped(_FIELD, cause.get('field')) or 'a field'} ({_shaped(_WORD, cause.get('reason'))})"
+            for cause in causes
+        )
+        or "the object is not valid"
+    )
+
+
+def distrust(error: BaseException) -> str | None:
+    """Why a certificate was not trusted, in OpenSSL's words, which asking again does not change.
+
+    None for all else: urllib3 makes an SSLError of a connection that was cut as well.
+    """
+    causes, seen = [error], set()
+    while causes:
+        cause = causes.pop()
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return str(cause.verify_message)
+        if id(cause) not in seen:
+            seen.add(id(cause))
+            linked = (*cause.args, cause.__cause__, cause.__context__)
+            causes += [other for other in linked if isinstance(other, BaseException)]
+    return None

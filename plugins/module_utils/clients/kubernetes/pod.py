@@ -1,0 +1,109 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The API server that a pod runs under, over the standard library, with the pod's own account.
+
+The official client takes half a second and 50 MiB to load: more than all the rest of a job.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import ssl
+from collections.abc import Mapping
+from typing import Any
+
+from ...model.errors import ConfigurationError, PermissionDenied
+from ...runtime.plain_http import Answer, PlainTransport
+from ...runtime.settings import Settings
+from ...runtime.wire import WireError
+from .client import KubernetesClient
+from .connection import Connection
+
+__all__ = ["ACCOUNT", "PodClient", "api_server"]
+
+ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+"""Where every pod has its account."""
+_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}\Z|[0-9A-Fa-f:.]{2,45}\Z")
+# The client asks for these, as they are spelled here.
+_HEADERS = ("Retry-After", "X-Cache")
+_PORT = re.compile(r"[0-9]{1,5}\Z")
+
+
+class PodClient(KubernetesClient):
+    """The pod's service account, whose token and CA are files that the kubelet renews."""
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        self.connection = connection
+        self._settings = settings
+        self._prefix = ""
+        self._transport_error: Any = WireError
+        self._directory = ACCOUNT
+        host, port = api_server(os.environ)
+        self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self._transport: Any = _Transport(PlainTransport(host, port, self._trust))
+
+    def close(self) -> None:
+        """Close the connection; the next call opens another."""
+        self._transport.close()
+
+    def _authorization(self, seconds: float) -> dict[str, str]:
+        path = os.path.join(self._directory, "token")
+        try:
+            with open(path, encoding="ascii") as stream:
+                token = stream.read().strip()
+        except (OSError, ValueError) as error:
+            raise PermissionDenied(f"the pod's token cannot be read ({type(error).__name__})") from None
+        if not token or not token.isprintable() or " " in token:
+            raise PermissionDenied("the pod's token is none")
+        return {"Authorization": f"Bearer {token}"}
+
+    def _trust(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        try:
+            # The cluster's own CA and no other.
+            context.load_verify_locations(cafile=os.path.join(self._directory, "ca.crt"))
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise ConfigurationError(f"the pod's CA cannot be used ({reason})") from None
+        return context
+
+
+class _Transport:
+    """In the shape that the client has its transport in."""
+
+    def __init__(self, plain: PlainTransport) -> None:
+        self._plain = plain
+        self.close = plain.close
+
+    def request(
+        self,
+        method: str,
+        target: str,
+        *,
+        headers: Mapping[str, str],
+        seconds: float,
+        body: bytes | None = None,
+        largest: int | None = None,
+    ) -> Answer:
+        """Ask once; what is too large is refused by the transport itself."""
+        answer = self._plain.request(method, target, headers=headers, seconds=seconds, body=body)
+        headers = {name: answer.headers[name.lower()] for name in _HEADERS if name.lower() in answer.headers}
+        return Answer(answer.status, headers, answer.data)
+
+
+def api_server(environ: Mapping[str, str]) -> tuple[str, int]:
+    """The host and the port that every pod is told.
+
+    :raises ConfigurationError: names the variable.
+    """
+    host, port = environ.get("KUBERNETES_SERVICE_HOST", ""), environ.get("KUBERNETES_SERVICE_PORT") or "443"
+    if not host:
+        raise ConfigurationError("KUBERNETES_SERVICE_HOST is not set: this runs in a pod")
+    if not _HOST.match(host):
+        raise ConfigurationError("KUBERNETES_SERVICE_HOST is not a host")
+    if not _PORT.match(port) or not 0 < int(port) < 65536:
+        raise ConfigurationError("KUBERNETES_SERVICE_PORT is not a number from 1 to 65535")
+    return host, int(port)

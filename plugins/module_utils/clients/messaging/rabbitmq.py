@@ -1,0 +1,182 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How RabbitMQ is reached, by whoever receives and whoever publishes.
+
+An AMQP address holds a password, and the library writes addresses and frames to its log: nothing of either
+is ever shown.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Optional
+from urllib.parse import urlsplit
+
+from ...model.errors import (
+    ConfigurationError,
+    PermissionDenied,
+    PullSecretError,
+    Unavailable,
+    missing_package,
+)
+from ...model.shown import shown, shown_path
+from ...runtime.atomic_file import read_regular
+
+__all__ = ["AmqpAddress", "declare_exchange", "failure", "imports"]
+
+_PORTS = {"amqp": 5672, "amqps": 5671}
+# As the Go adapter's.
+_VARIABLE = "BROKER_RABBITMQ_URL"
+_SILENT = logging.CRITICAL + 1
+_LONGEST = 200
+
+
+def imports() -> Any:
+    """The library.
+
+    :raises ConfigurationError: it is not there.
+    """
+    try:
+        import aio_pika
+    except ImportError as error:
+        raise missing_package(error, "aio-pika") from None
+    for name in ("aio_pika", "aiormq"):
+        logging.getLogger(name).setLevel(_SILENT)
+    return aio_pika
+
+
+@dataclass(frozen=True)
+class AmqpAddress:
+    """One broker and one user of it.
+
+    :param place: host and port, for messages.
+    """
+
+    place: str
+    _url: Optional[str] = field(repr=False)
+    _file: Optional[str]
+    _ca_cert: Optional[str]
+    _encrypted: bool
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], where: str) -> AmqpAddress:
+        """What ``url``, ``url_file`` or ``BROKER_RABBITMQ_URL``, and ``ca_cert``, describe.
+
+        :param where: what the options are under, for messages.
+        :raises ConfigurationError: naming the option that is wrong, never quoting an address.
+        """
+        url, path = options.get("url"), options.get("url_file")
+        name = f"{where}.url_file" if path else f"{where}.url"
+        if not url and not path:
+            url, name = os.environ.get(_VARIABLE), _VARIABLE
+        if bool(url) == bool(path):
+            raise ConfigurationError(
+                f"one of {where}.url, {where}.url_file and {_VARIABLE} says where RabbitMQ is"
+            )
+        text = _read(str(path), name) if path else str(url)
+        scheme, place = _parts(text, name)
+        ca_cert = options.get("ca_cert")
+        return cls(
+            place,
+            None if path else text,
+            str(path) if path else None,
+            str(ca_cert) if ca_cert else None,
+            scheme == "amqps",
+        )
+
+    def has_password(self) -> bool:
+        """Whether the address itself, which others may see, holds a password."""
+        return self._url is not None and urlsplit(self._url).password is not None
+
+    def url(self) -> str:
+        """The whole address, with what is in the file now.
+
+        :raises Unavailable: the file cannot be used just now.
+        """
+        if self._file is None:
+            return str(self._url)
+        try:
+            text = _read(self._file, "url_file")
+            _parts(text, "url_file")
+        except ConfigurationError as error:
+            raise Unavailable(error.message) from None
+        return text
+
+    def context(self) -> Optional[ssl.SSLContext]:
+        """How the broker's certificate is checked; None without TLS.
+
+        :raises Unavailable: ``ca_cert`` cannot be used.
+        """
+        if not self._encrypted:
+            return None
+        try:
+            return ssl.create_default_context(cafile=self._ca_cert)
+        except (OSError, ValueError):
+            raise Unavailable("ca_cert cannot be read, or holds no certificate") from None
+
+
+def _read(path: str, name: str) -> str:
+    try:
+        return read_regular(path)[0].decode("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise ConfigurationError(f"{name} {shown_path(path)} cannot be read: {why}") from None
+
+
+def _parts(url: str, name: str) -> tuple[str, str]:
+    """(scheme, host and port)"""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), None, None
+    if parts.scheme not in _PORTS or not host or port == 0 or parts.fragment:
+        raise ConfigurationError(f"{name} is not an amqp or amqps address")
+    return parts.scheme, f"{shown(host)}:{port or _PORTS[parts.scheme]}"
+
+
+async def declare_exchange(connection: Any, name: str, kind: str) -> None:
+    """Make the exchange where it is not there.
+
+    :param kind: ``topic`` or ``fanout``.
+    :raises ConfigurationError: it is there and is of another type.
+    """
+    errors = imports().exceptions
+    channel = await connection.channel()
+    try:
+        await channel.declare_exchange(name, kind, durable=True)
+    except errors.ChannelPreconditionFailed:
+        raise ConfigurationError(
+            f"the exchange {shown(name)} of RabbitMQ is there, and is not a durable {kind} exchange",
+            "set exchange_type to what the sentinel has made it",
+        ) from None
+    except errors.ChannelClosed as error:
+        # Whoever may not make it uses what is there.
+        if type(error).__name__ != "ChannelAccessRefused":
+            raise
+    else:
+        await channel.close()
+
+
+def failure(error: BaseException, place: str) -> PullSecretError:
+    """One of our own errors for one of the library's, without what it may quote of an address."""
+    where = f"RabbitMQ at {place}"
+    if isinstance(error, PullSecretError):
+        return error
+    names = [base.__name__ for base in type(error).__mro__]
+    if "AuthenticationError" in names or "ProbableAuthenticationError" in names:
+        return PermissionDenied(f"{where}: the user or the password is refused")
+    if "ChannelClosed" in names or "ConnectionClosed" in names:
+        # The server's own words, made of names.
+        said = " ".join(str(part) for part in error.args if isinstance(part, str))[:_LONGEST]
+        kind = PermissionDenied if "ACCESS_REFUSED" in said else Unavailable
+        return kind(f"{where}: {shown(said) if said else type(error).__name__}")
+    if isinstance(error, OSError) and error.strerror:
+        return Unavailable(f"{where}: {error.strerror}")
+    return Unavailable(f"{where}: no connection ({type(error).__name__})")

@@ -1,0 +1,95 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The clients of one module run, made at first use, one per connection."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable
+from concurrent.futures import Future, wait
+from typing import Callable, Generic, TypeVar
+
+from ..model.errors import PullSecretError, TimedOut
+from ..runtime.retry import Deadline
+from ..runtime.waiting import begin
+
+__all__ = ["IMPORTING", "ClientPool"]
+
+K = TypeVar("K", bound=Hashable)
+C = TypeVar("C")
+
+# The cloud libraries are imported when they are needed, which is in a worker's thread. Two threads
+# that import two packages with a dependency in common can each wait for the other; Python then hands
+# one of them a half-made module. So all places share this lock, and do nothing but import under it.
+IMPORTING = threading.RLock()
+
+
+class ClientPool(Generic[K, C]):
+    """Thread-safe.  A connection that could not be made is not tried again: a thousand targets ask once.
+
+    One connection's making holds up no other's.
+
+    :param make: makes the client of a connection.
+    :param imports: run first, under ``IMPORTING``: imports what ``make`` needs.
+    :param seconds: how long the making may take.  Whoever asks after that does not wait again.
+    :param describe: a connection's printable name.
+    :param hint: what may be the reason where one is not ready in time.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[K], C],
+        *,
+        imports: Callable[[], None] = lambda: None,
+        seconds: float = 300.0,
+        describe: Callable[[K], str] = lambda dummy: "the service",
+        hint: str = "",
+    ) -> None:
+        self._make = make
+        self._imports = imports
+        self._seconds = seconds
+        self._describe = describe
+        self._hint = hint
+        self._lock = threading.Lock()
+        self._clients: dict[K, tuple[Future[C], Deadline]] = {}
+
+    def get(self, connection: K, deadline: Deadline) -> C:
+        """The connection's client; raises what its making raised, anew for each caller.
+
+        :param deadline: the caller's, who waits no longer than that.
+        :raises TimedOut: it is not ready in time.
+        """
+        with self._lock:
+            begun = self._clients.get(connection)
+            if begun is None:
+                begun = begin(lambda: self._made(connection)), Deadline(self._seconds)
+                self._clients[connection] = begun
+        client, ready_by = begun
+        if not client.done():
+            wait([client], min(ready_by.remaining(), deadline.remaining()))
+        if not client.done():
+            raise TimedOut(
+                f"the connection to {self._describe(connection)} was not ready within the limit of "
+                f"{min(ready_by.seconds, deadline.seconds):g} s{self._hint}"
+            )
+        error = client.exception()
+        if isinstance(error, PullSecretError):
+            raise type(error)(error.message, error.hint)
+        if error is not None:
+            # A defect, which is not known to be this connection's.
+            with self._lock:
+                if self._clients.get(connection) is begun:
+                    del self._clients[connection]
+        return client.result()
+
+    def drop(self, connection: K) -> None:
+        """Forget a client; whoever asks for it again gets a new one."""
+        with self._lock:
+            self._clients.pop(connection, None)
+
+    def _made(self, connection: K) -> C:
+        with IMPORTING:
+            self._imports()
+        return self._make(connection)

@@ -1,0 +1,125 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a cluster's own description says, whichever way its spec is spelled.  Pure.
+
+The one reading of the API's document, for the adapter and for files of clusters.  What is missing is None;
+what is there in a shape that nobody documents is an error with its path, and never taken for missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from .cluster_keys import DATA, GCP, PROJECT, PULL_SECRET, REPLICATION, Key, check_keys
+from .errors import ConfigurationError, InvalidDocument
+from .replication import Replication, parse_replication
+from .shown import MISPLACED, holds_secret
+
+__all__ = ["PULL_SECRET_NAMES", "ClusterSpec", "project_of", "pull_secret_of", "read_spec"]
+
+PULL_SECRET_NAMES = PULL_SECRET.names
+"""How the part of the spec that holds the pull secret is called."""
+_LONGEST_NAME = 253
+
+
+@dataclass(frozen=True)
+class ClusterSpec:
+    """A cluster in words.
+
+    :param name: the cluster's own, or its id.
+    :param project: of Google Cloud; not checked to be the name of one.
+    :param policy: the text of the replication policy as it is written; None where the spec has none.
+    """
+
+    name: str
+    project: Optional[str]
+    policy: Optional[str]
+    replication: Optional[Replication]
+
+
+def read_spec(cluster: Mapping[str, Any]) -> ClusterSpec:
+    """A cluster as the API answers it.
+
+    :raises ConfigurationError: naming the path of the first value that is not what it should be.
+    """
+    name = cluster.get("name") or cluster.get("id")
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise ConfigurationError(
+            f"the cluster's name is not a string of at most {_LONGEST_NAME} printable characters"
+        )
+    if holds_secret(name):
+        raise ConfigurationError(f"the cluster's name: {MISPLACED}")
+    check_keys(cluster, GCP, PROJECT, REPLICATION)
+    found = _value(_part(cluster, "gcp"), REPLICATION)
+    policy = replication = None
+    if found is not None:
+        path, policy = found
+        replication = parse_replication(policy, path)
+    return ClusterSpec(name, project_of(cluster), policy, replication)
+
+
+def project_of(cluster: Mapping[str, Any]) -> Optional[str]:
+    """``spec.gcp.projectId``, the id or number of a project.
+
+    :raises ConfigurationError: it is neither a string nor a whole number.
+    """
+    found = _value(_part(cluster, "gcp"), PROJECT)
+    if found is None:
+        return None
+    path, value = found
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise ConfigurationError(f"{path} is neither a string nor a whole number")
+    return str(value)
+
+
+def pull_secret_of(cluster: Mapping[str, Any]) -> Optional[tuple[str, Any]]:
+    """The path of the pull secret and what is there: ``("spec.pullSecret.data", …)``; None without one.
+
+    :raises InvalidDocument: it, or the spec, is not a mapping; both spellings are there and differ; or a key
+        was meant to be it.
+    """
+    try:
+        check_keys(cluster, PULL_SECRET, DATA)
+        spec = _mapping(cluster.get("spec"), "spec")
+        parts = {
+            name: _mapping(spec[name], f"spec.{name}")
+            for name in PULL_SECRET_NAMES
+            if spec.get(name) not in (None, "")
+        }
+    except ConfigurationError as error:
+        raise InvalidDocument(error.message) from None
+    found = {
+        f"spec.{name}.data": part["data"]
+        for name, part in parts.items()
+        if part.get("data") not in (None, "", {})
+    }
+    values = list(found.values())
+    if any(value != values[0] for value in values):
+        raise InvalidDocument(f"{' and '.join(found)} differ")
+    return next(iter(found.items()), None)
+
+
+def _part(cluster: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    spec = _mapping(cluster.get("spec"), "spec")
+    return _mapping(spec.get(name), f"spec.{name}")
+
+
+def _mapping(value: Any, path: str) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ConfigurationError(f"{path} is not a mapping")
+    return value
+
+
+def _value(part: Mapping[str, Any], key: Key) -> Optional[tuple[str, Any]]:
+    """The value and its path. An empty string is what a program writes for a field that nobody filled in."""
+    found = {f"{key.level}.{name}": part[name] for name in key.names if part.get(name) not in (None, "")}
+    values = list(found.values())
+    if any(value != values[0] for value in values):
+        raise ConfigurationError(f"{' and '.join(found)} differ")
+    return next(iter(found.items()), None)

@@ -1,0 +1,264 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The names, labels and annotations of seed 003, in one place.
+
+Secret Manager's labels are lower case, 63 characters at most, of ``[a-z0-9_-]``;
+Kubernetes' may also hold upper case and dots, but begin and end with a letter or digit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ..dockerconfig.display import display
+from .errors import ConfigurationError
+from .shown import holds_secret, is_name, shown
+from .stored_version import StoredVersion
+
+__all__ = [
+    "CREATED_AT",
+    "KUBERNETES_ANNOTATIONS",
+    "KUBERNETES_NAME",
+    "KUBERNETES_NAMESPACE",
+    "MANAGED_BY",
+    "PROJECT",
+    "SECRET_ID",
+    "STORED_VERSION",
+    "allows",
+    "check_cluster_id",
+    "check_labels_not_kept",
+    "check_name",
+    "check_not_kept",
+    "gcp_labels",
+    "gcp_secret_id",
+    "key_called",
+    "kubernetes_annotations",
+    "kubernetes_labels",
+    "kubernetes_secret_name",
+    "owner_problem",
+    "registries",
+    "shown_name",
+    "texts",
+]
+
+MANAGED_BY = "hyperfleet"
+CREATED_AT = "hyperfleet.io/created-at"
+_CREATED_BY = "hyperfleet.io/created-by"
+_STORED_AT = "hyperfleet.io/gcp-secret-path"
+# The version by its number; seed 003's own annotation always ends in ``latest``.
+STORED_VERSION = "hyperfleet.io/gcp-secret-version"
+# What only this collection writes.
+KUBERNETES_ANNOTATIONS = (CREATED_AT, _CREATED_BY, _STORED_AT, STORED_VERSION)
+_ADAPTER = "pullsecret"
+_VERSION = "v1"
+# The API server's own rules: what it refuses would be found after other places have been written.
+KUBERNETES_NAME = re.compile(
+    r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\Z"
+)
+"""A DNS subdomain, as Secrets and service accounts are called."""
+KUBERNETES_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+"""A DNS label."""
+_CLUSTER_ID = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+PROJECT = re.compile(r"([a-z0-9-]+(\.[a-z0-9-]+)+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
+"""The id of a project, with its domain where it has one, or its number."""
+SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,252}\Z")
+
+
+class _Rule(NamedTuple):
+    """What a name in an option may be. A value that breaks the rule may be anything, and is never quoted."""
+
+    shape: re.Pattern[str]
+    words: str
+
+
+_RULES = {
+    "project": _Rule(PROJECT, "the id or number of a Google Cloud project"),
+    "secret": _Rule(SECRET_ID, "1-255 letters, digits, dashes and underscores"),
+    "location": _Rule(re.compile(r"[a-z][a-z0-9-]{0,62}\Z"), "lower case letters, digits and dashes"),
+    "cluster_id": _Rule(_CLUSTER_ID, "lower case letters, digits and dashes, 63 at most"),
+    "namespace": _Rule(KUBERNETES_NAMESPACE, "lower case letters, digits and dashes, 63 at most"),
+    "name": _Rule(KUBERNETES_NAME, "lower case letters, digits, dashes and dots"),
+    # Of a secret in Secret Manager, which has aliases of versions, too.
+    "version": _Rule(re.compile(r"[A-Za-z0-9_-]{1,63}\Z"), "the number of a version, or latest"),
+    # In the data of a Kubernetes Secret.
+    "key": _Rule(re.compile(r"[A-Za-z0-9._-]{1,253}\Z"), "letters, digits, dashes, dots and underscores"),
+}
+
+
+def allows(kind: str, text: str) -> bool:
+    """Whether a text can be a name of this kind, and is no encoded credential.
+
+    :param kind: ``project``, ``secret``, ``version``, ``location``, ``cluster_id``, ``namespace``,
+        ``name`` (of a Secret or service account), or ``key`` (in a Secret's data).
+    """
+    return bool(_RULES[kind].shape.match(text)) and not holds_secret(text)
+
+
+def check_name(kind: str, text: str, option: str = "") -> str:
+    """The name.
+
+    :param option: where it stands, if it is not called as its kind is.
+    :raises ConfigurationError: it is none; names the option and the rule, nothing of the text.
+    """
+    if not text:
+        raise ConfigurationError(f"{option or kind} is empty")
+    if not allows(kind, text):
+        raise ConfigurationError(f"{option or kind} is not {_RULES[kind].words}")
+    return text
+
+
+def shown_name(kind: str, text: str | None) -> str:
+    """The name for a message, if it is one of its kind."""
+    return text if text and allows(kind, text) else "(not shown)"
+
+
+def key_called(kind: str, key: str, position: int, *, is_right: bool = True) -> str:
+    """``label 'env'``, or ``label 2`` where the key itself is wrong.
+
+    :param position: from 0.
+    """
+    can_be_shown = is_right and _KEY.match(key) and is_name(key)
+    return f"{kind} '{key}'" if can_be_shown else f"{kind} {position + 1}"
+
+
+def check_cluster_id(cluster_id: str) -> str:
+    """The id, if it can be a label's value and a part of both secrets' names."""
+    return check_name("cluster_id", cluster_id)
+
+
+def gcp_secret_id(cluster_id: str) -> str:
+    """``hyperfleet-{cluster-id}-pull-secret``."""
+    return f"hyperfleet-{check_cluster_id(cluster_id)}-pull-secret"
+
+
+def kubernetes_secret_name(cluster_id: str) -> str:
+    """``{cluster-id}-pull-secret``."""
+    return f"{check_cluster_id(cluster_id)}-pull-secret"
+
+
+def gcp_labels(cluster_id: str | None, cluster_name: str | None) -> dict[str, str]:
+    """What the secret in Secret Manager carries."""
+    labels = {
+        "managed-by": MANAGED_BY,
+        "adapter": _ADAPTER,
+        "resource-type": "pull-secret",
+        "hyperfleet-version": _VERSION,
+    }
+    if cluster_id:
+        labels["cluster-id"] = check_cluster_id(cluster_id)
+    if cluster_name:
+        labels["cluster-name"] = _gcp_label_value(cluster_name)
+    return labels
+
+
+def kubernetes_labels(cluster_id: str | None, cluster_name: str | None) -> dict[str, str]:
+    """What the secret in the management cluster carries."""
+    labels = {"managed-by": MANAGED_BY, "adapter": _ADAPTER, "hyperfleet-version": _VERSION}
+    if cluster_id:
+        labels["cluster-id"] = check_cluster_id(cluster_id)
+    if cluster_name:
+        labels["cluster-name"] = _kubernetes_label_value(cluster_name)
+    return {key: value for key, value in labels.items() if value}
+
+
+def kubernetes_annotations(
+    gcp_secret_path: str | None, version: StoredVersion | None = None
+) -> dict[str, str]:
+    """Annotations that are kept right; ``created-at`` is only set at creation.
+
+    :param version: what the secret holds; None where that is no version of Secret Manager.
+    """
+    annotations = {_CREATED_BY: "pullsecret-adapter"}
+    if gcp_secret_path:
+        annotations[_STORED_AT] = gcp_secret_path
+    if version is not None:
+        annotations[STORED_VERSION] = str(version)
+    return annotations
+
+
+def check_not_kept(annotations: Iterable[str], kept: Iterable[str]) -> None:
+    """Refuse a user's annotation that says something to the collection itself, or would be overwritten.
+
+    :param annotations: their keys.
+    :param kept: the keys that only the collection writes in this place.
+    :raises ConfigurationError: naming the first.
+    """
+    ours = frozenset(kept)
+    for key in annotations:
+        if key in ours:
+            raise ConfigurationError(f"annotation '{key}' is kept by this collection")
+
+
+def texts(option: str, given: Mapping[Any, Any] | None) -> dict[str, str]:
+    """A user's labels, annotations or headers as text: of YAML's numbers and booleans as YAML writes them.
+
+    :param option: what the mapping is called, such as ``annotations``.
+    :raises ConfigurationError: a key or value is nothing that has one text.
+    """
+    made: dict[str, str] = {}
+    for key, value in (given or {}).items():
+        if isinstance(key, bool) or not isinstance(key, (str, int, float)):
+            raise ConfigurationError(f"{option} has a key that is neither a string nor a number")
+        path = f"{option}.{shown(str(key))}"
+        if value is None:
+            raise ConfigurationError(f"{path} has no value")
+        if not isinstance(value, (str, int, float)):
+            raise ConfigurationError(f"{path} is not a string, a number or a boolean")
+        if str(key) in made:
+            raise ConfigurationError(f"{path} is there twice")
+        made[str(key)] = str(value).lower() if isinstance(value, bool) else str(value)
+    return made
+
+
+def registries(given: Mapping[Any, Any] | None) -> dict[str, Any]:
+    """The option ``policy`` by registries' names; YAML's numbers as text, as JSON would make of them.
+
+    :raises ConfigurationError: a key is no name, or two are one.
+    """
+    made: dict[str, Any] = {}
+    for position, (registry, layer) in enumerate((given or {}).items()):
+        if isinstance(registry, bool) or not isinstance(registry, (str, int, float)) or registry == "":
+            raise ConfigurationError("policy has a key that is not the name of a registry")
+        if str(registry) in made:
+            raise ConfigurationError(f"policy: {display(str(registry), position)} is there twice")
+        made[str(registry)] = layer
+    return made
+
+
+def check_labels_not_kept(labels: Mapping[str, str], ours: Mapping[str, str]) -> None:
+    """Refuse a user's label that would be overwritten; ``cluster-id`` always, since it says whose it is.
+
+    :param labels: the user's.
+    :param ours: what the collection writes in this place. The same value is no contradiction.
+    :raises ConfigurationError: naming the first.
+    """
+    for key, value in labels.items():
+        if (key in ours or key == "cluster-id") and ours.get(key) != value:
+            raise ConfigurationError(f"label '{key}' is kept by this collection")
+
+
+def owner_problem(labels: Mapping[str, str], cluster_id: str | None) -> str | None:
+    """Why an object that is there is not ours, or None where it is.
+
+    The rule is seed 003's "GCP Secret Already Exists (Different Owner)".
+    """
+    owner = labels.get("managed-by")
+    if owner != MANAGED_BY:
+        return f"is managed by {shown(owner)}" if owner else f"has no label managed-by={MANAGED_BY}"
+    if cluster_id and labels.get("cluster-id") != cluster_id:
+        other = labels.get("cluster-id")
+        return f"belongs to cluster {shown(other)}" if other else "has no label cluster-id"
+    return None
+
+
+def _gcp_label_value(text: str) -> str:
+    return re.sub(r"[^a-z0-9_-]", "-", text.lower())[:63]
+
+
+def _kubernetes_label_value(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", text)[:63].strip("-_.")

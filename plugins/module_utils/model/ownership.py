@@ -1,0 +1,44 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whose an object is, and what may be done with one that is not ours: one rule for all places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .errors import OwnershipConflict
+from .naming import owner_problem
+
+__all__ = ["foreign"]
+
+
+def foreign(
+    labels: Mapping[str, str], cluster_id: str | None, place: str, *, adopt: bool, delete: bool
+) -> OwnershipConflict | None:
+    """The refusal of an object that is not ours, or None where the work may go on.
+
+    ``adopt`` is for writing only: whoever wants to delete somebody else's has to make it his own first.
+    Without ``cluster_id`` a cluster's object may be written, but not deleted.
+
+    :param labels: the object's.
+    :param place: the object's full name.
+    """
+    problem = owner_problem(labels, cluster_id)
+    other = labels.get("cluster-id")
+    if problem is None and delete and other and not cluster_id:
+        # A name alone may be a slip, and what a cluster pulls with cannot be had back.
+        return OwnershipConflict(
+            f"{place} exists but belongs to cluster {other}",
+            f"nothing was deleted; say cluster_id: {other} if it is meant",
+        )
+    if problem is None or (adopt and not delete):
+        return None
+    hint = (
+        "nothing was deleted, since absent deletes only what is ours, whether or not adopt is given; "
+        "take it over first, with state: present and adopt: true, or delete it by hand"
+        if delete
+        else "it was left as it is; rename or delete it, or take it over with adopt: true"
+    )
+    return OwnershipConflict(f"{place} exists but {problem}", hint)

@@ -1,0 +1,151 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reading the docker config from a cluster's spec in the HyperFleet API: ``hyperfleet: {cluster_id}``."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Union
+
+from ..clients.hyperfleet.client import Cluster, HyperFleetClient, check_alive, check_cluster_id, imports
+from ..clients.hyperfleet.connection import connect
+from ..clients.hyperfleet.errors import RequestRefused
+from ..clients.pool import ClientPool
+from ..model.cluster_document import pull_secret_of
+from ..model.errors import ConfigurationError, InvalidDocument, NotFound, PullSecretError, TimedOut
+from ..runtime.retry import Deadline
+from ..runtime.settings import Settings
+from .base import Source
+
+__all__ = ["HyperFleetSource", "pull_secret"]
+
+# So many searches in a row that failed mean that the API is out of reach, and the next would wait in vain.
+_GIVE_UP = 2
+
+
+def pull_secret(cluster: Mapping[str, Any]) -> bytes:
+    """``spec.pullSecret.data`` of a cluster: JSON text as it is, an object as JSON.
+
+    :raises NotFound: there is none.
+    :raises InvalidDocument: it is neither, or both spellings are there and differ.
+    :raises BeingDeleted: the cluster is.
+    """
+    check_alive(cluster)
+    name = f"cluster {cluster.get('id')}"
+    try:
+        found = pull_secret_of(cluster)
+    except InvalidDocument as error:
+        raise InvalidDocument(f"{name}: {error.message}") from None
+    if found is None:
+        raise NotFound(f"{name} has no spec.pullSecret.data")
+    path, value = found
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    if isinstance(value, dict):
+        return json.dumps(value, sort_keys=True).encode("utf-8")
+    kind = type(value).__name__
+    raise InvalidDocument(f"{name}: {path} is a {kind}, not a string or an object")
+
+
+class HyperFleetSource(Source):
+    """The pull secret in a cluster's spec.  A reference is ``{"cluster_id": ...}``."""
+
+    NAME: ClassVar[str] = "hyperfleet"
+    SPEC: ClassVar[dict[str, Any]] = dict(
+        type="dict", options=dict(cluster_id=dict(type="str", required=True))
+    )
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        # One API; made at first use, as the other places' clients are.
+        self._clients: ClientPool[str, HyperFleetClient] = ClientPool(
+            lambda dummy: HyperFleetClient(
+                connect(settings.connection(self.NAME)),
+                retrier=settings.retrier,
+                api_timeout=settings.api_timeout,
+                connections=settings.concurrency,
+            ),
+            imports=imports,
+            seconds=settings.timeout,
+            describe=lambda dummy: "the HyperFleet API",
+        )
+        self._lock = threading.Lock()
+        # What was read ahead: the document, or why it could not be had.
+        self._ahead: dict[str, Union[bytes, PullSecretError]] = {}
+
+    @classmethod
+    def check(cls, reference: Any) -> None:
+        """The cluster's id is a part of the address that is asked."""
+        try:
+            check_cluster_id(str(reference.get("cluster_id") or ""))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"source.{error.message}") from None
+
+    def prepare(self, references: Sequence[Any]) -> None:
+        """Read many clusters in few requests; what this cannot find or do, ``read`` does or reports."""
+        wanted: list[str] = []
+        for reference in references:
+            try:
+                wanted.append(check_cluster_id(reference["cluster_id"]))
+            except PullSecretError:
+                continue  # read reports it
+        wanted = sorted(set(wanted))
+        if len(wanted) < 2:
+            return
+        in_a_row, error = 0, None
+        for batch in HyperFleetClient.batches(wanted):
+            if in_a_row < _GIVE_UP:
+                try:
+                    found = self._search(batch)
+                except RequestRefused:
+                    return  # each cluster is read by itself
+                except PullSecretError as caught:
+                    in_a_row, error = in_a_row + 1, caught
+                else:
+                    in_a_row, error = 0, None
+                    self._ahead.update((name, _reading(cluster)) for name, cluster in found.items())
+            # Tried as often as the policy says: the single reads would fail as well, slowly. But the time
+            # that ran out was not theirs.
+            if error is not None and not isinstance(error, TimedOut):
+                self._ahead.update((cluster_id, error) for cluster_id in batch)
+
+    def read(self, reference: Any, deadline: Deadline) -> bytes:
+        """The document: once from what was read ahead, then from the API.
+
+        :raises NotFound: no such cluster, or it has no pull secret.
+        :raises BeingDeleted: it is being deleted.
+        """
+        cluster_id = check_cluster_id(reference["cluster_id"])
+        with self._lock:
+            reading = self._ahead.pop(cluster_id, None)
+        if reading is None:
+            reading = _reading(self._clients.get(self.NAME, deadline).get_cluster(cluster_id, deadline))
+        if isinstance(reading, PullSecretError):
+            raise _again(reading) from None
+        return reading
+
+    def describe(self, reference: Any) -> str:
+        """``hyperfleet:CLUSTER-ID``."""
+        return f"hyperfleet:{reference['cluster_id']}"
+
+    def _search(self, cluster_ids: Sequence[str]) -> dict[str, Cluster]:
+        deadline = self.settings.deadline()
+        return self._clients.get(self.NAME, deadline).find_clusters(cluster_ids, deadline)
+
+
+def _reading(cluster: Cluster) -> Union[bytes, PullSecretError]:
+    try:
+        return pull_secret(cluster)
+    except PullSecretError as error:
+        return error
+
+
+def _again(error: PullSecretError) -> PullSecretError:
+    """The same error for one more target; it has been retried already."""
+    copy = type(error)(error.message, error.hint)
+    copy.retryable = False
+    return copy

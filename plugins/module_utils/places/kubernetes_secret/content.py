@@ -1,0 +1,81 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a Secret is to hold: what this run was given, or a newer version that the Secret holds already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Callable
+
+from ...dockerconfig import DockerConfig
+from ...model.errors import PullSecretError
+from ...model.naming import STORED_VERSION
+from ...model.stored_version import StoredVersion, must_stay
+
+__all__ = ["Choice", "Content", "Missing"]
+
+
+@dataclass(frozen=True)
+class Content:
+    """A docker config.
+
+    :param version: of a secret in Secret Manager that it was made of; None where there is none.
+    """
+
+    config: DockerConfig
+    version: StoredVersion | None = None
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A version that this run was to place, and that is not enabled or not there any more."""
+
+    version: StoredVersion
+    problem: PullSecretError
+
+
+class Choice:
+    """Chooses what one target's Secret gets, each time that the Secret is read.
+
+    The Secret itself says which version it holds: Kubernetes answers with what was written last, and
+    Secret Manager may not.
+
+    :param given: what this run would place.
+    :param read: reads another version; None where it is disabled, destroyed or gone.
+    """
+
+    def __init__(self, given: Content | Missing, read: Callable[[StoredVersion], Content | None]) -> None:
+        self._given = given
+        self._read = read
+        self._known: dict[StoredVersion, Content | None] = {}
+
+    def content(self, secret: Mapping[str, Any] | None) -> Content:
+        """What the Secret is to hold.
+
+        :param secret: as it was read; None where there is none.
+        :raises PullSecretError: this run has nothing to place, and the Secret holds nothing newer.
+        """
+        annotations = (secret or {"metadata": {}})["metadata"].get("annotations") or {}
+        held = StoredVersion.parse(annotations.get(STORED_VERSION))
+        if held is not None and must_stay(held, self._given.version):
+            if held not in self._known:
+                self._known[held] = self._read(held)
+            newer = self._known[held]
+            if newer is not None:
+                return newer
+        if isinstance(self._given, Missing):
+            raise self._given.problem
+        return self._given
+
+    def warning(self, chosen: Content) -> str | None:
+        """What to say of the choice."""
+        given = self._given.version
+        if given is None or chosen.version is None or given == chosen.version:
+            return None
+        return (
+            f"{chosen.version.secret}: version {chosen.version.number} is newer than version {given.number} "
+            "and stays; disable it if it is not wanted"
+        )

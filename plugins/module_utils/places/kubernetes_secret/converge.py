@@ -1,0 +1,72 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Read, decide, write; from the start again whenever somebody else was faster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Callable
+
+from ...clients.kubernetes.errors import Overtaken
+from ...dockerconfig import DockerConfig
+from ...model.errors import TimedOut
+from ...model.outcome import Outcome
+from ...runtime.retry import Deadline
+from ...runtime.settings import Settings
+from ..writing import note
+
+__all__ = ["converge"]
+
+
+def converge(settings: Settings, outcome: Outcome, deadline: Deadline, once: Callable[[bool], None]) -> None:
+    """Call ``once`` until it meets no conflict.
+
+    :param once: told whether the secret has to be read again, and not taken from the batch's LIST.
+    :raises TimedOut: it met conflicts until the target's time was over.
+    """
+    fresh, pause = False, 0.05
+    done: list[str] = []
+    unanswered: _Intent | None = None
+    while True:
+        try:
+            once(fresh)
+        except Overtaken as error:
+            intent = _Intent.of(outcome)
+            outcome.restart()
+            done = list(outcome.actions)
+            if error.unsure:
+                unanswered = intent
+            fresh = True
+            if deadline.remaining() <= pause or settings.retrier.stop.is_set():
+                raise TimedOut(f"{error.message} (somebody else kept changing it)") from None
+            settings.retrier.stop.wait(pause)
+            pause = min(2.0, pause * 2)
+            continue
+        if unanswered is not None and outcome.actions == done:
+            # Nothing is left to do: it was our own write that was met, and it has to be told.
+            unanswered.restore(outcome)
+        return
+
+
+@dataclass(frozen=True)
+class _Intent:
+    """What a write was to do whose answer got lost."""
+
+    actions: Sequence[str]
+    before: DockerConfig | None
+    metadata: tuple[Mapping[str, str], Mapping[str, str]]
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> _Intent:
+        metadata = (outcome.metadata_before, outcome.metadata_after)
+        return cls(list(outcome.actions), outcome.before, metadata)
+
+    def restore(self, outcome: Outcome) -> None:
+        for action in self.actions:
+            outcome.did(action)
+        outcome.before = self.before
+        outcome.metadata_before, outcome.metadata_after = self.metadata
+        note(outcome, "confirm-write", "A write whose answer was lost has taken effect")

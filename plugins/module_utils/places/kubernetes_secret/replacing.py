@@ -1,0 +1,96 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Replacing a Secret that the API server would not change: delete it, then create the new one.
+
+The old one's finalizers may hold the name for a while.  It is read again until it is gone,
+and then only the replacement that was made of it still holds what others had put there.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...clients.kubernetes.client import KubernetesClient
+from ...clients.kubernetes.errors import Overtaken
+from ...model.errors import PullSecretError
+from ...model.outcome import Outcome
+from ...runtime.retry import Deadline
+from ..writing import note
+from .content import Content
+from .target import KubernetesTarget, identity, verify
+
+__all__ = ["Replacing"]
+
+
+class Replacing:
+    """The replacement of one target's Secret, kept from the delete until the new one is there."""
+
+    def __init__(
+        self,
+        client: KubernetesClient,
+        target: KubernetesTarget,
+        outcome: Outcome,
+        deadline: Deadline,
+    ) -> None:
+        self._client = client
+        self._target = target
+        self._outcome = outcome
+        self._deadline = deadline
+        self._new: Mapping[str, Any] | None = None
+        self._content: Content | None = None
+        self._actions: Sequence[str] = ()
+
+    def replace(self, old: Mapping[str, Any], new: Mapping[str, Any], content: Content) -> None:
+        """Delete ``old`` and create ``new``.
+
+        :param content: of the new one.
+        :raises Overtaken: the name is taken, perhaps still by ``old``: once it is free, ``finish``.
+        """
+        namespace, name = self._target.namespace, self._target.name
+        # The server says now whether the new one is valid: between the two calls it would be too late.
+        # It is asked under a name that is free; the target's own is taken until the delete.
+        trial = {**new, "metadata": {**new["metadata"], "name": f"pull-secret-check-{secrets.token_hex(16)}"}}
+        self._client.create(namespace, "secrets", trial, self._deadline, dry_run=True)
+        self._actions = list(self._outcome.actions)
+        self._content = content
+        try:
+            self._client.delete(namespace, "secrets", name, identity(old), self._deadline)
+        except Overtaken as error:
+            # An earlier try without an answer may have marked it as deleted, which made it another version.
+            if error.unsure:
+                self._new = new
+            raise
+        self._new = new
+        self.finish()
+
+    def finish(self) -> Content | None:
+        """Create the replacement of a Secret that is gone; its content, None where none was begun."""
+        if self._new is None or self._content is None:
+            return None
+        outcome = self._outcome
+        outcome.restart()
+        outcome.did("deleted")
+        outcome.settle()
+        outcome.did("created")
+        try:
+            answer = self._client.create(self._target.namespace, "secrets", self._new, self._deadline)
+            verify(answer, self._content.config, outcome.place)
+        except Overtaken:
+            raise
+        except PullSecretError as error:
+            outcome.restart()
+            error.message = f"{error.message} (the old secret is deleted; the next run creates the new one)"
+            raise
+        outcome.actions[:] = self._actions
+        outcome.settle()
+        where = {"namespace": self._target.namespace, "secret_name": self._target.name}
+        note(outcome, "replace-secret", "Replaced Kubernetes secret", **where)
+        return self._content
+
+    def forget(self) -> None:
+        """There is a Secret again: whoever made it, the replacement of the old one is not for it."""
+        self._new = None

@@ -1,0 +1,196 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Secret as it should be, and the objects that are sent for it.  Pure functions."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...dockerconfig import DockerConfig
+from ...model.errors import InvalidDocument, NotFound, VerificationFailed
+from ...model.naming import CREATED_AT, STORED_VERSION, kubernetes_annotations, kubernetes_labels
+from ...model.outcome import Outcome
+from ...model.stored_version import StoredVersion
+from .content import Content
+
+__all__ = [
+    "KEY",
+    "TYPE",
+    "KubernetesTarget",
+    "encode",
+    "ending",
+    "identity",
+    "is_version_only",
+    "metadata_patch",
+    "new_secret",
+    "replacement",
+    "secret_value",
+    "value_of",
+    "verify",
+]
+
+KEY = ".dockerconfigjson"
+TYPE = "kubernetes.io/dockerconfigjson"
+# The second is that of the old type kubernetes.io/dockercfg: the pull secret itself, not another's data.
+_PULL_SECRET_KEYS = (KEY, ".dockercfg")
+
+
+@dataclass(frozen=True)
+class KubernetesTarget:
+    """The Secret as it should be.
+
+    :param immutable: None leaves what is there.
+    :param service_accounts: service accounts of the namespace that pull with it.
+    """
+
+    id: str
+    namespace: str
+    name: str
+    cluster_id: str | None = None
+    cluster_name: str | None = None
+    gcp_secret_path: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    adopt: bool = False
+    immutable: bool | None = None
+    service_accounts: Sequence[str] = ()
+    context: str | None = None
+    kubeconfig: str | None = None
+
+    def wanted_labels(self) -> dict[str, str]:
+        """The seed's labels, the user's beside them; the owner's cannot be overridden."""
+        return {**self.labels, **kubernetes_labels(self.cluster_id, self.cluster_name)}
+
+    def wanted_annotations(self, version: StoredVersion | None) -> dict[str, str]:
+        """The seed's annotations and the version that the Secret holds, the user's beside them."""
+        return {**self.annotations, **kubernetes_annotations(self.gcp_secret_path, version)}
+
+    def new_annotations(self, version: StoredVersion | None) -> dict[str, str]:
+        """Those of a Secret that is created now."""
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return {**self.wanted_annotations(version), CREATED_AT: now}
+
+
+def ending(secret: Mapping[str, Any]) -> bool:
+    return bool(secret["metadata"].get("deletionTimestamp"))
+
+
+def secret_value(secret: Mapping[str, Any], key: str, where: str) -> bytes:
+    """The bytes of a key of a Secret.
+
+    :param where: the Secret's printable name.
+    :raises NotFound: there is no such key.
+    :raises InvalidDocument: it is not base64.
+    """
+    value = (secret.get("data") or {}).get(key)
+    if value is None:
+        raise NotFound(f"{where}: the secret has no key {key}")
+    try:
+        return base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidDocument(f"{where}: key {key} is not base64") from None
+
+
+def value_of(secret: Mapping[str, Any]) -> bytes | None:
+    value = (secret.get("data") or {}).get(KEY)
+    if value is None:
+        return None
+    try:
+        return base64.b64decode(value)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def encode(config: DockerConfig) -> str:
+    return base64.b64encode(config.canonical()).decode("ascii")
+
+
+def new_secret(target: KubernetesTarget, content: Content) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": target.name,
+            "namespace": target.namespace,
+            "labels": target.wanted_labels(),
+            "annotations": target.new_annotations(content.version),
+        },
+        "type": TYPE,
+        "data": {KEY: encode(content.config)},
+    }
+    if target.immutable:
+        body["immutable"] = True
+    return body
+
+
+def replacement(
+    target: KubernetesTarget, old: Mapping[str, Any], content: Content, immutable: bool
+) -> dict[str, Any]:
+    """The new secret with everything of the old one's metadata and data that others may rely on."""
+    body = new_secret(target, content)
+    kept = old["metadata"]
+    metadata = body["metadata"]
+    metadata["labels"] = {**(kept.get("labels") or {}), **metadata["labels"]}
+    annotations = {**(kept.get("annotations") or {}), **metadata["annotations"]}
+    if content.version is None:
+        annotations.pop(STORED_VERSION, None)
+    metadata["annotations"] = annotations
+    others = {key: value for key, value in (old.get("data") or {}).items() if key not in _PULL_SECRET_KEYS}
+    body["data"] = {**others, **body["data"]}
+    for field_name in ("ownerReferences", "finalizers"):
+        if kept.get(field_name):
+            metadata[field_name] = kept[field_name]
+    if immutable:
+        body["immutable"] = True
+    else:
+        body.pop("immutable", None)
+    return body
+
+
+def metadata_patch(
+    target: KubernetesTarget,
+    secret: Mapping[str, Any],
+    version: StoredVersion | None,
+    outcome: Outcome,
+    *,
+    forget: bool,
+) -> dict[str, Any]:
+    """The labels and annotations that differ; others' are not mentioned, so a merge patch keeps them.
+
+    :param version: what the Secret is to hold; None where that has no number.
+    :param forget: whether the annotation that names a version is removed then.  In check mode it is not: the
+        version that a real run would place may not be there yet.
+    """
+    patch: dict[str, Any] = {}
+    annotations: dict[str, str | None] = {**target.wanted_annotations(version)}
+    if version is None and forget:
+        annotations[STORED_VERSION] = None
+    for kind, wanted in (("labels", target.wanted_labels()), ("annotations", annotations)):
+        there = secret["metadata"].get(kind) or {}
+        different = {key: value for key, value in wanted.items() if there.get(key) != value}
+        if different:
+            patch[kind] = different
+            for key, value in different.items():
+                outcome.differs(f"{kind[:-1]} {key}", there.get(key), value)
+    return patch
+
+
+def is_version_only(patch: Mapping[str, Any]) -> bool:
+    """Whether the metadata differ in the number of the version only, which follows from the data."""
+    return list(patch) == ["annotations"] and list(patch["annotations"]) == [STORED_VERSION]
+
+
+def identity(secret: Mapping[str, Any]) -> dict[str, str]:
+    return {"uid": secret["metadata"]["uid"], "resourceVersion": secret["metadata"]["resourceVersion"]}
+
+
+def verify(answer: Mapping[str, Any], config: DockerConfig, place: str) -> None:
+    # The answer to a write is the object as the server stored it, so no second read is needed.
+    if value_of(answer) != config.canonical():
+        raise VerificationFailed(f"{place} does not hold what was written")

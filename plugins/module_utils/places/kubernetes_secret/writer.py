@@ -1,0 +1,269 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Making a Secret in the management cluster hold a docker config.
+
+Seed 003, workflow 2, with optimistic concurrency: every write names the
+resourceVersion (or the uid) that was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...clients.kubernetes.client import KubernetesClient, KubernetesClients
+from ...model.errors import DependencyMissing
+from ...model.naming import owner_problem
+from ...model.outcome import Outcome
+from ...model.ownership import foreign
+from ...runtime.retry import Deadline
+from ...runtime.settings import Settings
+from ..writing import note, parse_held, same_meaning
+from .content import Choice, Content
+from .converge import converge
+from .listing import Listing
+from .replacing import Replacing
+from .service_accounts import (
+    link_service_account,
+)
+from .target import (
+    KEY,
+    TYPE,
+    KubernetesTarget,
+    encode,
+    ending,
+    identity,
+    is_version_only,
+    metadata_patch,
+    new_secret,
+    replacement,
+    value_of,
+    verify,
+)
+
+__all__ = ["KubernetesWriter"]
+
+
+class KubernetesWriter:
+    """Writes many targets; thread-safe.
+
+    :param dry_run: check mode: everything is read, nothing is written.
+    """
+
+    def __init__(self, settings: Settings, clients: KubernetesClients, *, dry_run: bool = False) -> None:
+        self._settings = settings
+        self._clients = clients
+        self._dry_run = dry_run
+        self._listing = Listing(settings, clients)
+
+    def prepare(self, targets: Sequence[KubernetesTarget]) -> None:
+        """Read all of a cluster's secrets in one LIST, where that pays and the user may."""
+        self._listing.prepare(targets)
+
+    def ensure(
+        self, target: KubernetesTarget, choice: Choice, outcome: Outcome, deadline: Deadline
+    ) -> Content:
+        """Make the Secret hold what is chosen, which is returned; what was done is written to ``outcome``."""
+        client = self._clients.get(deadline, target.context, target.kubeconfig)
+        replacing = Replacing(client, target, outcome, deadline)
+        chosen: list[Content] = []
+        converge(
+            self._settings,
+            outcome,
+            deadline,
+            lambda fresh: chosen.append(
+                self._ensure_once(client, target, choice, outcome, deadline, fresh, replacing)
+            ),
+        )
+        outcome.settle()
+        for account in target.service_accounts:
+            self._link(client, target, account, outcome, deadline, present=True)
+        return chosen[-1]
+
+    def remove(self, target: KubernetesTarget, outcome: Outcome, deadline: Deadline) -> None:
+        """Delete the Secret and its mentions in the service accounts; one that is not ours is refused."""
+        client = self._clients.get(deadline, target.context, target.kubeconfig)
+
+        def once(fresh: bool) -> None:
+            outcome.restart()
+            secret = self._secret(client, target, deadline, fresh, sure=True)
+            if secret is None:
+                return
+            self._guard(target, secret, outcome, delete=True)
+            if ending(secret):
+                # Deleted already; its finalizers are others' business.
+                return
+            outcome.did("deleted")
+            if not self._dry_run:
+                client.delete(target.namespace, "secrets", target.name, identity(secret), deadline)
+                self._note(outcome, target, "delete-secret", "Deleted Kubernetes secret")
+
+        if target.service_accounts:
+            # Nothing at all is written when the secret is not ours.
+            secret = self._secret(client, target, deadline, False, sure=True)
+            if secret is not None:
+                self._guard(target, secret, outcome, delete=True)
+        # The mentions first: a service account must not name a secret that is gone.
+        for account in target.service_accounts:
+            self._link(client, target, account, outcome, deadline, present=False)
+        outcome.settle()
+        converge(self._settings, outcome, deadline, once)
+
+    # -- steps ----------------------------------------------------------------------------------
+
+    def _secret(
+        self,
+        client: KubernetesClient,
+        target: KubernetesTarget,
+        deadline: Deadline,
+        fresh: bool,
+        *,
+        sure: bool = False,
+    ) -> dict[str, Any] | None:
+        """What is there, if possible from the LIST.
+
+        :param sure: None has to mean that nothing is there, not only nothing of ours.
+        """
+        if not fresh:
+            found = self._listing.secret(target)
+            # Not among ours: most likely not there, and a create is atomic. In check mode nothing
+            # is created, so the question has to be asked.
+            if found is not None or (self._listing.covers(target) and not (sure or self._dry_run)):
+                return found
+        return client.get(target.namespace, "secrets", target.name, deadline)
+
+    def _lasting(
+        self, client: KubernetesClient, target: KubernetesTarget, deadline: Deadline, fresh: bool
+    ) -> dict[str, Any] | None:
+        """The secret, or None; the end of one that is being deleted is waited for."""
+        secret = self._secret(client, target, deadline, fresh)
+        if secret is None or not ending(secret):
+            return secret
+        if self._dry_run:
+            return None
+
+        def read(_timeout: float) -> dict[str, Any] | None:
+            found = client.get(target.namespace, "secrets", target.name, deadline)
+            if found is not None and ending(found):
+                raise DependencyMissing(
+                    f"{client.place(target.namespace, 'secrets', target.name)} is being deleted and waits "
+                    f"for its finalizers {', '.join(found['metadata'].get('finalizers') or ())}",
+                    "whoever set them has to finish, or take them off",
+                )
+            return found
+
+        return self._settings.retrier.call(read, deadline=deadline, api_timeout=self._settings.api_timeout)
+
+    def _guard(
+        self, target: KubernetesTarget, secret: Mapping[str, Any], outcome: Outcome, *, delete: bool = False
+    ) -> bool:
+        """Whether the secret has to be adopted; refuses somebody else's, which only a write may adopt."""
+        labels = secret["metadata"].get("labels") or {}
+        refusal = foreign(labels, target.cluster_id, outcome.place, adopt=target.adopt, delete=delete)
+        if refusal is not None:
+            raise refusal
+        return owner_problem(labels, target.cluster_id) is not None
+
+    def _ensure_once(
+        self,
+        client: KubernetesClient,
+        target: KubernetesTarget,
+        choice: Choice,
+        outcome: Outcome,
+        deadline: Deadline,
+        fresh: bool,
+        replacing: Replacing,
+    ) -> Content:
+        outcome.restart()
+        secret = self._lasting(client, target, deadline, fresh)
+        if secret is None:
+            finished = replacing.finish()
+            if finished is not None:
+                return finished
+            content = choice.content(None)
+            self._tell(outcome, content)
+            outcome.did("created")
+            if not self._dry_run:
+                answer = client.create(target.namespace, "secrets", new_secret(target, content), deadline)
+                verify(answer, content.config, outcome.place)
+                self._note(outcome, target, "create-secret", "Created Kubernetes secret")
+            return content
+
+        replacing.forget()
+        adopted = self._guard(target, secret, outcome)
+        content = choice.content(secret)
+        config = content.config
+        self._tell(outcome, content)
+        outcome.before = parse_held(value_of(secret), config)
+        same = same_meaning(outcome.before, config)
+        metadata = metadata_patch(target, secret, content.version, outcome, forget=not self._dry_run)
+        right_type = secret.get("type") == TYPE
+        immutable = bool(secret.get("immutable"))
+        wanted_immutable = immutable if target.immutable is None else target.immutable
+        if not right_type or (immutable and (not same or not wanted_immutable)):
+            # The API server refuses to change a type, or anything of an immutable secret.
+            if adopted:
+                outcome.did("adopted")
+            outcome.did("replaced")
+            if not self._dry_run:
+                replacing.replace(secret, replacement(target, secret, content, wanted_immutable), content)
+            return content
+
+        patch: dict[str, Any] = {}
+        if not same:
+            patch["data"] = {KEY: encode(config)}
+            outcome.did("updated")
+        if metadata and adopted:
+            outcome.did("adopted")
+        elif metadata and (same or not is_version_only(metadata)):
+            outcome.did("labels updated" if "labels" in metadata else "annotations updated")
+        if wanted_immutable and not immutable:
+            patch["immutable"] = True
+            outcome.did("made immutable")
+        if not patch and not metadata:
+            return content
+        if not self._dry_run:
+            patch["metadata"] = {**metadata, "resourceVersion": secret["metadata"]["resourceVersion"]}
+            answer = client.patch(target.namespace, "secrets", target.name, patch, deadline)
+            if not same:
+                verify(answer, config, outcome.place)
+            self._note(outcome, target, "update-secret", "Updated Kubernetes secret")
+        return content
+
+    @staticmethod
+    def _tell(outcome: Outcome, content: Content) -> None:
+        outcome.after = content.config
+        outcome.version = str(content.version.number) if content.version is not None else None
+
+    @staticmethod
+    def _note(outcome: Outcome, target: KubernetesTarget, operation: str, message: str) -> None:
+        note(outcome, operation, message, namespace=target.namespace, secret_name=target.name)
+
+    def _link(
+        self,
+        client: KubernetesClient,
+        target: KubernetesTarget,
+        account: str,
+        outcome: Outcome,
+        deadline: Deadline,
+        *,
+        present: bool,
+    ) -> None:
+        def once(_fresh: bool) -> None:
+            outcome.restart()
+            link_service_account(
+                client,
+                self._settings,
+                target.namespace,
+                account,
+                target.name,
+                outcome,
+                deadline,
+                present=present,
+                dry_run=self._dry_run,
+            )
+
+        converge(self._settings, outcome, deadline, once)
+        outcome.settle()

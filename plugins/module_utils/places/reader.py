@@ -1,0 +1,297 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From ``source`` or ``layers`` to one docker config: read, pick out, lint, merge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..clients.google.client import SecretManagerClients
+from ..clients.kubernetes.client import KubernetesClients
+from ..dockerconfig import DockerConfig, DockerConfigError, Layer, load, merge, registry_identity
+from ..dockerconfig.display import display
+from ..model.errors import ConfigurationError, InvalidDocument, NotFound
+from ..model.naming import registries
+from ..model.shown import is_name
+from ..model.stored_version import StoredVersion
+from ..runtime.retry import Deadline
+from ..runtime.settings import Settings
+from ..runtime.yaml_text import NotYAML, load_json_or_yaml
+from .base import Source
+from .hyperfleet_spec import HyperFleetSource
+from .kubernetes_secret.source import KubernetesSource
+from .local import EnvSource, FileSource, InlineSource
+from .secret_manager.source import SecretManagerSource
+
+__all__ = ["SOURCES", "Document", "DocumentReader", "check_references", "source_spec"]
+
+SOURCES: tuple[type[Source], ...] = (
+    InlineSource,
+    FileSource,
+    EnvSource,
+    KubernetesSource,
+    SecretManagerSource,
+    HyperFleetSource,
+)
+
+
+def source_spec(**extra: Any) -> dict[str, Any]:
+    """The argument spec of a ``source`` option: exactly one place, and a field inside what it holds."""
+    names = [source.NAME for source in SOURCES]
+    return dict(
+        type="dict",
+        options=dict({source.NAME: source.SPEC for source in SOURCES}, field={"type": "str"}),
+        mutually_exclusive=[names],
+        required_one_of=[names],
+        **extra,
+    )
+
+
+@dataclass(frozen=True)
+class Document:
+    """What was read, ready to be written.
+
+    :param provenance: registry -> layer.
+    :param conflicts: registries that several layers had: ``{registry, winner, losers}``.
+    :param version: of a secret in Secret Manager that it was made of; None where there is none.
+    """
+
+    config: DockerConfig
+    provenance: Mapping[str, str]
+    conflicts: Sequence[Mapping[str, Any]] = ()
+    warnings: Sequence[str] = ()
+    version: StoredVersion | None = None
+
+
+@dataclass
+class _Reading:
+    config: DockerConfig
+    name: str
+    warnings: list[str] = field(default_factory=list)
+    version: StoredVersion | None = None
+
+
+class DocumentReader:
+    """Reads the documents of many targets; thread-safe."""
+
+    def __init__(self, settings: Settings, gcp: SecretManagerClients, kubernetes: KubernetesClients) -> None:
+        self._sources: dict[str, Source] = {
+            InlineSource.NAME: InlineSource(settings),
+            FileSource.NAME: FileSource(settings),
+            EnvSource.NAME: EnvSource(settings),
+            KubernetesSource.NAME: KubernetesSource(settings, kubernetes),
+            SecretManagerSource.NAME: SecretManagerSource(settings, gcp),
+            HyperFleetSource.NAME: HyperFleetSource(settings),
+        }
+
+    def prepare(self, targets: Sequence[Mapping[str, Any]]) -> None:
+        """Let each place read ahead for all the references to it."""
+        references: dict[str, list[Any]] = {}
+        for target in targets:
+            for source in _sources_of(target):
+                try:
+                    name, reference = _checked(source)
+                except ConfigurationError:
+                    # It fails alone, when its turn comes.
+                    continue
+                references.setdefault(name, []).append(reference)
+        for name, found in references.items():
+            self._sources[name].prepare(found)
+
+    def read(self, target: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> Document:
+        """The target's one docker config.
+
+        :param target: ``source``, or ``layers`` with ``precedence``, ``policy`` and ``drop``.
+        :param seen: every raw document is appended, so that the caller can keep its forms out of a message.
+        :raises InvalidDocument: naming the source, the registry and the rule.
+        """
+        layers = target.get("layers")
+        if not layers:
+            return self._read_source(target, deadline, seen)
+        check_references(target)
+        policy = registries(target.get("policy"))
+        _check_layers(layers, policy)
+        readings: list[tuple[str, _Reading]] = []
+        skipped: list[str] = []
+        for layer in layers:
+            try:
+                reading = self._read_one(layer["source"], deadline, seen, allow_empty=True)
+            except NotFound as error:
+                if not layer.get("optional"):
+                    raise
+                skipped.append(f"layer {layer['name']} left out: {error.message}")
+            except InvalidDocument as error:
+                # An invalid optional layer must not stop the others' rotation.
+                if not layer.get("optional"):
+                    raise
+                skipped.append(f"layer {layer['name']} left out: {error.message}")
+            else:
+                # Nothing was added, or nothing yet: that is no mistake, and is told all the same.
+                if not reading.config.registries:
+                    skipped.append(f"layer {layer['name']} is empty")
+                readings.append((layer["name"], reading))
+        if not readings:
+            raise NotFound("none of the layers is there")
+        there = {name for name, _reading in readings}
+        try:
+            merged = merge(
+                [Layer(name, reading.config) for name, reading in readings],
+                precedence=target.get("precedence") or "additional",
+                # A layer that was left out wins nowhere.
+                policy={registry: name for registry, name in policy.items() if name in there},
+                drop=target.get("drop") or (),
+            )
+        except DockerConfigError as error:
+            raise InvalidDocument(
+                f"merge of {', '.join(name for name, _reading in readings)}: {error}"
+            ) from None
+        if not merged.config.registries:
+            raise InvalidDocument("the merged docker config has no registry")
+        warnings = skipped + [text for name, reading in readings for text in reading.warnings]
+        warnings += [str(warning) for warning in _texts(merged.warnings)]
+        warnings += _not_met(target.get("drop") or (), [reading for _name, reading in readings])
+        return Document(merged.config, merged.provenance, tuple(merged.conflicts), warnings)
+
+    def _read_source(self, target: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> Document:
+        """One document; what is dropped of it is dropped as it is of layers."""
+        reading = self._read_one(target["source"], deadline, seen)
+        config, warnings = reading.config, reading.warnings
+        if target.get("policy"):
+            warnings.append("policy has no effect without layers")
+        if target.get("drop"):
+            config = merge([Layer(reading.name, config)], drop=target["drop"]).config
+            if not config.registries:
+                raise InvalidDocument("every registry is dropped")
+            warnings += _not_met(target["drop"], [reading])
+        provenance = dict.fromkeys(config.registries, reading.name)
+        return Document(config, provenance, warnings=warnings, version=reading.version)
+
+    def _read_one(
+        self, source: Mapping[str, Any], deadline: Deadline, seen: list[bytes], *, allow_empty: bool = False
+    ) -> _Reading:
+        name, reference = _checked(source)
+        place = self._sources[name]
+        data, version = place.read_version(reference, deadline)
+        where = place.describe(reference)
+        if source.get("field"):
+            # Only the docker config is secret: the names around it are wanted in messages.
+            data = _pick(data, source["field"], where)
+        seen.append(data)
+        try:
+            config = load(data, allow_empty=allow_empty)
+        except DockerConfigError as error:
+            raise InvalidDocument(f"{where}: {error}", "whoever owns that document has to mend it") from None
+        return _Reading(config, name, _texts(config.warnings), version)
+
+
+def check_references(target: Mapping[str, Any]) -> None:
+    """Whether each reference of a target can name a document: an optional one that cannot is wrong, too.
+
+    :param target: ``source``, or ``layers``.
+    :raises ConfigurationError: names the option, as ``layers[1].source.kubernetes.namespace``.
+    """
+    if not target.get("layers"):
+        if target.get("source"):
+            _checked(target["source"])
+        return
+    for index, layer in enumerate(target["layers"]):
+        try:
+            _checked(layer["source"])
+        except ConfigurationError as error:
+            raise ConfigurationError(f"layers[{index}].{error.message}") from None
+
+
+def _check_layers(layers: Sequence[Mapping[str, Any]], policy: Mapping[str, Any]) -> None:
+    """What is wrong with the task, and not with a document.
+
+    :raises ConfigurationError: naming the layer.
+    """
+    names: list[str] = []
+    for position, layer in enumerate(layers, start=1):
+        name = layer["name"]
+        if not is_name(name):
+            raise ConfigurationError(f"layer {position}: its name is not one")
+        if name in names:
+            raise ConfigurationError(f"two layers are named {name}")
+        names.append(name)
+    for position, (registry, name) in enumerate(policy.items()):
+        if name not in names:
+            raise ConfigurationError(
+                f"policy of {display(registry, position)} names none of the layers {', '.join(names)}"
+            )
+
+
+def _not_met(drop: Sequence[str], readings: Sequence[_Reading]) -> list[str]:
+    """A slip of a registry's name would keep what was to go."""
+    there = {registry_identity(key) for reading in readings for key in reading.config.registries}
+    return [
+        f"drop: {display(key, position)} is in no document"
+        for position, key in enumerate(drop)
+        if registry_identity(key) not in there
+    ]
+
+
+def _sources_of(target: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    if target.get("layers"):
+        return [layer["source"] for layer in target["layers"]]
+    return [target["source"]] if target.get("source") else []
+
+
+def _reference(source: Mapping[str, Any]) -> tuple[str, Any]:
+    for kind in SOURCES:
+        if source.get(kind.NAME) is not None:
+            return kind.NAME, source[kind.NAME]
+    raise ConfigurationError(f"source needs one of {', '.join(kind.NAME for kind in SOURCES)}")
+
+
+def _checked(source: Mapping[str, Any]) -> tuple[str, Any]:
+    """The reference, if its names can be names: else they may be values, and servers log requests."""
+    place, reference = _reference(source)
+    named = {"field": source.get("field")}
+    if place != InlineSource.NAME and isinstance(reference, dict):
+        named.update({f"{place}.{option}": text for option, text in reference.items()})
+    for option, text in named.items():
+        if isinstance(text, str) and text and not is_name(text):
+            raise ConfigurationError(f"source.{option} is not a name")
+    next(kind for kind in SOURCES if place == kind.NAME).check(reference)
+    return place, reference
+
+
+def _texts(findings: Sequence[Any]) -> list[str]:
+    return [
+        f"{finding.registry}: {finding.message}"
+        if getattr(finding, "registry", None)
+        else getattr(finding, "message", "")
+        for finding in findings
+    ]
+
+
+def _pick(data: bytes, path: str, where: str) -> bytes:
+    """The docker config at a dotted path of a JSON or YAML document."""
+    document = _structure(data, where)
+    for part in path.split("."):
+        if not isinstance(document, dict) or part not in document:
+            raise NotFound(f"{where}: there is no field {path}")
+        document = document[part]
+    if isinstance(document, str):
+        return document.encode("utf-8", "surrogatepass")
+    if isinstance(document, dict):
+        try:
+            return json.dumps(document, sort_keys=True).encode("utf-8")
+        except (TypeError, ValueError):
+            raise InvalidDocument(f"{where}: field {path} holds something that JSON cannot express") from None
+    raise InvalidDocument(f"{where}: field {path} is a {type(document).__name__}, not a string or an object")
+
+
+def _structure(data: bytes, where: str) -> Any | None:
+    try:
+        return load_json_or_yaml(data)
+    except ImportError:
+        raise InvalidDocument(f"{where}: not JSON, and PyYAML is not installed to read it as YAML") from None
+    except NotYAML as error:
+        raise InvalidDocument(f"{where} {error}") from None

@@ -1,0 +1,220 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Calls of the API server with the pod's own account.
+
+The token and the CA are files that kubelet rotates: the token is read for each request, the CA for each new
+connection once its file has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Optional
+
+from ...runtime.wire import Answer, Connection, NoConnection, WireError
+
+__all__ = ["MERGE_PATCH", "METADATA_ONLY", "Api", "ApiError", "WireError"]
+
+JSON = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
+# Of whoever knows it; a status of 5000 nodes is 1 MiB.
+METADATA_ONLY = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
+_LONGEST_MESSAGE = 300
+# Seconds for the rest of a call when there is something better to do.
+_HURRY = 1.0
+# Of what a server may ask us to wait, in seconds; what it is really unable to do for longer, it says again.
+_LONGEST_WAIT = 600
+
+
+class ApiError(Exception):
+    """The API server said no. ``retry_after``: seconds, where it said so."""
+
+    def __init__(self, status: int, reason: str, message: str, retry_after: float = 0) -> None:
+        super().__init__(f"{message} (HTTP {status})")
+        self.status = status
+        self.reason = reason
+        self.retry_after = retry_after
+
+
+class Api:
+    """One API server.
+
+    :param tls: without it only a server on loopback is spoken to: the token would be there to read.
+    :param directory: where ``token`` and ``ca.crt`` are.
+    :param timeout: seconds for one call.
+    """
+
+    def __init__(self, host: str, port: int, *, tls: bool, directory: str, timeout: float = 10) -> None:
+        if not tls and host not in ("127.0.0.1", "::1", "localhost"):
+            raise ValueError("the API server is not on this machine and has no TLS")
+        self._host = host
+        self._port = port
+        self._secure = tls
+        self._directory = directory
+        self._timeout = timeout
+        self._context: Any = None
+        self._ca: Optional[tuple[int, int, int]] = None
+        self._kept: Optional[Connection] = None
+        self._under_way: Optional[Connection] = None
+        self.unanswered = 0
+        """How many calls were sent and not answered: the server may still do what they ask."""
+
+    def connection(self, *, look_every: float = 0) -> Connection:
+        """A new connection: for a watch, which occupies one.
+
+        :param look_every: as for ``Connection``.
+        """
+        return Connection(
+            self._host, self._port, tls=self._trust(), timeout=self._timeout, look_every=look_every
+        )
+
+    def send(
+        self,
+        connection: Connection,
+        method: str,
+        path: str,
+        body: Optional[dict[str, Any]] = None,
+        content_type: str = JSON,
+        accept: str = JSON,
+    ) -> Answer:
+        """One request; an answer other than 2xx is an ApiError."""
+        headers = {
+            "Accept": accept,
+            "User-Agent": "global-pull-secret-syncer",
+            "Authorization": f"Bearer {self._token()}",
+        }
+        encoded = b""
+        if body is not None:
+            headers["Content-Type"] = content_type
+            encoded = json.dumps(body, separators=(",", ":")).encode()
+        answer = connection.request(method, path, headers, encoded)
+        if not 200 <= answer.status < 300:
+            raise _refusal(answer)
+        return answer
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Optional[dict[str, Any]] = None,
+        content_type: str = JSON,
+        accept: str = JSON,
+    ) -> dict[str, Any]:
+        """One call on the connection that is kept for calls; one thread at a time.
+
+        What is written has a resourceVersion or is a merge patch, so it may be sent once more where the kept
+        connection turns out to be closed.
+        """
+        kept, self._kept = self._kept, None
+        if kept is not None and kept.used:
+            try:
+                return self._called(kept, method, path, body, content_type, accept)
+            except WireError:
+                if kept.is_hurried:
+                    raise
+        return self._called(self.connection(look_every=_HURRY), method, path, body, content_type, accept)
+
+    def hurry(self) -> None:
+        """From another thread: a call that is under way ends soon, with or without an answer."""
+        under_way = self._under_way
+        if under_way is not None:
+            under_way.hurry(_HURRY)
+
+    def _called(
+        self,
+        connection: Connection,
+        method: str,
+        path: str,
+        body: Optional[dict[str, Any]],
+        content_type: str,
+        accept: str,
+    ) -> dict[str, Any]:
+        self._under_way = connection
+        try:
+            found = read_object(self.send(connection, method, path, body, content_type, accept))
+        except NoConnection:
+            raise
+        except WireError:
+            self.unanswered += 1
+            raise
+        finally:
+            self._under_way = None
+            # A refusal was read to its end as well.
+            if connection.is_open:
+                self._kept = connection
+        return found
+
+    def rest(self) -> None:
+        """Close the connection of the calls: there will be none for a while."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            kept.close()
+
+    def _token(self) -> str:
+        path = os.path.join(self._directory, "token")
+        try:
+            with open(path, encoding="ascii") as stream:
+                token = stream.read().strip()
+        except (OSError, ValueError) as error:
+            raise WireError(f"{path} cannot be read: {type(error).__name__}") from None
+        if not token or not token.isprintable() or " " in token:
+            raise WireError(f"{path} holds no token")
+        return token
+
+    def _trust(self) -> Any:
+        if not self._secure:
+            return None
+        import ssl
+
+        path = os.path.join(self._directory, "ca.crt")
+        try:
+            status = os.stat(path)
+            version = (status.st_ino, status.st_mtime_ns, status.st_size)
+            if version != self._ca:
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+                # The cluster's own CA and no other.
+                context.load_verify_locations(cafile=path)
+                self._context, self._ca = context, version
+        except OSError as error:
+            raise WireError(f"{path} cannot be used: {error.strerror or type(error).__name__}") from None
+        return self._context
+
+
+def read_object(answer: Answer) -> dict[str, Any]:
+    """The JSON object of an answer."""
+    try:
+        found = json.loads(answer.read())
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        # Not chained: a reader's error holds the document.
+        raise WireError("the answer is not a JSON object")
+    return found
+
+
+def _refusal(answer: Answer) -> ApiError:
+    try:
+        status = read_object(answer)
+    except WireError:
+        status = {}
+    text = status.get("message")
+    message = text[:_LONGEST_MESSAGE] if isinstance(text, str) and text else "the API server refused"
+    reason = status.get("reason")
+    wait = answer.headers.get("retry-after", "")
+    return ApiError(
+        answer.status,
+        reason if isinstance(reason, str) else "",
+        message,
+        _seconds(wait),
+    )
+
+
+def _seconds(text: str) -> float:
+    """Of Retry-After: 0 for anything but a whole number; of a date, our clock may know nothing."""
+    # More digits than that are no number of seconds, and int() refuses thousands of them.
+    if not (text.isascii() and text.isdigit()):
+        return 0
+    return min(int(text), _LONGEST_WAIT) if len(text) <= 9 else _LONGEST_WAIT

@@ -1,0 +1,374 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From an event to the file, and from there to a kubelet that runs with it.
+
+One thread decides (this one); one watches the Secret, and one restarts kubelet while there is something to
+restart. The file is written as soon as the event is there; only the restart waits for a slot.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any, Optional
+
+from .backoff import between
+from .leases import Slots
+from .log import Log, kind_of, where
+from .node import Invalid, Node, NodeError, Outcome
+from .pace import Pace
+from .restarts import Restarts, Result
+from .settings import ON_CHANGE, Settings
+from .status import FAILED, IN_SYNC, PENDING, Status
+from .watch import Secret, WaitingSecrets
+
+__all__ = ["Loop"]
+
+# Of the looks at the file, one in so many reads it.
+_READ_EVERY = 10
+_RESTARTING = "kubelet is being restarted"
+
+
+class Loop:
+    """:param rest: called when nothing is under way any more: what was needed for it can be let go."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        node: Node,
+        slots: Slots,
+        status: Status,
+        log: Log,
+        *,
+        rest: Callable[[], None],
+        pace: Pace,
+    ) -> None:
+        self._may_restart = settings.restart == ON_CHANGE
+        self._node = node
+        self._status = status
+        self._log = log
+        self._rest = rest
+        self._pace = pace
+        self._inbox: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+        self._waiting = WaitingSecrets()
+        self._restarts = Restarts(
+            node,
+            slots,
+            status,
+            log,
+            pace,
+            self._say,
+            self._on_begun,
+            self._put_result,
+            lambda: self._stopping,
+            lambda: self._is_written and not self._is_gone,
+        )
+        self._stopping = False
+        self._failed = ""
+        self._secret: Optional[Secret] = None
+        # Whether there was none when it was last looked for.
+        self._is_gone = False
+        # Whether the Secret as it is now is in the file.
+        self._is_written = False
+        self._written_meanwhile = False
+        self._stamp: Optional[tuple[int, ...]] = None
+        self._logged = ""
+        self._said_trouble = ""
+        self._rechecks = 0
+        self._is_awake = True
+        # When to do what next, on the monotonic clock.
+        self._recheck_at = time.monotonic() + pace.recheck
+        self._retry_at: Optional[float] = None
+        # Of what failed for reasons of the node's: when to try it once more, and whether that is under way.
+        self._again_at: Optional[float] = None
+        self._is_again = False
+        self._calm_until = 0.0
+
+    # What other threads and signal handlers may call.
+
+    def deliver(self, secret: Optional[Secret]) -> None:
+        """A new state of the Secret."""
+        self._waiting.put(secret, time.monotonic())
+        self._inbox.put(("secret", None))
+
+    def stop(self) -> None:
+        """End at the next safe point."""
+        self._stopping = True
+        self._inbox.put(("stop", None))
+
+    def fail(self, reason: str) -> None:
+        """A thread without which there is no point in going on has ended."""
+        self._failed = reason
+        self.stop()
+
+    def _put_result(self, result: Result) -> None:
+        self._inbox.put(("restarted", result))
+
+    # The loop.
+
+    def run(self) -> int:
+        """Until ``stop``; 0, or 1 after ``fail``."""
+        while not self._stopping or self._restarts.is_running:
+            try:
+                kind, thing = self._inbox.get(timeout=self._patience())
+            except Empty:
+                kind, thing = "", None
+            try:
+                self._step(kind, thing)
+            except Exception as error:  # noqa: BLE001 - one step has failed, not the node
+                self._on_error(error)
+        return self._end()
+
+    def _step(self, kind: str, thing: Any) -> None:
+        self._is_awake = self._is_awake or bool(kind)
+        if kind == "secret":
+            for secret, since in self._waiting.take():
+                self._on_secret(secret, since)
+        elif kind == "restarted":
+            self._on_restarted(thing)
+        if time.monotonic() < self._calm_until:
+            return
+        self._restarts.on_time(time.monotonic())
+        if not self._stopping:
+            self._on_time(time.monotonic())
+
+    def _on_error(self, error: Exception) -> None:
+        """Nobody thought of it; whatever it was, it may be over in a while."""
+        wait = self._pace.calm.wait()
+        self._calm_until = time.monotonic() + wait
+        if self._retry_at is None:
+            self._retry_at = self._calm_until
+        with suppress(Exception):  # as where there is no memory even to say so
+            self._log.error("unexpected", why=where(error), again_in=round(wait, 1))
+            self._status.say(self._version, FAILED, kind_of(error), by_node=True)
+            self._flush()
+
+    def _patience(self) -> float:
+        due = [self._restarts.due_at]
+        if not self._stopping:
+            due += [self._recheck_at, self._status.due_at]
+            due += [] if self._restarts.is_running else [self._retry_at, self._again_at]
+        soonest = min((at for at in due if at is not None), default=time.monotonic() + 60)
+        return max(max(soonest, self._calm_until) - time.monotonic(), 0.0)
+
+    def _on_time(self, now: float) -> None:
+        if not self._restarts.is_running:
+            if self._again_at is not None and now >= self._again_at:
+                self._log.info("trying again", resourceVersion=self._version)
+                self._again_at, self._is_again = None, True
+                self._converge(now)
+            elif self._retry_at is not None and now >= self._retry_at:
+                self._converge(now)
+        if now >= self._recheck_at:
+            self._recheck_at = now + between(0.8, 1.2) * self._pace.recheck
+            self._recheck(now)
+        self._flush()
+        if self._is_awake and self._restarts.is_at_rest and self._status.is_said:
+            self._is_awake = False
+            self._rest()
+
+    @property
+    def _version(self) -> str:
+        return self._secret.resource_version if self._secret is not None else ""
+
+    # The file.
+
+    def _on_secret(self, secret: Optional[Secret], at: float) -> None:
+        if secret is None:
+            # Whoever deletes it has made it harmless before; the file stays as it is.
+            self._log.info("secret gone")
+            self._is_gone = True
+            if self._secret is None:
+                self._converge(at)
+            return
+        self._secret, self._is_gone = secret, False
+        self._pace.reset()
+        self._converge(at)
+
+    def _recheck(self, now: float) -> None:
+        """Somebody else may have written the file; now and then it is read even if it looks the same."""
+        if self._secret is None or self._restarts.is_running:
+            # The file may be ours that is being rolled back; what others did meanwhile is seen after that.
+            return
+        self._rechecks += 1
+        if self._node.stamp() != self._stamp:
+            self._log.info("file changed", by="somebody else")
+            self._converge(now)
+        elif self._rechecks % _READ_EVERY == 0 and self._restarts.is_idle and not self._is_due_later:
+            self._converge(now)
+
+    @property
+    def _is_due_later(self) -> bool:
+        return self._retry_at is not None or self._again_at is not None
+
+    def _converge(self, since: float) -> None:
+        """Write what is wanted now, and see what is left to do."""
+        self._retry_at = None
+        secret = self._secret
+        if secret is None:
+            if self._is_gone and not self._resume():
+                self._status.say("", PENDING, "the Secret is not there")
+            return
+        self._is_written = False
+        version = secret.resource_version
+        # A try that is under way may be at its end: it must not begin anew.
+        again = self._is_again and not self._restarts.is_running
+        try:
+            outcome = self._node.write(secret.content, again=again)
+        except Invalid as error:
+            if version != self._logged:
+                self._logged = version
+                self._log.error("secret refused", resourceVersion=version, why=str(error))
+            # What was to be tried again is not there; should it come back, it is not due at once.
+            self._is_again = False
+            self._resume(unbegun=True)
+            self._status.say(version, FAILED, str(error))
+            return
+        except NodeError as error:
+            self._on_unwritten(str(error))
+            return
+        except Exception as error:  # noqa: BLE001 - others write this file, too, and they write anything
+            self._log.error("unexpected", why=where(error))
+            self._on_unwritten(kind_of(error))
+            return
+        finally:
+            self._stamp = self._node.stamp()
+        if outcome.changed or version != self._logged:
+            self._logged = version
+            took = round((time.monotonic() - since) * 1000, 1)
+            self._log.info("written" if outcome.changed else "unchanged", resourceVersion=version, ms=took)
+        self._written_meanwhile = True
+        self._is_written = not outcome.failed
+        if outcome.restart and self._may_restart:
+            self._restarts.want(version, outcome)
+        else:
+            self._is_again = False
+            self._restarts.drop()
+        if not outcome.failed or outcome.restart:
+            self._again_at = None
+        if self._restarts.is_running:
+            # Also where the file is being rolled back: whose fault it was is known in the end.
+            self._status.say(version, PENDING, _RESTARTING)
+        elif outcome.failed:
+            self._say_failed(outcome)
+        elif self._restarts.is_idle:
+            self._pace.reset()
+            self._pace.again.reset()
+            self._status.say(version, IN_SYNC, outcome.message)
+        # Else whoever looks for a slot says more, in a moment.
+
+    def _resume(self, *, unbegun: bool = False) -> bool:
+        """Nothing can be written: a kubelet that may be down is still brought back.
+
+        :param unbegun: likewise a restart that has not begun; but not one of which a new syncer cannot tell
+            for which version it is: others may have failed with it.
+        :returns: whether there is anything to do.
+        """
+        left = self._node.left()
+        is_known = left.may_be_down or (unbegun and bool(self._restarts.version))
+        is_due = self._may_restart and left.restart and is_known
+        if is_due:
+            self._restarts.resume(left)
+        return is_due
+
+    def _on_unwritten(self, why: str) -> None:
+        self._resume()
+        self._try_later("not written", why, FAILED)
+
+    def _try_later(self, event: str, why: str, state: str) -> None:
+        """Something about this node is wrong, and may be mended."""
+        wait = self._pace.retry.wait()
+        self._log.error(event, why=why, again_in=round(wait, 1))
+        # Of an earlier version: what is wrong with the Secret as it is now is worse.
+        if state == FAILED or self._is_written or self._secret is None:
+            self._status.say(self._version, state, f"{event}: {why}", by_node=True)
+        self._retry_at = time.monotonic() + wait
+
+    # The restart.
+
+    def _say(self, state: str, message: str) -> None:
+        """Unless there is worse to say: that the Secret as it is now is not in the file."""
+        if self._is_written:
+            self._status.say(self._version, state, message)
+
+    def _on_begun(self) -> None:
+        self._written_meanwhile = False
+        self._say(PENDING, _RESTARTING)
+
+    def _on_restarted(self, result: Result) -> None:
+        self._restarts.end(result)
+        if not isinstance(result, Outcome) or result.failed:
+            # Rolled back. Otherwise the file was left alone: if it is another one, somebody else was there.
+            self._stamp = self._node.stamp()
+        ended = isinstance(result, Outcome) and result.finished
+        if self._stopping and not ended:
+            # Whether kubelet gets well is not known: the slot stays ours until its time is over.
+            self._log.info("interrupted", resourceVersion=self._version)
+            return
+        self._is_again = self._is_again and not ended
+        is_old = self._written_meanwhile or self._restarts.only_back or not self._is_written
+        try:
+            self._tell(result)
+            if isinstance(result, Outcome) and ended:
+                if is_old:
+                    self._converge(time.monotonic())
+                elif result.restart:
+                    self._restarts.want(self._version, result)
+            # Others look at it once they have the slot.
+            self._flush()
+        finally:
+            self._restarts.release()
+
+    def _tell(self, result: Result) -> None:
+        version = self._version
+        if not isinstance(result, Outcome):
+            self._try_later("not restarted", result, PENDING)
+        elif not result.finished:
+            self._try_later("not restarted", result.message, PENDING)
+        elif result.failed:
+            self._is_written = False
+            self._log.error("failed", resourceVersion=version, why=result.message)
+            if not self._written_meanwhile and self._restarts.version == version:
+                self._say_failed(result)
+            else:
+                # Of the version that has come meanwhile that says nothing.
+                self._status.failed_with(self._restarts.version, by_node=result.by_node)
+        else:
+            self._log.info("restarted", resourceVersion=version)
+            self._pace.again.reset()
+            if not self._written_meanwhile:
+                self._say(IN_SYNC, result.message)
+
+    def _say_failed(self, outcome: Outcome) -> None:
+        # Also what the ledger says: it may have been another syncer, or another version of the same.
+        self._status.failed_with(self._version, by_node=outcome.by_node)
+        message = outcome.message
+        if outcome.by_node and not outcome.restart:
+            # Kubelet is well with the file of before: the content may be, once the node is.
+            if self._again_at is None:
+                self._again_at = time.monotonic() + self._pace.again.wait()
+            message += "; it is tried again after a while"
+        self._status.say(self._version, FAILED, message, by_node=outcome.by_node)
+
+    # The status.
+
+    def _flush(self) -> None:
+        # Else the connection for what is said again would stay open.
+        self._is_awake = self._status.flush() or self._is_awake
+        trouble = self._status.trouble
+        if trouble != self._said_trouble:
+            self._said_trouble = trouble
+            if trouble:
+                self._log.warning("status not written", why=trouble)
+
+    def _end(self) -> int:
+        self._flush()
+        if self._failed:
+            self._log.error("ended", why=self._failed)
+            return 1
+        self._log.info("ended")
+        return 0

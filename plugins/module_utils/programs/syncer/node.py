@@ -1,0 +1,173 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""This node's ``config.json`` and kubelet, as the syncer needs them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple, Optional
+
+from ...clients.systemd.manager import Systemd
+from ...dockerconfig import DockerConfigError, load
+from ...model.errors import PullSecretError
+from ...places.kubelet.ledger import Pending
+from ...places.kubelet.result import CACHE, FAILED, HELD, IN_SYNC, Options, SyncResult
+from ...places.kubelet.store import Store
+from ...places.kubelet.sync import Synchroniser
+from ...runtime.clock import Clock
+from .settings import Settings
+
+__all__ = ["Invalid", "Node", "NodeError", "Outcome"]
+
+NodeError = PullSecretError
+"""The node's file or systemd could not be used; trying again may help. Made of names only."""
+
+
+class Invalid(Exception):
+    """The Secret's content is refused: the text has rules and registries, and no value."""
+
+
+class Outcome(NamedTuple):
+    """What became of a write or a restart.
+
+    ``restart``: there is one left to do; ``only_back``: it only ends a roll-back; ``begun``: kubelet may have
+    been restarted with this content already; ``failed``: it did not come up with it, now or earlier;
+    ``by_node``: nothing says that the content was the reason; ``finished``: it is known how the restart
+    ended; ``may_be_down``: of what is left, kubelet may have been restarted, be it with an earlier content.
+    """
+
+    changed: bool = False
+    restart: bool = False
+    only_back: bool = False
+    begun: bool = False
+    failed: bool = False
+    by_node: bool = False
+    finished: bool = False
+    message: str = ""
+    may_be_down: bool = False
+
+
+class Node:
+    """:param open_systemd: called for each restart; its modules are not loaded before the first."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        open_systemd: Optional[Callable[[], Systemd]] = None,
+        clock: Optional[Clock] = None,
+    ) -> None:
+        self._path = os.path.join(settings.kubelet_dir, "config.json")
+        self._options = Options(
+            unit=settings.unit,
+            healthz=settings.healthz,
+            restart=settings.restart,
+            window=settings.health_window,
+            # What a tenant has taken back must not stay beside the file: nobody would look after it.
+            backup=False,
+        )
+        self._open = open_systemd or _over_dbus
+        self._clock = clock or Clock()
+        self._store = Store(self._path, self._clock)
+        self._writer = Synchroniser(self._path, self._options, None, self._clock)
+        retrying = self._options._replace(retry_failed=True)
+        self._retrier = Synchroniser(self._path, retrying, None, self._clock)
+
+    def write(self, content: Optional[bytes], *, again: bool = False) -> Outcome:
+        """Put the content into the node's file; kubelet is left alone.
+
+        :param content: of the Secret's key; None: it has none.
+        :param again: also where it has failed before.
+        :raises Invalid: it is refused; the file is as it was.
+        :raises NodeError: the file could not be written; it is as it was.
+        """
+        if content is None:
+            raise Invalid("the Secret has no .dockerconfigjson, or not as base64")
+        try:
+            config = load(content)
+        except DockerConfigError as error:
+            problem = str(error)
+        else:
+            problem = ""
+        if problem:
+            # Not chained: the frames of the reader hold the document.
+            raise Invalid(problem)
+        result = (self._retrier if again else self._writer).write(config)
+        return _outcome(result, self._pending() if result.needed else None)._replace(restart=result.needed)
+
+    def restart(self, stopping: Callable[[], bool]) -> Outcome:
+        """Restart kubelet and watch it, or finish what an earlier run began; roll back if it stays unwell.
+
+        :param stopping: asked several times a second; a roll-back is not left unfinished for it.
+        :raises NodeError: nothing was restarted.
+        """
+        systemd = self._open()
+        try:
+            sync = Synchroniser(self._path, self._options, systemd, self._clock)
+            result = sync.settle(stop=lambda: stopping() and not self._is_rolling_back())
+            left = self._pending()
+            # Of a kubelet that is not well with the file of before either.
+            return _outcome(result, left if left is not None and left.is_back else None)
+        finally:
+            systemd.close()
+
+    def left(self) -> Outcome:
+        """What an earlier write has left to be done; nothing is written."""
+        try:
+            ledger = self._store.ledger()
+            pending = ledger.pending
+            # Where kubelet may be down the file is not asked: it may be what cannot be read.
+            if pending is None or (not pending.may_be_down and ledger.is_only_noted(self._store.file().data)):
+                return Outcome()
+        except PullSecretError:
+            return Outcome()
+        return Outcome(
+            restart=True,
+            only_back=pending.is_back,
+            begun=bool(pending.invocation),
+            may_be_down=pending.may_be_down,
+        )
+
+    def stamp(self) -> Optional[tuple[int, ...]]:
+        """Changes whenever somebody writes the file; None if it is not there."""
+        try:
+            found = os.lstat(self._path)
+        except OSError:
+            return None
+        return (found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode)
+
+    def _is_rolling_back(self) -> bool:
+        pending = self._pending()
+        return pending is not None and pending.is_back
+
+    def _pending(self) -> Optional[Pending]:
+        try:
+            return self._store.ledger().pending
+        except PullSecretError:
+            return None
+
+
+def _outcome(result: SyncResult, left: Optional[Pending]) -> Outcome:
+    """:param left: the restart that is left to do."""
+    failed = result.state in (FAILED, HELD)
+    said = [result.message] if result.message else []
+    if result.effective == CACHE:
+        said.append(f"kubelet reads the file {CACHE}")
+    return Outcome(
+        changed=result.changed,
+        restart=left is not None,
+        only_back=left is not None and left.is_back,
+        begun=left is not None and bool(left.invocation),
+        failed=failed,
+        by_node=failed and result.by_node,
+        finished=result.state in (IN_SYNC, FAILED),
+        message="; ".join(said + result.warnings),
+    )
+
+
+def _over_dbus() -> Systemd:
+    from ...clients.systemd.manager import open_systemd
+
+    return open_systemd("dbus")

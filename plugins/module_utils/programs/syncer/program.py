@@ -1,0 +1,126 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The program that the DaemonSet ``global-pull-secret-syncer`` runs on every node."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Optional
+
+from .api import Api
+from .leases import Slots
+from .log import Log, where
+from .loop import Loop
+from .node import Node
+from .pace import Pace
+from .settings import Settings, SettingsError, from_environment
+from .status import Status
+from .watch import Secret, SecretWatch
+
+__all__ = ["Syncer", "main"]
+
+# Seconds for one call of the API server; a change that comes meanwhile waits for about two of them.
+_CALL = 5.0
+
+
+class Syncer:
+    """All parts, put together.
+
+    :param node: another one than what the settings say, for tests; so is ``pace``.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        log: Log,
+        node: Optional[Node] = None,
+        pace: Optional[Pace] = None,
+    ) -> None:
+        self._log = log
+        pace = pace or Pace(settings)
+        self._calls, watch = (
+            Api(settings.host, settings.port, tls=settings.tls, directory=settings.account_dir, timeout=_CALL)
+            for dummy in range(2)
+        )
+        self.loop = Loop(
+            settings,
+            node or Node(settings),
+            Slots(
+                self._calls,
+                settings.namespace,
+                settings.leases,
+                settings.node,
+                duration=settings.lease_seconds,
+            ),
+            Status(self._calls, settings.namespace, settings.status, settings.node, backoff=pace.status),
+            log,
+            rest=self._rest,
+            pace=pace,
+        )
+        self._watch = SecretWatch(
+            watch,
+            settings.namespace,
+            settings.secret,
+            self._deliver,
+            self._on_trouble,
+            backoff=pace.watch,
+        )
+
+    def run(self) -> int:
+        """Until ``loop.stop()``; the exit code."""
+        threading.Thread(target=self._watching, name="watch", daemon=True).start()
+        try:
+            return self.loop.run()
+        finally:
+            self._watch.stop()
+
+    def _deliver(self, secret: Optional[Secret]) -> None:
+        """The node's file does not wait for a status or a Lease that a silent API server does not take."""
+        # In this order: a call that begins with the change is not meant.
+        self._calls.hurry()
+        self.loop.deliver(secret)
+
+    def _rest(self) -> None:
+        """Nothing is under way: hold no more memory than it takes to wait."""
+        self._calls.rest()
+        gc.collect()
+
+    def _watching(self) -> None:
+        try:
+            self._watch.run()
+        except Exception as error:  # noqa: BLE001 - without the watch there is no syncer
+            self.loop.fail(where(error))
+
+    def _on_trouble(self, problem: str) -> None:
+        if problem:
+            self._log.warning("watch broken", why=problem)
+        else:
+            self._log.info("watching")
+
+
+def main(environ: Optional[Mapping[str, str]] = None) -> int:
+    """Run until SIGTERM; 0 then, 1 where there is no going on, 2 for settings that make no sense."""
+    log = Log()
+    try:
+        settings = from_environment(os.environ if environ is None else environ)
+        syncer = Syncer(settings, log)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_event: syncer.loop.stop())
+        log.info("started", node=settings.node, pid=os.getpid(), python=sys.version.split()[0])
+        # What is there by now stays: it need not be looked through again.
+        gc.collect()
+        gc.freeze()
+        return syncer.run()
+    except SettingsError as error:
+        log.error("ended", why=str(error))
+        return 2
+    except Exception as error:  # noqa: BLE001 - Python would print its text
+        log.error("ended", why=where(error))
+        return 1

@@ -1,0 +1,235 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Kubelet's restarts: waiting for a slot, holding where another node has failed, restarting in a thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Optional, Union
+
+from .api import ApiError, WireError
+from .backoff import between
+from .leases import Slots
+from .log import Log, kind_of, where
+from .node import Node, NodeError, Outcome
+from .pace import Pace
+from .status import HELD, PENDING, Status
+
+__all__ = ["Restarts", "Result"]
+
+IDLE, WAITING, RUNNING = "idle", "waiting", "running"
+# How often whoever has not been told of others asks again where there is no answer: about a minute.
+_ASKS = 6
+
+Result = Union[Outcome, str]
+"""How it ended, or why there was none."""
+
+
+class Restarts:
+    """One restart at a time. Only ``done`` is called from another thread.
+
+    :param say: told what there is to say while it waits, a state and a message.
+    :param begun: called when kubelet is about to be restarted.
+    :param done: told the result; then ``end`` and ``release`` have to be called.
+    :param stopping: whether the syncer is to end.
+    :param is_current: whether the file holds what the Secret says now.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        slots: Slots,
+        status: Status,
+        log: Log,
+        pace: Pace,
+        say: Callable[[str, str], None],
+        begun: Callable[[], None],
+        done: Callable[[Result], None],
+        stopping: Callable[[], bool],
+        is_current: Callable[[], bool],
+    ) -> None:
+        self._node = node
+        self._slots = slots
+        self._status = status
+        self._log = log
+        self._pace = pace
+        self._say = say
+        self._begun = begun
+        self._done = done
+        self._stopping = stopping
+        self._is_current = is_current
+        self._step = IDLE
+        self._version = ""
+        self._is_bound = False
+        self._held_by = ""
+        self._asks = 0
+        self._look_at = 0.0
+        # Not before then is a roll-back's restart tried again, or what else was left to be done.
+        self._back_at = 0.0
+        self._resume_at = 0.0
+        self.only_back = False
+        """Whether the restart that is waited for, runs or was the last one only ends a roll-back."""
+
+    @property
+    def version(self) -> str:
+        """Of the Secret, that the last restart was wanted for."""
+        return self._version
+
+    @property
+    def is_idle(self) -> bool:
+        return self._step == IDLE
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Idle, and no slot is to be given back."""
+        return self._step == IDLE and self._slots.owed_at is None
+
+    @property
+    def is_running(self) -> bool:
+        return self._step == RUNNING
+
+    @property
+    def due_at(self) -> Optional[float]:
+        """When ``on_time`` has something to do, on the monotonic clock."""
+        if self._step == RUNNING:
+            return self._slots.renew_at
+        owed_at = self._slots.owed_at
+        if self._step == IDLE or self._stopping():
+            return owed_at
+        return self._look_at if owed_at is None else min(owed_at, self._look_at)
+
+    def want(self, version: str, outcome: Outcome) -> None:
+        """There is a restart to do, for this version of the Secret."""
+        if self._step == RUNNING:
+            return
+        is_new = self._step != WAITING or outcome.changed or outcome.only_back != self.only_back
+        is_other = self._step != WAITING or version != self._version
+        self._version, self.only_back = version, outcome.only_back
+        # Its kubelet may be down, and is brought to an end whoever else failed.
+        self._is_bound = outcome.only_back or outcome.begun
+        if is_new:
+            self._asks = 0
+            if is_other:
+                # Else the file was only put right after others: who is held stays so.
+                self._held_by = ""
+            self._look_at = time.monotonic() + between(0, self._pace.spread)
+        if self.only_back:
+            # Whatever is new: kubelet would be started with the same file as the last time.
+            self._look_at = max(self._look_at, self._back_at)
+        self._step = WAITING
+
+    def resume(self, outcome: Outcome) -> None:
+        """Likewise, for the version that it was last to be done for; what is waited for already goes on."""
+        if self._step == IDLE:
+            self.want(self._version, outcome)
+            self._look_at = max(self._look_at, self._resume_at)
+
+    def drop(self) -> None:
+        """There is none to wait for any more."""
+        if self._step == WAITING:
+            self._step = IDLE
+
+    def on_time(self, now: float) -> None:
+        """Look for a slot, or renew the one that is held."""
+        due = self.due_at
+        if due is None or now < due:
+            return
+        if self._step == RUNNING:
+            if not self._slots.renew():
+                # Too late to undo: kubelet is being restarted.
+                self._log.warning("slot lost")
+        elif self._step == WAITING and now >= self._look_at and not self._stopping():
+            self._look()
+        else:
+            self._slots.release()
+
+    def end(self, result: Result) -> None:
+        """The result is known; the slot is still held."""
+        self._step = IDLE
+        if isinstance(result, Outcome) and result.finished and not result.only_back:
+            self._back_at = 0.0
+            self._pace.back.reset()
+            if result.failed:
+                # It may be left as it was, as where there was nothing to go back to.
+                self._resume_at = time.monotonic() + self._pace.retry.wait()
+        elif self.only_back or (isinstance(result, Outcome) and result.only_back):
+            self._back_at = time.monotonic() + self._pace.back.wait()
+
+    def release(self) -> None:
+        """Give the slot back."""
+        self._slots.release()
+
+    def _look(self) -> None:
+        if self._held_by and not self._is_bound and self._is_held():
+            return
+        if not self._slots.take():
+            self._look_at = time.monotonic() + self._pace.slot.wait()
+            self._say(
+                PENDING, f"kubelet is to be restarted: {self._slots.trouble or 'others are restarting'}"
+            )
+            return
+        # Asked with the slot held: whoever failed has said so before giving it back.
+        if not self._is_bound and self._is_held():
+            self._slots.release()
+            return
+        self._step = RUNNING
+        try:
+            self._log.info("restarting", resourceVersion=self._version)
+            self._begun()
+            threading.Thread(target=self._run, name="restart", daemon=True).start()
+        except (RuntimeError, MemoryError) as error:
+            # As many as the node allows are there already.
+            self._done(kind_of(error))
+
+    def _is_held(self) -> bool:
+        """Whether kubelet did not come up elsewhere with this version: then it is not tried here."""
+        if self._held_by and not self._is_current():
+            # By now whoever failed may say nothing of this version any more.
+            self._look_at = time.monotonic() + self._pace.held.wait()
+            return True
+        try:
+            self._held_by = self._status.failed_elsewhere(self._version)
+        except (ApiError, WireError) as error:
+            return self._is_unknown(error)
+        self._asks = 0
+        if not self._held_by:
+            return False
+        self._look_at = time.monotonic() + self._pace.held.wait()
+        why = f"written, and kubelet is not restarted: it did not come up on {self._held_by}"
+        self._log.warning("held", resourceVersion=self._version, why=why)
+        self._say(HELD, why)
+        return True
+
+    def _is_unknown(self, error: Exception) -> bool:
+        """Nobody can be asked: who was held stays so; who was not waits a little, but not for ever."""
+        if self._held_by:
+            self._look_at = time.monotonic() + self._pace.held.wait()
+            return True
+        self._asks += 1
+        waits = self._asks <= _ASKS
+        if waits:
+            self._look_at = time.monotonic() + self._pace.ask.wait()
+            self._say(PENDING, "kubelet is to be restarted; how others fared cannot be asked")
+        else:
+            self._log.warning("not asked", resourceVersion=self._version, why=str(error))
+        return waits
+
+    def _run(self) -> None:
+        """In a thread of its own."""
+        result: Result = "internal error"
+        try:
+            result = self._node.restart(self._stopping)
+        except NodeError as error:
+            result = str(error)
+        except Exception as error:  # noqa: BLE001 - its text could hold a value
+            result = kind_of(error)
+            with suppress(Exception):  # as where there is no memory even to say so
+                self._log.error("unexpected", why=where(error))
+        finally:
+            # Without it nothing would ever be restarted again.
+            self._done(result)

@@ -1,0 +1,181 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What this node says of itself, and what others say: one key a node in a ConfigMap.
+
+The value is ``{"resourceVersion": "...", "state": "...", "message": "..."}``, and ``"by": "node"`` where the
+reason lies with the node; ``"failedWith"`` is the version that kubelet did not come up with, where the rest
+does not say so. Nobody waits for it: what cannot be written is written later, and the work goes on. What was
+written is written again now and then, for somebody may have made the ConfigMap anew: a patch that changes
+nothing costs the API server no write, and its answer is asked for without the content.
+
+A write without an answer may still be done, after a later one, and the ConfigMap then says what was true
+before. As long as that can happen, what is true now is written again every few seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from typing import Any, Optional
+
+from .api import MERGE_PATCH, METADATA_ONLY, Api, ApiError, WireError
+from .backoff import Backoff, between
+
+__all__ = ["FAILED", "HELD", "IN_SYNC", "PENDING", "Status"]
+
+IN_SYNC = "in-sync"
+PENDING = "pending"
+FAILED = "failed"
+HELD = "held"
+
+_LONGEST_MESSAGE = 500
+# Seconds until the same is said again: of 500 nodes one or two a second.
+_AGAIN = (300.0, 450.0)
+# The same, where a server may still do what it has not answered: an API server gives up a request after 60 s.
+_AGAIN_IN_DOUBT = (10.0, 20.0)
+_DOUBT_SECONDS = 75.0
+_NODE_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
+
+
+class Status:
+    """This node's key in the ConfigMap. One thread at a time."""
+
+    def __init__(
+        self,
+        api: Api,
+        namespace: str,
+        name: str,
+        node: str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        backoff: Backoff,
+    ) -> None:
+        self._api = api
+        self._path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
+        self._node = node
+        self._clock = clock
+        self._backoff = backoff
+        # Whatever is said of later versions: else those who are held because of it would go on.
+        self._failed_with = ""
+        self._value: dict[str, str] = {}
+        self._wanted: Optional[str] = None
+        self._written: Optional[str] = None
+        self._try_at = 0.0
+        self._again_at = 0.0
+        self._doubt_until = 0.0
+        self.trouble = ""
+        """Why the last write failed; empty if it did not."""
+
+    def say(self, resource_version: str, state: str, message: str = "", *, by_node: bool = False) -> None:
+        """Want this to be said; ``flush`` says it.
+
+        :param by_node: what failed is this node, whatever the Secret says: no reason for others to hold.
+        """
+        value = {"resourceVersion": resource_version, "state": state, "message": message[:_LONGEST_MESSAGE]}
+        if by_node:
+            value["by"] = "node"
+        if state == IN_SYNC:
+            self._failed_with = ""
+        self._value = value
+        self._want()
+
+    def failed_with(self, resource_version: str, *, by_node: bool = False) -> None:
+        """Kubelet did not come up with that version; said with all that is said until one is in sync.
+
+        :param by_node: for reasons of this node's: that is not said, nor any longer that it was the version.
+        """
+        if not by_node:
+            self._failed_with = resource_version
+        elif self._failed_with == resource_version:
+            self._failed_with = ""
+        if self._value:
+            self._want()
+
+    def _want(self) -> None:
+        value = self._value
+        if self._failed_with and not _says_failed(value, self._failed_with):
+            value = {**value, "failedWith": self._failed_with}
+        wanted = json.dumps(value, separators=(",", ":"))
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self._try_at = 0.0
+
+    @property
+    def is_said(self) -> bool:
+        """Whether there is nothing new to write."""
+        return self._wanted == self._written
+
+    @property
+    def due_at(self) -> Optional[float]:
+        """The monotonic time at which there is something to write, or None."""
+        if self._wanted is None:
+            return None
+        return self._again_at if self.is_said else self._try_at
+
+    def flush(self) -> bool:
+        """Write what is wanted if it is due; never fails. Whether the API server was asked."""
+        due = self.due_at
+        if due is None or self._clock() < due:
+            return False
+        wanted = self._wanted
+        unanswered = self._api.unanswered
+        try:
+            body = {"data": {self._node: wanted}}
+            self._api.call("PATCH", self._path, body, MERGE_PATCH, accept=METADATA_ONLY)
+        except (ApiError, WireError) as error:
+            self._written = None
+            self.trouble = str(error)
+            self._note_doubt(unanswered, error)
+            wait = max(self._backoff.wait(), error.retry_after if isinstance(error, ApiError) else 0)
+            self._try_at = self._clock() + wait
+            return True
+        self._written = wanted
+        self._note_doubt(unanswered)
+        now = self._clock()
+        self._again_at = now + between(*(_AGAIN_IN_DOUBT if now < self._doubt_until else _AGAIN))
+        self.trouble = ""
+        self._backoff.reset()
+        return True
+
+    def _note_doubt(self, unanswered: int, error: Optional[Exception] = None) -> None:
+        """Remember a write that may be done late.
+
+        :param unanswered: the calls without an answer before this write.
+        """
+        is_failure = isinstance(error, ApiError) and error.status >= 500
+        if is_failure or self._api.unanswered != unanswered:
+            self._doubt_until = self._clock() + _DOUBT_SECONDS
+
+    def failed_elsewhere(self, resource_version: str) -> str:
+        """Another node that says it failed with this version of the Secret; "" if none does.
+
+        :raises ApiError, WireError: nobody can be asked.
+        """
+        if not resource_version:
+            return ""
+        data = self._api.call("GET", self._path).get("data")
+        for node, text in sorted(data.items()) if isinstance(data, dict) else ():
+            if node == self._node or not _NODE_NAME.fullmatch(node):
+                continue
+            value = _parsed(text)
+            if _says_failed(value, resource_version) or value.get("failedWith") == resource_version:
+                return str(node)
+        return ""
+
+
+def _says_failed(value: dict[str, Any], resource_version: str) -> bool:
+    """Whether the state alone says that kubelet did not come up with that version."""
+    failed = (FAILED, resource_version)
+    return value.get("by") != "node" and (value.get("state"), value.get("resourceVersion")) == failed
+
+
+def _parsed(text: Any) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,273 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The one Secret: what it is now, and every change from then on.
+
+A LIST of one name says what is there (also: nothing) and from which version on to watch. The watch is taken
+up where it broke; a version that the server has forgotten (410), or does not take, makes us list again.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import Any, Optional
+
+from ...runtime.wire import Connection
+from .api import Api, ApiError, WireError, read_object
+from .backoff import Backoff, between
+from .log import where
+
+__all__ = ["KEY", "Secret", "SecretWatch", "WaitingSecrets"]
+
+KEY = ".dockerconfigjson"
+# Seconds that the server may keep a watch; it ends it, we start the next one.
+_WATCH = (240, 300)
+# A server that sends bookmarks sends one every minute or two: later than that it is gone, or the way to it.
+_SILENCE_WITH_BOOKMARKS = 200.0
+# A watch that stood for so long was no failure.
+_LONG = 10.0
+_GRACE = 15.0
+# Of a resourceVersion: it goes into a request, and into the status.
+_LONGEST_VERSION = 100
+
+
+class Secret:
+    """One state of the Secret. ``content`` is secret; None: it has no such key, or not as base64."""
+
+    __slots__ = ("content", "resource_version")
+
+    def __init__(self, resource_version: str, content: Optional[bytes]) -> None:
+        self.resource_version = resource_version
+        self.content = content
+
+    def __repr__(self) -> str:
+        return f"<Secret {self.resource_version}>"
+
+
+class WaitingSecrets:
+    """States of the Secret that nobody has looked at yet; from one thread to another.
+
+    On a busy machine changes come faster than each can be written and said: only the newest Secret counts.
+    """
+
+    def __init__(self) -> None:
+        self._states: SimpleQueue[tuple[Optional[Secret], float]] = SimpleQueue()
+
+    def put(self, secret: Optional[Secret], at: float) -> None:
+        self._states.put((secret, at))
+
+    def take(self) -> list[tuple[Optional[Secret], float]]:
+        """The newest Secret, and after it that there is none now; nothing where nothing waits any more.
+
+        Whoever deletes the Secret has written before what the nodes are to keep.
+        """
+        found: list[tuple[Optional[Secret], float]] = []
+        while True:
+            try:
+                state = self._states.get_nowait()
+            except Empty:
+                return found
+            if state[0] is not None:
+                found = [state]
+            elif not found or found[-1][0] is not None:
+                found.append(state)
+
+
+class SecretWatch:
+    """Calls ``deliver`` with each new state of the Secret (None: it is not there), in order, each once.
+
+    :param trouble: called with a sentence for each disconnect that is not the server's ordinary end of a
+        watch, and with "" once the watch stands again.
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        namespace: str,
+        name: str,
+        deliver: Callable[[Optional[Secret]], None],
+        trouble: Callable[[str], None],
+        *,
+        backoff: Backoff,
+        watch_seconds: tuple[float, float] = _WATCH,
+        grace: float = _GRACE,
+    ) -> None:
+        self._api = api
+        self._path = f"/api/v1/namespaces/{namespace}/secrets"
+        self._selector = f"fieldSelector=metadata.name%3D{name}"
+        self._name = name
+        self._deliver = deliver
+        self._trouble = trouble
+        self._backoff = backoff
+        self._watch_seconds = watch_seconds
+        self._grace = grace
+        self._stopped = threading.Event()
+        self._connection: Optional[Connection] = None
+        self._version = ""  # where to take up the watch; "" means that the next step is a LIST
+        self._delivered: Optional[str] = None  # the version that was; "" for none
+        self._has_listed = False  # on the connection that is open
+        self._in_trouble = False
+        self._silence = 0.0
+        self._stood_at: Optional[float] = None
+
+    def stop(self) -> None:
+        """From another thread: ``run`` returns soon."""
+        self._stopped.set()
+        connection = self._connection
+        if connection is not None:
+            connection.close()
+
+    def run(self) -> None:
+        """Watch until ``stop``."""
+        while not self._stopped.is_set():
+            wait = 0.0
+            try:
+                self._once()
+            except ApiError as error:
+                wait = self._on_refusal(error)
+            except WireError as error:
+                if self._has_stood():
+                    self._backoff.reset()
+                wait = self._backoff.wait()
+                self._say(str(error))
+            except Exception as error:  # noqa: BLE001 - whatever a server says, the node goes on asking
+                self._version = ""
+                wait = self._backoff.wait()
+                self._say(where(error))
+            finally:
+                connection, self._connection = self._connection, None
+                if connection is not None:
+                    connection.close()
+            if wait:
+                self._stopped.wait(wait)
+
+    def _on_refusal(self, error: ApiError) -> float:
+        """How long to wait, in seconds."""
+        # Whatever it was: a server that was restored from a backup does not know our version either.
+        self._version = ""
+        if error.status == 410 and not self._has_listed:
+            # In the order of things after a while without a watch.
+            return between(0.1, 1.0)
+        self._say(str(error))
+        return max(self._backoff.wait(), error.retry_after)
+
+    def _say(self, problem: str) -> None:
+        if not self._stopped.is_set():
+            self._in_trouble = True
+            self._trouble(problem)
+
+    def _stands(self) -> None:
+        if self._in_trouble:
+            self._in_trouble = False
+            self._trouble("")
+
+    def _once(self) -> None:
+        """List if need be, then watch until the stream ends."""
+        self._stood_at = None
+        self._connection = connection = self._api.connection()
+        self._has_listed = not self._version
+        if self._has_listed:
+            self._list(connection)
+        seconds = int(between(*self._watch_seconds))
+        target = (
+            f"{self._path}?watch=1&{self._selector}&resourceVersion={_quoted(self._version)}"
+            f"&allowWatchBookmarks=true&timeoutSeconds={seconds}"
+        )
+        answer = self._api.send(connection, "GET", target)
+        self._stands()
+        self._stood_at = time.monotonic()
+        self._silence = seconds + self._grace
+        told = False
+        for line in answer.lines(lambda: self._silence):
+            self._event(line)
+            told = True
+            self._backoff.reset()
+        if not told:
+            # Not even a bookmark: the version may be one that this server will reach in a year.
+            self._version = ""
+            if not self._has_stood():
+                # A watch that ends at once, again and again, must not become a storm.
+                self._stopped.wait(self._backoff.wait())
+
+    def _has_stood(self) -> bool:
+        return self._stood_at is not None and time.monotonic() >= self._stood_at + _LONG
+
+    def _list(self, connection: Connection) -> None:
+        found = read_object(self._api.send(connection, "GET", f"{self._path}?{self._selector}"))
+        version, items = _version_of(found), found.get("items")
+        if not isinstance(items, (list, type(None))):
+            raise WireError("the list of the API server is none")
+        mine = [item for item in items or () if _name_of(item) == self._name]
+        if mine:
+            self._hand_on(mine[0])
+        else:
+            self._gone()
+        self._version = version
+
+    def _event(self, line: bytes) -> None:
+        try:
+            event = json.loads(line)
+            kind, thing = event["type"], event["object"]
+            version = _version_of(thing) if kind != "ERROR" else ""
+        except (ValueError, KeyError, TypeError, RecursionError):
+            event = None
+        if event is None:
+            # Not chained: the reader's error holds the line.
+            raise WireError("an event of the watch is not one")
+        if kind == "ERROR":
+            code = thing.get("code") if isinstance(thing, dict) else None
+            raise ApiError(code if isinstance(code, int) else 500, "", "the watch was ended by the server")
+        if kind == "BOOKMARK":
+            self._silence = min(self._silence, _SILENCE_WITH_BOOKMARKS)
+        elif _name_of(thing) == self._name:
+            if kind == "DELETED":
+                self._gone()
+            elif kind in ("ADDED", "MODIFIED"):
+                self._hand_on(thing)
+        self._version = version
+
+    def _hand_on(self, thing: dict[str, Any]) -> None:
+        version = _version_of(thing)
+        if version != self._delivered:
+            self._deliver(Secret(version, _content_of(thing)))
+            self._delivered = version
+
+    def _gone(self) -> None:
+        if self._delivered != "":
+            self._delivered = ""
+            self._deliver(None)
+
+
+def _quoted(text: str) -> str:
+    """For a query: a version is the server's own affair, and need not be a number."""
+    return "".join(char if char.isalnum() and char.isascii() else f"%{ord(char):02X}" for char in text)
+
+
+def _name_of(thing: Any) -> Any:
+    metadata = thing.get("metadata") if isinstance(thing, dict) else None
+    return metadata.get("name") if isinstance(metadata, dict) else None
+
+
+def _version_of(thing: Any) -> str:
+    metadata = thing.get("metadata") if isinstance(thing, dict) else None
+    version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
+    if not isinstance(version, str) or not version.isascii() or not 0 < len(version) <= _LONGEST_VERSION:
+        raise WireError("an object of the API server has no version")
+    return version
+
+
+def _content_of(thing: dict[str, Any]) -> Optional[bytes]:
+    data = thing.get("data")
+    encoded = data.get(KEY) if isinstance(data, dict) else None
+    if not isinstance(encoded, str):
+        return None
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except ValueError:
+        return None

@@ -1,0 +1,64 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A place that does not answer is not asked a thousand times: after some failures in a row no more."""
+
+from __future__ import annotations
+
+import threading
+from typing import Callable, Optional, TypeVar
+
+from ..model.errors import PullSecretError
+
+__all__ = ["Breaker", "again"]
+
+T = TypeVar("T")
+
+# Each of them was tried as often as the retry policy says.
+_IN_A_ROW = 8
+# What tells of the place, and not of the one cluster.
+_OUT_OF_REACH = frozenset({"unavailable", "timeout", "quota"})
+
+
+class Breaker:
+    """One place in one run.  Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._last: Optional[PullSecretError] = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the place is given up for this run."""
+        return self._failures >= _IN_A_ROW
+
+    def call(self, work: Callable[[], T]) -> T:
+        """What ``work`` gives or raises; the last error at once, where the place is given up."""
+        last = self._last
+        if last is not None and self.is_open:
+            raise again(last)
+        try:
+            given = work()
+        except PullSecretError as error:
+            if error.kind in _OUT_OF_REACH:
+                self._count(error)
+            raise
+        with self._lock:
+            # What is given up stays so: an answer that comes late must not begin it all again.
+            if self._failures < _IN_A_ROW:
+                self._failures = 0
+        return given
+
+    def _count(self, error: PullSecretError) -> None:
+        with self._lock:
+            self._failures += 1
+            self._last = error
+
+
+def again(error: PullSecretError) -> PullSecretError:
+    """The same error for one more cluster; it has been retried already."""
+    copy = type(error)(error.message, error.hint)
+    copy.retryable = False
+    return copy

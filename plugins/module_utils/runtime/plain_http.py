@@ -1,0 +1,133 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""HTTP over the standard library alone, for a program that has to be small."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Callable, Optional
+
+from .wire import LARGEST, Connection, WireError
+
+__all__ = ["Answer", "PlainTransport", "server"]
+
+# Seconds; one that was not used for longer may be closed on the other side.
+_KEPT = 5.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``headers`` have names in lower case."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    data: bytes = field(repr=False)
+
+
+class _Connection(Connection):
+    answered = False
+    """Whether an earlier answer came on it."""
+
+
+class PlainTransport:
+    """The connections to one server, as many as are used at once.  Thread-safe.
+
+    :param trust: gives the certificates to trust for a new connection; None where there is no TLS.
+    :param largest: bytes of an answer; what is larger is none.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        trust: Optional[Callable[[], Optional[ssl.SSLContext]]] = None,
+        *,
+        largest: int = LARGEST,
+    ) -> None:
+        self._host = host
+        self._port = port
+        self._trust = trust
+        self._largest = largest
+        self._lock = threading.Lock()
+        self._idle: list[tuple[float, _Connection]] = []
+
+    def request(
+        self,
+        method: str,
+        target: str,
+        *,
+        headers: Mapping[str, str],
+        seconds: float,
+        body: Optional[bytes] = None,
+    ) -> Answer:
+        """Ask once; the whole answer is there in time, or this raises.
+
+        :param target: the path and query.
+        :raises NoConnection: nothing was sent; :raises WireError: no whole answer.
+        """
+        deadline = time.monotonic() + seconds
+        connection = self._connection()
+        try:
+            answer = _asked(connection, method, target, headers, body, seconds, self._largest)
+        except WireError:
+            # A server may close what it has answered on; what only reads is asked again where it did.
+            left = deadline - time.monotonic()
+            if method != "GET" or not connection.answered or left <= 0:
+                raise
+            self.close()
+            connection = self._connection()
+            answer = _asked(connection, method, target, headers, body, left, self._largest)
+        if connection.is_open:
+            with self._lock:
+                self._idle.append((time.monotonic(), connection))
+        return answer
+
+    def close(self) -> None:
+        """Close the connections that are not in use; the next request opens another."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for dummy, connection in idle:
+            connection.close()
+
+    def _connection(self) -> _Connection:
+        with self._lock:
+            used, kept = self._idle.pop() if self._idle else (0.0, None)
+        if kept is not None and time.monotonic() - used <= _KEPT:
+            return kept
+        # The one that was used last is too old, and with it the others.
+        self.close()
+        if kept is not None:
+            kept.close()
+        return _Connection(self._host, self._port, tls=self._trust() if self._trust else None)
+
+
+def _asked(
+    connection: _Connection,
+    method: str,
+    target: str,
+    headers: Mapping[str, str],
+    body: Optional[bytes],
+    seconds: float,
+    largest: int,
+) -> Answer:
+    found = connection.request(method, target, headers, body or b"", timeout=seconds)
+    answer = Answer(found.status, found.headers, found.read(largest))
+    connection.answered = True
+    return answer
+
+
+def server(address: str, port: int) -> tuple[str, int]:
+    """The host and the port of ``HOST:PORT``, ``[IPV6]:PORT`` or ``HOST``.
+
+    :param port: where it names none.
+    """
+    host, colon, number = address.rpartition(":")
+    if not colon or address.endswith("]"):
+        return address.strip("[]"), port
+    return host.strip("[]"), int(number)

@@ -1,0 +1,43 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What all places of one module run share: limits, retries and connections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .calls import Calls
+from .retry import Deadline, Retrier, RetryObserver
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all places of one module run share.
+
+    :param api_timeout: seconds for one request.
+    :param timeout: seconds for one target, retries included.
+    :param connections: the module's ``gcp``, ``kubernetes`` and ``hyperfleet`` options, as given.
+    :param concurrency: how many targets are handled at once (sizes connection pools).
+    :param calls: what the places were asked.
+    """
+
+    api_timeout: float = 30.0
+    timeout: float = 300.0
+    concurrency: int = 16
+    retrier: Retrier = field(default_factory=Retrier)
+    connections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    calls: Calls = field(default_factory=Calls)
+
+    def connection(self, name: str) -> Mapping[str, Any]:
+        """The options of one connection, empty where the task gave none."""
+        return self.connections.get(name) or {}
+
+    def deadline(self, on_retry: RetryObserver | None = None, calls: Calls | None = None) -> Deadline:
+        """A fresh time limit for one target."""
+        return Deadline(self.timeout, on_retry, calls)

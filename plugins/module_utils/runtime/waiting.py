@@ -1,0 +1,55 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Waiting no longer than a limit, for calls that cannot keep to one by themselves."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, wait
+from typing import Callable, TypeVar
+
+from ..model.errors import Internal, PullSecretError
+
+__all__ = ["begin", "within"]
+
+T = TypeVar("T")
+
+# Seconds more than the limit, so that the call's own error, which says more, comes first.
+_GRACE = 0.2
+
+
+def within(seconds: float, call: Callable[[], T], late: PullSecretError) -> T:
+    """What ``call`` gives, or raises.
+
+    An HTTP client's own limit is for each read from its socket: a server, or a proxy, that sends a byte now
+    and then would hold it for ever.
+
+    :param late: raised where it takes longer.
+    """
+    answer = begin(call)
+    wait([answer], seconds + _GRACE)
+    if not answer.done():
+        raise late
+    return answer.result()
+
+
+def begin(call: Callable[[], T]) -> Future[T]:
+    """Start a call in a thread of its own.
+
+    Libraries that wait in there (for an exec plugin, or a metadata server) cannot be told to stop: the thread
+    goes on, unheeded, and ends with the process at the latest.
+    """
+    answer: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(call())
+        except Exception as error:  # noqa: BLE001 - raised where it is waited for
+            answer.set_exception(error)
+        except BaseException as error:  # noqa: BLE001 - a library that ends the process ends one target instead
+            answer.set_exception(Internal(f"internal error: {type(error).__name__}", "please report this"))
+
+    threading.Thread(target=run, daemon=True).start()
+    return answer

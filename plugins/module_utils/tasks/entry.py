@@ -1,0 +1,232 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The two doors to a batch module's work: a process of its own, and Ansible's worker process.
+
+Behind both are the same argument spec and the same task, so the result is the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any, Callable, NoReturn, Protocol, TextIO
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.errors import NoLogError, UnsupportedError
+
+from ..model.errors import ConfigurationError, PullSecretError
+from ..model.shown import MISPLACED
+from ..runtime.batch import Failure, stop_on_signals
+from ..runtime.secrecy import Mask, forms_in, misplaced, unquoted
+from ..workflows.options import exclusive, with_targets
+from .fitting import check_arguments, wrong_targets
+from .secret_options import public_texts
+
+__all__ = [
+    "run_here",
+    "run_module",
+    "run_with",
+    "safely",
+    "validated",
+    "validated_by_spec",
+    "whole_spec",
+    "without_stderr",
+]
+
+# What Ansible's validation ends with: at a number that should be a mapping, at numbers as keys of a mapping,
+# and at an infinite number that should be a whole one.
+_BREAKS = (TypeError, ValueError, OverflowError)
+_UNNAMED = "an option is not of the type that it takes"
+_TargetOptions = Callable[[], dict[str, Any]]
+
+
+class _Task(Protocol):
+    def __call__(
+        self, params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event
+    ) -> dict[str, Any]:
+        """Handle all targets; the module's result.  No further target is begun once ``stop`` is set."""
+        raise NotImplementedError
+
+
+class _Module(AnsibleModule):
+    """An AnsibleModule that does not repeat what it was given, in a result, an error or the system's log."""
+
+    _validated = False
+
+    def __init__(self, argument_spec: dict[str, Any], **kwargs: Any) -> None:
+        try:
+            super().__init__(argument_spec=argument_spec, **kwargs)
+        except _BREAKS:
+            self._validated = True
+            self.fail_json(msg=_argument_error(_UNNAMED, self.params, argument_spec))
+        self.no_log_values -= public_texts(argument_spec, self.params)
+
+    def _log_invocation(self) -> None:
+        """Not to syslog: the controller overrides a module's no_log, and masking misses escaped values."""
+
+    def fail_json(self, msg: Any, **kwargs: Any) -> NoReturn:
+        """As AnsibleModule does, but an error about the arguments says where, and does not quote them."""
+        if not self._validated:
+            msg = _argument_error(self._named(str(msg)), self.params, self.argument_spec)
+        super().fail_json(msg=msg, **kwargs)
+        raise SystemExit(1)  # for the reader and the type checker: the line above ends the process
+
+    def _named(self, message: str) -> str:
+        """Ansible's error about the arguments, or the next where it names no option, as of no_log."""
+        found = getattr(self, "validation_result", None)
+        errors = found.errors if found is not None else []
+        if not errors or not isinstance(errors[0], NoLogError):
+            return message
+        return next((error.msg for error in errors if not isinstance(error, NoLogError)), message)
+
+    def _return_formatted(self, kwargs: dict[str, Any]) -> None:
+        kwargs["invocation"] = {}
+        mask = Mask(forms_in(self.params))
+        for name in list(kwargs):
+            # An exception's summary is Ansible's own object, and made from msg.
+            if name != "exception" or isinstance(kwargs[name], str):
+                kwargs[name] = mask.value(kwargs[name])
+        super()._return_formatted(kwargs)
+
+
+def run_module(target_options: _TargetOptions, task: _Task) -> None:
+    """Run a batch module in this process, which is its own.  Never returns."""
+    run_with(with_targets(target_options()), task)
+
+
+def run_with(spec: Mapping[str, Any], task: _Task, *, with_commands: bool = False) -> None:
+    """Likewise, a module whose whole argument spec is given.
+
+    :param with_commands: whether the task is given ``run_command``, to run programs.
+    """
+    module = _Module(
+        argument_spec=dict(spec),
+        mutually_exclusive=exclusive(spec),
+        supports_check_mode=True,
+        no_log=True,
+    )
+    module._validated = True
+    more: dict[str, Any] = {"run_command": module.run_command} if with_commands else {}
+
+    def work() -> dict[str, Any]:
+        # The action plugin looks, too, before Ansible splits texts into lists.
+        astray = misplaced(module.params)
+        if astray:
+            raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
+        stop = threading.Event()
+        with stop_on_signals(stop):
+            return task(module.params, check_mode=module.check_mode, diff=module._diff, stop=stop, **more)
+
+    result = safely(work)
+    # Ansible would send all parameters back otherwise: most of the answer, and no business of any log.
+    result["invocation"] = {}
+    # Given with the result they are deprecated; only results without targets have some of their own.
+    mask = Mask(forms_in(module.params))
+    for text in result.pop("warnings", ()):
+        module.warn(mask.text(text))
+    if result.get("failed"):
+        module.fail_json(**result)
+    module.exit_json(**result)
+
+
+def run_here(
+    target_options: _TargetOptions,
+    task: _Task,
+    arguments: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    diff: bool,
+    stop: threading.Event,
+) -> dict[str, Any]:
+    """Do a batch module's work in the calling process; its result.
+
+    :param arguments: as a module would be given them: plain dictionaries, lists and scalars.
+    :raises ConfigurationError: they are wrong.
+    """
+    params = validated(target_options, arguments)
+    with without_stderr():
+        return task(params, check_mode=check_mode, diff=diff, stop=stop)
+
+
+def without_stderr() -> contextlib.redirect_stderr[TextIO]:
+    """Libraries warn on stderr, not the module's own here. They give it to exec plugins, too: a file."""
+    return contextlib.redirect_stderr(_nowhere())
+
+
+@functools.cache
+def _nowhere() -> TextIO:
+    """Never closed: a library's logging may keep it, and would complain on the real one, message and all."""
+    return open(os.devnull, "w", encoding="utf-8")
+
+
+def validated(target_options: _TargetOptions, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """A batch module's parameters.
+
+    :param target_options: a target's options, or the whole spec of a module that takes no ``targets``.
+    :raises ConfigurationError: in the words of AnsibleModule, but without quoting what was given.
+    """
+    return validated_by_spec(whole_spec(target_options), arguments)
+
+
+def whole_spec(target_options: _TargetOptions) -> dict[str, Any]:
+    """A batch module's argument spec.
+
+    :param target_options: as for ``validated``.
+    """
+    options = target_options()
+    return options if "api_timeout" in options else with_targets(options)
+
+
+def validated_by_spec(spec: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a module whose whole argument spec is given.
+
+    :raises ConfigurationError: as for ``validated``.
+    """
+    problem = _misfit(arguments, spec)
+    if problem is not None:
+        raise ConfigurationError(problem + wrong_targets(arguments, spec))
+    try:
+        checked = ArgumentSpecValidator(spec, mutually_exclusive=exclusive(spec)).validate(arguments)
+    except _BREAKS:
+        raise ConfigurationError(_UNNAMED) from None
+    if checked.error_messages:
+        kind = "Unsupported parameters: " if isinstance(checked.errors[0], UnsupportedError) else ""
+        raise ConfigurationError(_argument_error(kind + checked.errors.msg, arguments, spec))
+    params: dict[str, Any] = checked.validated_parameters
+    return params
+
+
+def _misfit(arguments: Any, spec: Mapping[str, Any]) -> str | None:
+    """What is wrong with the arguments, with the option's name, which Ansible's own words often lack."""
+    try:
+        check_arguments(arguments if isinstance(arguments, Mapping) else {}, spec)
+    except ConfigurationError as error:
+        return str(error)
+    return None
+
+
+def safely(work: Callable[[], dict[str, Any]], *ansibles: type[Exception]) -> dict[str, Any]:
+    """What ``work`` gives, or a failed result: Ansible would print the text of an exception.
+
+    :param ansibles: exceptions that Ansible has an outcome of its own for, such as an unreachable host.
+    """
+    try:
+        return work()
+    except ansibles:
+        raise
+    except PullSecretError as error:
+        return {"failed": True, "msg": str(error), "kind": error.kind}
+    except Exception as error:  # noqa: BLE001 - a traceback ends with the error's text, which may hold a value
+        failure = Failure.of(error)
+        message = f"{failure.message}; {failure.hint}"
+        return {"failed": True, "msg": message, "kind": failure.kind, "exception": "(not shown)"}
+
+
+def _argument_error(message: str, arguments: Any, spec: Mapping[str, Any]) -> str:
+    return (_misfit(arguments, spec) or unquoted(message, arguments)) + wrong_targets(arguments, spec)

@@ -1,0 +1,156 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether a value is what an option of a module takes: named by its path, and never quoted.
+
+Ansible's own validation says "dictionary requested" without the option, quotes values, lets a required option
+be null, and makes strings of mappings.  This reads the same argument specs and converts as Ansible does, but
+a list, a mapping or a boolean never becomes a string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable
+
+from ansible.module_utils.common.validation import (
+    check_type_bool,
+    check_type_dict,
+    check_type_float,
+    check_type_int,
+    check_type_list,
+)
+
+from ..model.errors import ConfigurationError
+from ..model.naming import allows
+from ..model.shown import is_name, quoted
+from ..workflows.options import exclusive, identities
+
+__all__ = ["check_arguments", "fitted", "wrong_targets"]
+
+_SHOWN = 5
+
+Spec = Mapping[str, Any]
+
+# A type in the specs -> what is one already, Ansible's conversion of what is not, and its name.
+_TYPES: dict[str, tuple[type, Callable[[Any], Any], str]] = {
+    "bool": (bool, check_type_bool, "true or false"),
+    "dict": (dict, check_type_dict, "a mapping"),
+    "float": (float, check_type_float, "a number"),
+    "int": (int, check_type_int, "a whole number"),
+    "list": (list, check_type_list, "a list"),
+}
+# Keys of a list's spec that are about its elements.
+_OF_ELEMENTS = ("options", "mutually_exclusive", "required_one_of")
+
+
+def check_arguments(arguments: Mapping[str, Any], spec: Mapping[str, Spec]) -> None:
+    """A task's arguments, as they were given.  An option that the spec does not have is left to Ansible.
+
+    :raises ConfigurationError: names the first option that is wrong, and what it takes.
+    """
+    for name, its in spec.items():
+        if name in arguments:
+            value = arguments[name]
+            if value is not None:
+                fitted(name, value, its)
+            elif its.get("required"):
+                raise _null(name)
+
+
+def fitted(name: str, value: Any, spec: Spec) -> Any:
+    """The value as the module will have it, with the defaults of suboptions.
+
+    :param name: what to call the option in a message, such as ``source.kubernetes``.
+    :raises ConfigurationError: names the option and the rule, never the value.
+    """
+    kind = spec.get("type", "str")
+    if kind == "raw":
+        return value
+    if kind in ("str", "path"):
+        value = _string(name, value, spec.get("choices") or ())
+    else:
+        wanted, convert, described = _TYPES[kind]
+        if not isinstance(value, wanted):
+            try:
+                value = convert(value)
+            except (TypeError, ValueError, OverflowError):
+                raise ConfigurationError(f"{name} is not {_expected(described, spec)}") from None
+    if spec.get("choices") and value not in spec["choices"]:
+        raise ConfigurationError(f"{name} is not one of {', '.join(spec['choices'])}")
+    if kind == "list" and "elements" in spec:
+        element = {"type": spec["elements"], **{key: spec[key] for key in _OF_ELEMENTS if key in spec}}
+        return [fitted(f"{name}[{index}]", item, element) for index, item in enumerate(value)]
+    return _suboptions(name, value, spec) if kind == "dict" and "options" in spec else value
+
+
+def _string(name: str, value: Any, choices: Sequence[Any]) -> str:
+    if isinstance(value, str):
+        return value
+    # As Ansible would; but not true, which somebody meant as a word, and nothing with parts.
+    if isinstance(value, (int, float)) and (not isinstance(value, bool) or str(value) in choices):
+        return str(value)
+    raise ConfigurationError(f"{name} is not a string")
+
+
+def _expected(described: str, spec: Spec) -> str:
+    one_of: Sequence[Sequence[str]] = spec.get("required_one_of", ())
+    if one_of:
+        return f"{described} with one of {', '.join(one_of[0])}"
+    return f"{described} with {', '.join(spec['options'])}" if "options" in spec else described
+
+
+def _suboptions(name: str, value: Mapping[Any, Any], spec: Spec) -> dict[str, Any]:
+    options: Mapping[str, Spec] = spec["options"]
+    unknown = [key for key in value if key not in options]
+    if unknown:
+        key = unknown[0]
+        found = f"the key {quoted(key)}" if isinstance(key, str) else "a key that is not a string"
+        raise ConfigurationError(f"{name} is not {_expected('a mapping', spec)}: it has {found}")
+    given = {
+        key: fitted(f"{name}.{key}", item, options[key]) for key, item in value.items() if item is not None
+    }
+    for option, its in options.items():
+        if option not in given:
+            if its.get("required"):
+                path = f"{name}.{option}"
+                raise _null(path) if option in value else ConfigurationError(f"{path} is missing")
+            given[option] = its.get("default")
+    for group in spec.get("required_one_of", ()):
+        if all(given[option] is None for option in group):
+            raise ConfigurationError(f"{name} is not {_expected('a mapping', spec)}")
+    for group in spec.get("mutually_exclusive", ()):
+        # Ansible counts what is there, with a value or without.
+        both = [option for option in group if option in value]
+        if len(both) > 1:
+            raise ConfigurationError(f"{name} has both {both[0]} and {both[1]}")
+    return given
+
+
+def _null(name: str) -> ConfigurationError:
+    return ConfigurationError(f"{name} is missing: it is null")
+
+
+def wrong_targets(arguments: Any, spec: Mapping[str, Any]) -> str:
+    """``; in target 3 (cls-7)`` for an error about the arguments: Ansible does not say which it was."""
+    targets = arguments.get("targets") if isinstance(arguments, Mapping) else None
+    if not isinstance(targets, list) or len(targets) < 2:
+        return ""
+    options = spec["targets"]["options"]
+    one = {"type": "dict", "options": options, "mutually_exclusive": exclusive(options)}
+    wrong = []
+    for position, target in enumerate(targets, start=1):
+        try:
+            fitted("target", target, one)
+        except ConfigurationError:
+            wrong.append(f"{position}{_called(target)}")
+    shown = ", ".join(wrong[:_SHOWN]) + (f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else "")
+    return f"; in target{'s' if len(wrong) > 1 else ''} {shown}" if wrong else ""
+
+
+def _called(target: Any) -> str:
+    identity, cluster_id = identities(target) if isinstance(target, Mapping) else (None, None)
+    if isinstance(identity, str) and is_name(identity):
+        return f" ({identity})"
+    return f" ({cluster_id})" if isinstance(cluster_id, str) and allows("cluster_id", cluster_id) else ""

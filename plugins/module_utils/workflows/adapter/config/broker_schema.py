@@ -1,0 +1,89 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The schema of ``spec.broker``: each type of broker has fields of its own."""
+
+from __future__ import annotations
+
+from .fields import Schema, choice, mapping, path, text, whole
+
+__all__ = ["BROKER"]
+
+BROKER = mapping(
+    {
+        "type": choice(["gcp-pubsub", "rabbitmq", "webhook"]),
+        "subscription": text(
+            "the name of a subscription",
+            r"^(projects/[a-z0-9.:-]{1,100}/subscriptions/)?[A-Za-z][A-Za-z0-9._~%+-]{2,254}$",
+            512,
+        ),
+        "projectId": text("a project of Google Cloud", r"^[a-z0-9][a-z0-9.:-]{0,99}$", 100),
+        "endpoint": text("host:port, or an http address", r"^(https?://)?[A-Za-z0-9._\[\]:-]+/?$", 300),
+        "url": text("an amqp or amqps address", r"^amqps?://\S+$", 2048),
+        "urlFile": path(),
+        "topic": text("the name of a topic", r"^[A-Za-z0-9._~%+/:-]+$", 255),
+        "exchange": text("the name of an exchange", r"^[A-Za-z0-9._~%+/:-]+$", 255),
+        "exchangeType": choice(["topic", "fanout"], "topic"),
+        "queue": text("the name of a queue", r"^[A-Za-z0-9._~%+/:-]+$", 255),
+        "caCert": path(),
+        "prefetch": whole(1, 65535),
+        "listen": mapping(
+            {
+                "address": {
+                    **text("an address to listen at", r"^[A-Za-z0-9._:-]+$", 253),
+                    "default": "127.0.0.1",
+                },
+                "port": whole(1, 65535, 8081),
+            }
+        ),
+        "tokenFile": path(),
+    },
+    ["type"],
+)
+_OF_BROKERS = {
+    "gcp-pubsub": ["subscription", "projectId", "endpoint", "topic", "prefetch"],
+    "rabbitmq": [
+        "subscription",
+        "url",
+        "urlFile",
+        "topic",
+        "exchange",
+        "exchangeType",
+        "queue",
+        "caCert",
+        "prefetch",
+    ],
+    "webhook": ["listen", "tokenFile"],
+}
+_NEEDED: dict[str, Schema] = {
+    "gcp-pubsub": {"required": ["subscription"]},
+    "rabbitmq": {
+        "allOf": [
+            {
+                "description": "without exchange or topic",
+                "anyOf": [{"required": ["exchange"]}, {"required": ["topic"]}],
+            },
+            {
+                "description": "without queue or subscription",
+                "anyOf": [{"required": ["queue"]}, {"required": ["subscription"]}],
+            },
+            {"description": "with url and urlFile at once", "not": {"required": ["url", "urlFile"]}},
+        ]
+    },
+    "webhook": {},
+}
+BROKER["allOf"] = [
+    {
+        "if": {"properties": {"type": {"const": kind}}, "required": ["type"]},
+        "then": {
+            **_NEEDED[kind],
+            "properties": {
+                name: {"not": {}, "description": "not for a broker of this type"}
+                for name in BROKER["properties"]
+                if name not in _OF_BROKERS[kind] and name != "type"
+            },
+        },
+    }
+    for kind in _OF_BROKERS
+]

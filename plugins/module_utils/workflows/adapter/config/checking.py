@@ -1,0 +1,149 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A document held to the AdapterConfig's schema.  What is said of it names paths and rules, never values.
+
+jsonschema's own messages quote what is wrong, so they are not used; and it follows every alias of YAML, so a
+document that grows without end is refused before.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ....model.errors import ConfigurationError, missing_package
+from ....model.shown import MISPLACED, is_name
+from ....runtime.secrecy import misplaced
+from .schema import SCHEMA
+
+__all__ = ["check", "path_of", "refused"]
+
+_LARGEST = 20_000
+_DEEPEST = 32
+_LONGEST = 65_536
+# More would hide which is to be mended first.
+_SHOWN = 8
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_./-]{0,62}\Z")
+
+
+def check(document: Any) -> None:
+    """Nothing, if the document is an AdapterConfig.
+
+    :raises ConfigurationError: one line with each path and the rule that it breaks.
+    """
+    refused(_unfit(document))
+    errors = sorted(
+        _validator().iter_errors(document), key=lambda error: [str(part) for part in error.absolute_path]
+    )
+    refused(line for error in errors for line in _lines(error))
+
+
+def refused(problems: Iterable[str]) -> None:
+    """Nothing, if there are no problems.
+
+    :raises ConfigurationError: names the first ones.
+    """
+    lines = list(dict.fromkeys(problems))
+    if lines:
+        more = f"; and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
+        raise ConfigurationError("; ".join(lines[:_SHOWN]) + more)
+
+
+def path_of(parts: Iterable[Any]) -> str:
+    """``spec.criteria.preconditions[2].expression``; a key that cannot be a field's is not shown."""
+    shown = ""
+    for part in parts:
+        if isinstance(part, int):
+            shown += f"[{part}]"
+        else:
+            shown += ("." if shown else "") + _key(part)
+    return shown or "the document"
+
+
+def _key(key: Any) -> str:
+    fits = isinstance(key, str) and _KEY.match(key) and is_name(key)
+    return key if fits else "(a key that is not shown)"
+
+
+def _unfit(document: Any) -> Iterator[str]:
+    """What no schema says: secrets in the wrong place, and documents that have no end."""
+    pending: list[tuple[tuple[Any, ...], Any]] = [((), document)]
+    seen = 0
+    while pending:
+        path, value = pending.pop()
+        seen += 1
+        if seen > _LARGEST or len(path) > _DEEPEST:
+            yield "the document is too large or nested too deeply for an AdapterConfig"
+            return
+        if isinstance(value, Mapping):
+            for key, item in value.items():
+                if not isinstance(key, str):
+                    yield f"{path_of(path)} has a key that is not text"
+                elif len(key) > _LONGEST or misplaced({"value": key}):
+                    yield f"{path_of(path)} has a key that is none: {MISPLACED}"
+                else:
+                    pending.append(((*path, key), item))
+        elif isinstance(value, (list, tuple)):
+            pending.extend(((*path, index), item) for index, item in enumerate(value))
+        elif isinstance(value, str):
+            if len(value) > _LONGEST:
+                yield f"{path_of(path)} is longer than {_LONGEST} characters"
+            elif misplaced({"value": value}):
+                yield f"{path_of(path)}: {MISPLACED}"
+
+
+def _lines(error: Any) -> Iterator[str]:
+    """A validation error in our words: ``error`` is jsonschema's, whose ``message`` quotes values."""
+    path, rule = list(error.absolute_path), error.validator
+    where = path_of(path)
+    if rule == "required":
+        for name in error.validator_value:
+            if name not in error.instance:
+                yield f"{path_of([*path, name])} is missing"
+    elif rule == "additionalProperties":
+        known = list(error.schema["properties"])
+        for name in error.instance:
+            if name not in known:
+                yield f"{path_of([*path, name])} is not a known field{_hint(name, known)}"
+    elif rule in ("anyOf", "not"):
+        yield f"{where} is {error.schema['description']}"
+    elif rule in ("maxItems", "maxProperties"):
+        yield f"{where} has more than {error.validator_value} entries"
+    elif rule == "uniqueItems":
+        yield f"{where} has an entry twice"
+    elif "propertyNames" in error.absolute_schema_path:
+        yield f"{where} has a key that is not {error.schema['description']}"
+    else:
+        yield f"{where} is not {error.schema['description']}"
+
+
+def _hint(name: str, known: list[str]) -> str:
+    by_lower = {each.lower().replace("_", ""): each for each in known}
+    near = difflib.get_close_matches(name.lower().replace("_", "")[:64], by_lower, 1)
+    return f"; did you mean {by_lower[near[0]]}?" if near else ""
+
+
+@functools.lru_cache(maxsize=1)
+def _validator() -> Any:
+    try:
+        from jsonschema import Draft202012Validator, ValidationError, validators
+    except ImportError as error:
+        raise missing_package(error, "jsonschema") from None
+
+    def pattern(_validator: Any, wanted: str, instance: Any, _schema: Any) -> Iterator[Any]:
+        # JSON Schema's $ is the end; Python's also stands before a last line break.
+        if isinstance(instance, str) and not re.search(re.sub(r"\$\Z", r"\\Z", wanted), instance):
+            yield ValidationError("")
+
+    # 3.0 is an integer of JSON Schema, and none of Kubernetes, which would be sent it.
+    types = Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _checker, value: isinstance(value, int) and not isinstance(value, bool)
+    )
+    # Of this function there are no types.
+    extend: Any = validators.extend
+    return extend(Draft202012Validator, {"pattern": pattern}, type_checker=types)(SCHEMA)

@@ -1,0 +1,149 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the fields of the AdapterConfig's schema are made of.
+
+A field's ``description`` ends the sentence "… is not" of an error, and is what an editor shows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....model.duration import DURATION
+
+__all__ = [
+    "ANNOTATIONS",
+    "DNS_LABEL",
+    "LABELS",
+    "LABEL_NAME",
+    "QUANTITIES",
+    "SUBDOMAIN",
+    "Schema",
+    "choice",
+    "duration",
+    "flag",
+    "kubernetes_name",
+    "listing",
+    "mapping",
+    "path",
+    "text",
+    "texts",
+    "whole",
+]
+
+Schema = dict[str, Any]
+
+LABEL_NAME = r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
+DNS_LABEL = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
+SUBDOMAIN = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?){0,8}$"
+_QUANTITY = r"^([0-9]{1,15}(\.[0-9]{0,9})?|\.[0-9]{1,9})(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|e[0-9]{1,2})?$"
+
+
+def text(description: str, pattern: str = r"^\S(.*\S)?$", longest: int = 1024) -> Schema:
+    """A text of a shape."""
+    return {
+        "type": "string",
+        "description": description,
+        "minLength": 1,
+        "maxLength": longest,
+        "pattern": pattern,
+    }
+
+
+def choice(choices: list[str], default: str | None = None) -> Schema:
+    """One of a few texts."""
+    made: Schema = {"enum": choices, "description": "one of " + ", ".join(choices)}
+    return made if default is None else {**made, "default": default}
+
+
+def whole(lowest: int, highest: int, default: int | None = None) -> Schema:
+    """A whole number, both bounds included."""
+    made: Schema = {
+        "type": "integer",
+        "description": f"a whole number from {lowest} to {highest}",
+        "minimum": lowest,
+        "maximum": highest,
+    }
+    return made if default is None else {**made, "default": default}
+
+
+def flag(default: bool) -> Schema:
+    """true or false."""
+    return {"type": "boolean", "description": "true or false", "default": default}
+
+
+def duration(default: str) -> Schema:
+    """As Go writes one, or seconds; a day at most."""
+    return {
+        "type": ["string", "number"],
+        "description": "a duration such as 10s or 1m30s",
+        "maxLength": 64,
+        "pattern": DURATION,
+        "exclusiveMinimum": 0,
+        "maximum": 86400,
+        "default": default,
+    }
+
+
+def mapping(properties: dict[str, Any], required: list[str] | None = None) -> Schema:
+    """A mapping with these fields and no others."""
+    made: Schema = {
+        "type": "object",
+        "description": "a mapping",
+        "additionalProperties": False,
+        "properties": properties,
+    }
+    return {**made, "required": required} if required else made
+
+
+def listing(items: Schema, most: int = 64) -> Schema:
+    """A list, with an end."""
+    return {"type": "array", "description": "a list", "items": items, "maxItems": most}
+
+
+def texts(keys: str, key_description: str, values: Schema, most: int = 64) -> Schema:
+    """A mapping of any keys of a shape."""
+    return {
+        "type": "object",
+        "description": "a mapping",
+        "maxProperties": most,
+        "propertyNames": {"description": key_description, "pattern": keys},
+        "additionalProperties": values,
+    }
+
+
+def path() -> Schema:
+    """Of a file."""
+    return text("the path of a file", r"^[^\u0000-\u001f]+$", 4096)
+
+
+def kubernetes_name(what: str) -> Schema:
+    """As Kubernetes calls most of its objects."""
+    return text(f"the name of {what}: lower case letters, digits, dashes and dots", SUBDOMAIN, 253)
+
+
+LABELS = texts(
+    rf"^([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{LABEL_NAME}$",
+    "a label's key",
+    text("a label's value", rf"^({LABEL_NAME})?$", 63) | {"minLength": 0},
+)
+ANNOTATIONS = texts(
+    rf"^([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{LABEL_NAME}$",
+    "an annotation's key",
+    {"type": "string", "description": "text", "maxLength": 65536},
+)
+QUANTITIES = mapping(
+    {
+        name: {
+            "type": ["string", "number"],
+            "description": f"a quantity such as {example}",
+            "maxLength": 32,
+            "pattern": _QUANTITY,
+            "minimum": 0,
+            "maximum": 1e15,
+        }
+        for name, example in (("cpu", "100m"), ("memory", "128Mi"), ("ephemeral-storage", "1Gi"))
+    }
+)

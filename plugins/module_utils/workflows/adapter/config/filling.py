@@ -1,0 +1,218 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From a document that keeps to the schema to the parts of a configuration, each default filled.
+
+What a schema cannot say is said here, by the same kind of message.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any, Optional, Union
+from urllib.parse import unquote, urlsplit
+
+from ....model.duration import seconds
+from ....model.errors import ConfigurationError
+from ....model.shown import is_name
+from ...provision.environment import VARIABLES
+from .parts import Broker, HyperFleet, JobTemplate, Placement
+
+__all__ = ["duration", "fill_broker", "fill_hyperfleet", "fill_job", "fill_placement", "snake"]
+
+_LONGEST = 86400.0
+# Seed 003's "Resource Requirements".
+_RESOURCES = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "500m", "memory": "512Mi"}}
+_FACTORS = {
+    "": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
+    "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60,
+}  # fmt: skip
+# What the adapter itself sets, or the kubelet: where a pod's token goes is not for a configuration to say.
+_RESERVED_ENV = frozenset({*VARIABLES, "GENERATION", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"})
+_RESERVED_LABELS = frozenset(
+    {
+        "managed-by",
+        "adapter",
+        "cluster-id",
+        "cluster-name",
+        "resource-type",
+        "hyperfleet-version",
+        "generation",
+        "job-name",
+        "controller-uid",
+    }
+)
+_RESERVED_PREFIXES = ("hyperfleet.io/", "batch.kubernetes.io/")
+_LOOPBACK = re.compile(r"localhost\Z|127\.[0-9.]+\Z|::1\Z")
+
+
+def snake(name: str) -> str:
+    """``ca_cert`` of ``caCert``."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found.group(1).lower(), name)
+
+
+def duration(given: Mapping[str, Any], name: str, default: str, path: str) -> float:
+    """A duration in seconds; numbers are seconds.
+
+    :raises ConfigurationError: it is 0, or longer than a day.
+    """
+    value = given.get(name, default)
+    try:
+        found = seconds(value) if isinstance(value, str) else float(value)
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= _LONGEST:
+        raise ConfigurationError(f"{path}.{name} is not a duration above 0s and up to 24h")
+    return found
+
+
+def fill_placement(given: Mapping[str, Any]) -> Placement:
+    """``spec.placement``."""
+    allowed = given.get("allowedNamespaces")
+    return Placement(None if allowed is None else tuple(allowed))
+
+
+def fill_hyperfleet(given: Mapping[str, Any]) -> HyperFleet:
+    """``spec.hyperfleetAPI``; HYPERFLEET_API_URL where it has no address."""
+    path = "spec.hyperfleetAPI"
+    url = given.get("url") or os.environ.get("HYPERFLEET_API_URL", "").strip()
+    if not url:
+        raise ConfigurationError(f"{path}.url is missing", "set it or HYPERFLEET_API_URL")
+    made = HyperFleet(
+        url=url,
+        timeout=duration(given, "timeout", "10s", path),
+        flavour=given.get("flavour", "current"),
+        token_file=given.get("tokenFile"),
+        headers=dict(given.get("headers", {})),
+        ca_cert=given.get("caCert"),
+        validate_certs=given.get("validateCerts", True),
+    )
+    try:
+        made.connection()
+    except ConfigurationError as error:
+        text = str(error).replace("hyperfleet.token_file", f"{path}.tokenFile")
+        raise ConfigurationError(re.sub(r"\bhyperfleet\.(?=url|headers)", f"{path}.", text)) from None
+    return made
+
+
+def fill_broker(given: Optional[Mapping[str, Any]], batch_size: int) -> Broker:
+    """``spec.broker``; the project may be the environment's, as the seed names a subscription only."""
+    if given is None:
+        return Broker()
+    kind, subscription = given["type"], given.get("subscription")
+    project, endpoint = given.get("projectId"), given.get("endpoint")
+    if kind == "gcp-pubsub":
+        parts = str(subscription).split("/")
+        if len(parts) == 4:
+            if project not in (None, parts[1]):
+                raise ConfigurationError(
+                    "spec.broker.projectId is not the project of spec.broker.subscription"
+                )
+            project, subscription = parts[1], parts[3]
+        project = project or os.environ.get("GOOGLE_CLOUD_PROJECT") or None
+        endpoint = endpoint or os.environ.get("PUBSUB_EMULATOR_HOST") or None
+    _check_url(given.get("url"))
+    listen = given.get("listen", {})
+    address = listen.get("address", "127.0.0.1")
+    if kind == "webhook" and not given.get("tokenFile") and not _LOOPBACK.match(address):
+        raise ConfigurationError("spec.broker.tokenFile is missing: only on loopback may anybody send events")
+    topic = given.get("topic")
+    exchange = given.get("exchange") or topic
+    return Broker(
+        type=kind,
+        subscription=subscription,
+        project=project,
+        endpoint=endpoint,
+        url=given.get("url"),
+        url_file=given.get("urlFile"),
+        topic=topic,
+        exchange=exchange,
+        exchange_type=given.get("exchangeType", "topic"),
+        # As HyperFleet's own programs name it.
+        queue=given.get("queue") or (f"{topic or exchange}-{subscription}" if kind == "rabbitmq" else None),
+        ca_cert=given.get("caCert"),
+        prefetch=given.get("prefetch", 2 * batch_size),
+        listen_address=address,
+        listen_port=listen.get("port", 8081),
+        token_file=given.get("tokenFile"),
+    )
+
+
+def _check_url(url: Optional[str]) -> None:
+    if url is None:
+        return
+    try:
+        parts = urlsplit(url)
+        usable = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigurationError("spec.broker.url is not an amqp or amqps address")
+    # A password without a user's name, or one that is only written otherwise, is one all the same.
+    if parts.password is not None or ":" in unquote(parts.netloc.rpartition("@")[0]) or parts.query:
+        raise ConfigurationError(
+            "spec.broker.url holds a password or parameters", "use spec.broker.urlFile or BROKER_RABBITMQ_URL"
+        )
+
+
+def fill_job(given: Mapping[str, Any]) -> JobTemplate:
+    """``spec.jobTemplate``."""
+    path = "spec.jobTemplate"
+    return JobTemplate(
+        image=given.get("image"),
+        service_account=given.get("serviceAccountName", "pullsecret-adapter-job"),
+        resources=_resources(given.get("resources", _RESOURCES), f"{path}.resources"),
+        ttl=given.get("ttlSecondsAfterFinished", 3600),
+        backoff_limit=given.get("backoffLimit", 3),
+        deadline=given.get("activeDeadlineSeconds", 600),
+        keep_generations=given.get("keepGenerations", 1),
+        image_pull_secrets=tuple(each["name"] for each in given.get("imagePullSecrets", ())),
+        env=_env(given.get("env", ()), f"{path}.env"),
+        node_selector=dict(given.get("nodeSelector", {})),
+        tolerations=tuple(dict(each) for each in given.get("tolerations", ())),
+        labels=_not_ours(given.get("labels", {}), f"{path}.labels"),
+        annotations=_not_ours(given.get("annotations", {}), f"{path}.annotations"),
+        priority_class=given.get("priorityClassName"),
+        log_level=given.get("logLevel", "info"),
+        log_format=given.get("logFormat", "json"),
+        gcp_api_timeout=duration(given, "gcpApiTimeout", "30s", path),
+    )
+
+
+def _resources(given: Mapping[str, Mapping[str, Any]], path: str) -> dict[str, dict[str, str]]:
+    limits = given.get("limits", {})
+    for name, value in given.get("requests", {}).items():
+        if name in limits and _amount(value) > _amount(limits[name]):
+            raise ConfigurationError(f"{path}.requests.{name} is more than {path}.limits.{name}")
+    return {kind: {name: str(value) for name, value in held.items()} for kind, held in given.items()}
+
+
+def _amount(quantity: Union[str, float]) -> float:
+    if not isinstance(quantity, str):
+        return float(quantity)
+    number = re.match(r"[0-9.]+", quantity)
+    amount, unit = (number.group(), quantity[number.end() :]) if number else ("0", "")
+    return float(amount) * (_FACTORS[unit] if unit in _FACTORS else float(f"1{unit}"))
+
+
+def _env(given: Any, path: str) -> dict[str, str]:
+    made: dict[str, str] = {}
+    for index, each in enumerate(given):
+        name = each["name"]
+        if name in _RESERVED_ENV:
+            raise ConfigurationError(f"{path}[{index}].name is set by the adapter itself: {name}")
+        if name in made:
+            raise ConfigurationError(f"{path}[{index}].name is there twice")
+        made[name] = each["value"]
+    return made
+
+
+def _not_ours(given: Mapping[str, str], path: str) -> dict[str, str]:
+    for key in given:
+        if key in _RESERVED_LABELS or key.startswith(_RESERVED_PREFIXES):
+            shown = key if is_name(key) else "(a key that is not shown)"
+            raise ConfigurationError(f"{path}.{shown} is kept by this collection")
+    return dict(given)

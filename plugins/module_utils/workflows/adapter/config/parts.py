@@ -1,0 +1,186 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The parts of an adapter's configuration.  Durations are seconds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Optional
+
+from ....clients.hyperfleet.connection import Connection, connect
+from ....model.errors import ConfigurationError
+from ....model.shown import shown_path
+from ....runtime.atomic_file import read_regular
+
+__all__ = ["Batch", "Broker", "Deletion", "HyperFleet", "JobTemplate", "Logging", "Metrics", "Placement"]
+
+_URL_VARIABLE = "BROKER_RABBITMQ_URL"
+
+
+@dataclass(frozen=True)
+class HyperFleet:
+    """The API.
+
+    :param flavour: ``current``, or ``seed`` as seeds 002 and 003 have it.
+    :param headers: sent with every request; never shown.
+    """
+
+    url: str
+    timeout: float
+    flavour: str
+    token_file: Optional[str]
+    headers: Mapping[str, str] = field(repr=False)
+    ca_cert: Optional[str]
+    validate_certs: bool
+
+    def options(self) -> dict[str, Any]:
+        """As a module's option ``hyperfleet`` takes it."""
+        return {
+            "url": self.url,
+            "token_file": self.token_file,
+            "headers": dict(self.headers),
+            "ca_cert": self.ca_cert,
+            "validate_certs": self.validate_certs,
+        }
+
+    def connection(self) -> Connection:
+        """The same for ``HyperFleetClient``."""
+        return connect(self.options())
+
+
+@dataclass(frozen=True)
+class Broker:
+    """Where events come from.
+
+    :param type: ``gcp-pubsub``, ``rabbitmq``, ``webhook``; ``none`` where the configuration has no broker.
+    :param project: of Google Cloud.
+    :param endpoint: of an emulator of Pub/Sub: ``host:port``.
+    :param url: of RabbitMQ, as it stands in the configuration; ``address`` is what to connect to.
+    :param queue: its whole name.
+    :param prefetch: how many messages may be on their way unacknowledged.
+    :param token_file: what a webhook's callers have to show.
+    """
+
+    type: str = "none"
+    subscription: Optional[str] = None
+    project: Optional[str] = None
+    endpoint: Optional[str] = None
+    url: Optional[str] = None
+    url_file: Optional[str] = None
+    topic: Optional[str] = None
+    exchange: Optional[str] = None
+    exchange_type: str = "topic"
+    queue: Optional[str] = None
+    ca_cert: Optional[str] = None
+    prefetch: int = 2000
+    listen_address: str = "127.0.0.1"
+    listen_port: int = 8081
+    token_file: Optional[str] = None
+
+    def address(self) -> str:
+        """RabbitMQ's address, which may hold a password: from the configuration, its file or the environment.
+
+        :raises ConfigurationError: there is none, or the file cannot be read.
+        """
+        found = self.url or os.environ.get(_URL_VARIABLE, "")
+        if self.url_file:
+            where = f"spec.broker.urlFile {shown_path(self.url_file)}"
+            try:
+                found = read_regular(self.url_file)[0].decode("utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                why = getattr(error, "strerror", None) or "not text"
+                raise ConfigurationError(f"{where} cannot be read: {why}") from None
+        else:
+            where = f"the environment variable {_URL_VARIABLE}"
+        found = found.strip()
+        if not found:
+            raise ConfigurationError(
+                "no address of RabbitMQ", f"set spec.broker.url, spec.broker.urlFile or {_URL_VARIABLE}"
+            )
+        if not found.startswith(("amqp://", "amqps://")) or not found.isprintable() or " " in found:
+            raise ConfigurationError(f"{where} does not hold an amqp or amqps address")
+        return found
+
+
+@dataclass(frozen=True)
+class JobTemplate:
+    """The Job that works for one cluster.
+
+    :param image: None only where the adapter does the work itself.
+    :param resources: ``{"requests": {...}, "limits": {...}}`` as Kubernetes takes them.
+    :param ttl: seconds that a finished Job stays.
+    :param deadline: seconds that a Job may take.
+    :param keep_generations: how many earlier generations' Jobs stay.
+    :param env: more variables, by name; never shown.
+    :param gcp_api_timeout: seconds.
+    """
+
+    image: Optional[str]
+    service_account: str
+    resources: Mapping[str, Mapping[str, str]]
+    ttl: int
+    backoff_limit: int
+    deadline: int
+    keep_generations: int
+    image_pull_secrets: tuple[str, ...]
+    env: Mapping[str, str] = field(repr=False)
+    node_selector: Mapping[str, str]
+    tolerations: tuple[Mapping[str, Any], ...]
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    priority_class: Optional[str]
+    log_level: str
+    log_format: str
+    gcp_api_timeout: float
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the management cluster may get Secrets.
+
+    :param allowed_namespaces: names, with ``*`` for any part of one; None: all that placement says.
+    """
+
+    allowed_namespaces: Optional[tuple[str, ...]] = None
+
+    def allows(self, namespace: str) -> bool:
+        """Whether something may be made there."""
+        allowed = self.allowed_namespaces
+        return allowed is None or any(fnmatchcase(namespace, pattern) for pattern in allowed)
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """:param store: what becomes of the secret in Secret Manager with its cluster: ``delete`` or ``keep``."""
+
+    store: str
+
+
+@dataclass(frozen=True)
+class Batch:
+    """:param size: clusters in one run, at most.  :param window: seconds that events are gathered for."""
+
+    size: int
+    window: float
+
+
+@dataclass(frozen=True)
+class Logging:
+    """:param level: ``debug``, ``info``, ``warn``, ``error``.  :param format: ``json`` or ``text``."""
+
+    level: str
+    format: str
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """:param port: of health and metrics; 0 for none.  :param per_cluster: whether clusters are labels."""
+
+    port: int
+    address: str
+    per_cluster: bool

@@ -1,0 +1,186 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is said of a cluster: each outcome as a report with its four conditions.  Pure.
+
+Running and waiting are ``Available=False``: an ``Unknown`` makes the API discard a whole report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from ....model.errors import PullSecretError
+from ..model import CREATED, FAILED, PENDING, RUNNING, STUCK, SUCCEEDED, Observed, Order
+from .deciding import Refuse, Wait
+from .memory import places
+from .reasons import LATER, RARELY, SOON, STUCK_FOR, again_after, is_retryable, reason_of, tells_of_places
+from .told import Said, Subject, Told, before, make_told, short
+
+__all__ = [
+    "DELETED",
+    "DELETING",
+    "REFUSED",
+    "UNMET",
+    "Subject",
+    "Told",
+    "broken",
+    "deleted",
+    "deleting",
+    "refused",
+    "seen",
+    "waiting",
+]
+
+# States beside those of work.
+UNMET = "unmet"
+REFUSED = "refused"
+DELETING = "deleting"
+DELETED = "deleted"
+
+_STORED = "PullSecretStored"
+
+
+def waiting(subject: Subject, wait: Wait) -> Told:
+    """Preconditions are not met: what was stored for this generation before stays stored."""
+    message = short(f"Preconditions not met: {'; '.join(wait.reasons)}")
+    said = ("False", "PreconditionsNotMet", message)
+    if subject.holds():
+        kept = ("True", _STORED, before(message))
+        return make_told(subject, UNMET, applied=kept, available=kept, why=said)
+    return make_told(subject, UNMET, applied=said, available=said)
+
+
+def refused(subject: Subject, refusal: Refuse) -> Told:
+    """The cluster's description is wrong."""
+    said = ("False", refusal.reason, short(refusal.message))
+    return make_told(subject, REFUSED, applied=said, available=said)
+
+
+def seen(subject: Subject, order: Order, found: Observed) -> Told:
+    """What was seen of the work for an order."""
+    message = short(found.message)
+    applied = (
+        ("True", "JobApplied", f"Job {found.job} is there")
+        if found.job
+        else ("True", "Applied", message)
+        if found.state == SUCCEEDED
+        else ("False", found.reason, message)
+    )
+    available = ("True" if found.state == SUCCEEDED else "False", found.reason, message)
+    health: Optional[Said] = None
+    why = available
+    if _says_nothing(found) and subject.holds(order, found.content):
+        available = ("True", _STORED, before(message))
+        applied = applied if found.job else available
+        if found.state in (STUCK, FAILED):
+            health = ("False", found.reason, message)
+        else:
+            why = available
+    again = {CREATED: SOON, PENDING: SOON, RUNNING: SOON, STUCK: STUCK_FOR}.get(found.state)
+    if found.state == FAILED and found.retry:
+        again = LATER
+    return make_told(
+        subject,
+        found.state,
+        applied=applied,
+        available=available,
+        health=health,
+        data=_made(order, found),
+        metadata=_metadata(found),
+        again=again,
+        why=why,
+    )
+
+
+def broken(subject: Subject, place: str, error: PullSecretError, order: Optional[Order] = None) -> Told:
+    """The adapter could not do its part, since a place does not answer or refuses it, or for a defect.
+
+    What was stored for this generation before is so still: only the adapter is not well.
+
+    :param place: as a reason begins: ``Kubernetes``, ``Statuses``; empty for the adapter itself.
+    """
+    reason = f"{place}{reason_of(error.kind)}"
+    said = ("False", reason, short(str(error)))
+    kept = ("True", _STORED, before(said[2])) if subject.holds(order) else said
+    return make_told(
+        subject,
+        FAILED,
+        applied=kept,
+        available=kept,
+        health=said,
+        data=places(order) if order is not None else {},
+        again=again_after(error.kind),
+        why=said,
+    )
+
+
+def deleting(subject: Subject, left: Sequence[str], failures: Sequence[tuple[str, str]] = ()) -> Told:
+    """Something of a cluster that goes is still there.
+
+    :param left: names of it.
+    :param failures: what could not be removed, as (kind, words of the place).
+    """
+    if failures:
+        message = short("; ".join(text for _kind, text in failures))
+        reason = f"Removal{reason_of(failures[0][0])}"
+        retry = any(is_retryable(kind) for kind, _text in failures)
+        again: float = LATER if retry else RARELY
+    else:
+        message, reason, again = short(f"Waiting for {', '.join(left)} to be gone"), "Deleting", SOON
+    said = ("False", reason, message)
+    return make_told(
+        subject,
+        DELETING,
+        applied=("True", reason, message),
+        available=said,
+        finalized=said,
+        again=again,
+    )
+
+
+def deleted(subject: Subject, kept: Sequence[str] = ()) -> Told:
+    """All that was made for a cluster is confirmed to be gone.
+
+    :param kept: what the deletion policy leaves, by name.
+    """
+    message = "All that was made for this cluster is gone"
+    if kept:
+        message += f"; kept by policy: {', '.join(kept)}"
+    said = short(message)
+    return make_told(
+        subject,
+        DELETED,
+        applied=("False", "Deleted", said),
+        available=("False", "Deleted", said),
+        finalized=("True", "Deleted", said),
+    )
+
+
+def _says_nothing(found: Observed) -> bool:
+    """Whether a look leaves open what is in the places."""
+    return found.state in (CREATED, PENDING, RUNNING, STUCK, FAILED) and not tells_of_places(found.kind)
+
+
+def _made(order: Order, found: Observed) -> dict[str, Any]:
+    data = places(order)
+    if found.job:
+        data["job_name"] = found.job
+    if found.state == SUCCEEDED:
+        # What the earlier content's was is not this one's, where nobody says.
+        data["secret_version"] = str((found.result or {}).get("version") or "")
+        data["content_digest"] = found.content
+    return data
+
+
+def _metadata(found: Observed) -> dict[str, Any]:
+    metadata: dict[str, Any] = {}
+    if found.job:
+        metadata.update(job_name=found.job, attempt=found.attempt)
+    if found.namespace:
+        metadata["job_namespace"] = found.namespace
+    if found.started:
+        metadata["started_time"] = found.started
+    return metadata

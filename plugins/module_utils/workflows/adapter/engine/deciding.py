@@ -1,0 +1,240 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is to be done for a cluster, from what the API says of it.  Pure.
+
+A cluster is a dictionary as the API answers it, whichever way its spec is spelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Callable, Optional, Union
+
+from ....clients.hyperfleet.reading import conditions_of
+from ....clients.hyperfleet.statuses import AdapterStatus
+from ....dockerconfig import DockerConfigError, load
+from ....model.cluster_document import ClusterSpec, project_of, read_spec
+from ....model.errors import ConfigurationError, InvalidDocument, NotFound
+from ....model.naming import (
+    KUBERNETES_NAMESPACE,
+    PROJECT,
+    check_cluster_id,
+    check_name,
+    gcp_secret_id,
+    kubernetes_secret_name,
+)
+from ....places.hyperfleet_spec import pull_secret
+from ..model import Order
+from .memory import Place, named, place_of, secret_of
+
+__all__ = ["Apply", "Decision", "Refuse", "Remove", "Wait", "decide", "may_hold", "removal_by_jobs"]
+
+# Who chooses the management cluster.
+_PLACEMENT = "placement"
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Nothing can be made yet.
+
+    :param reasons: what is missing, in words for people.
+    """
+
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Apply:
+    """The pull secret is to be brought to its places.
+
+    :param document: the docker config as the cluster's spec holds it.
+    """
+
+    order: Order
+    document: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Refuse:
+    """The cluster's own description is wrong: permanent until its owner mends it.
+
+    :param reason: a condition's, CamelCase.
+    """
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Remove:
+    """The cluster is being deleted: what was made for it has to go.
+
+    :param secrets: in Secret Manager, as (project, secret).
+    :param placed: in the management cluster.
+    :param made: whether our last status says that something was made.
+    :param barred: of ``placed``, where nothing may be made, and no status of ours says that anything was.
+    """
+
+    secrets: tuple[tuple[str, str], ...]
+    placed: tuple[Place, ...]
+    made: bool
+    barred: tuple[Place, ...] = ()
+
+
+Decision = Union[Wait, Apply, Refuse, Remove]
+
+
+def decide(
+    cluster: Mapping[str, Any],
+    statuses: Mapping[str, AdapterStatus],
+    unmet: Callable[[], Sequence[str]],
+    *,
+    own: Optional[AdapterStatus] = None,
+    traceparent: Optional[str] = None,
+    allows: Callable[[str], bool] = bool,
+) -> Decision:
+    """What is to be done for a cluster.
+
+    :param statuses: the adapters', by name.
+    :param unmet: says which configured preconditions are not met; not asked of a cluster that goes.
+    :param own: what we said last of it.
+    :param allows: whether the configuration lets something be made in a namespace.
+    """
+    cluster_id = str(cluster.get("id"))
+    if cluster.get("deleted_time"):
+        return _removal(cluster_id, cluster, statuses, own, allows)
+    missing = list(unmet())
+    spec, wrong = _spec(cluster)
+    project = spec.project if spec is not None else None
+    if spec is not None and project is None:
+        missing.append("cluster has no spec.gcp.projectId")
+    namespace = _namespace(cluster, statuses)
+    if namespace is None:
+        missing.append("placement has no namespace")
+    document = b""
+    try:
+        document = pull_secret(cluster)
+    except NotFound:
+        missing.append("cluster has no spec.pullSecret.data")
+    except InvalidDocument as error:
+        return Refuse("InvalidPullSecret", error.message)
+    if missing:
+        # A misspelt field may be why a precondition is not met.
+        missing += [wrong] if wrong else []
+        return Wait(tuple(dict.fromkeys(missing)))
+    if spec is None or project is None or namespace is None:
+        return Refuse("InvalidClusterSpec", wrong)
+    try:
+        check_cluster_id(cluster_id)
+        _check(project, namespace)
+    except ConfigurationError as error:
+        return Refuse("InvalidClusterSpec", error.message)
+    if not allows(namespace):
+        return Refuse(
+            "NamespaceNotAllowed",
+            f"placement's namespace '{namespace}' is none that the adapter's configuration allows "
+            "in spec.placement.allowedNamespaces",
+        )
+    try:
+        load(document)
+    except DockerConfigError as error:
+        return Refuse("InvalidPullSecret", f"spec.pullSecret.data: {error}")
+    order = Order(
+        cluster_id=cluster_id,
+        cluster_name=spec.name,
+        generation=generation_of(cluster),
+        project=project,
+        namespace=namespace,
+        # As it is written: the Job's content is compared by it.
+        replication=spec.policy or "automatic",
+        traceparent=traceparent,
+    )
+    return Apply(order, document)
+
+
+def generation_of(cluster: Mapping[str, Any]) -> int:
+    """The cluster's generation, which every report names."""
+    found = cluster.get("generation")
+    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 1 else 1
+
+
+def may_hold(cluster: Mapping[str, Any], adapter: str) -> bool:
+    """Whether the API may hold a status of ours, by what it tells of the cluster itself."""
+    if cluster.get("deleted_time"):
+        return True
+    own = "".join(part[:1].upper() + part[1:] for part in adapter.split("-")) + "Successful"
+    status = cluster.get("status")
+    return own in conditions_of(status.get("conditions") if isinstance(status, Mapping) else None)
+
+
+def removal_by_jobs(environments: Iterable[Mapping[str, str]]) -> Remove:
+    """What Jobs were told to fill, as their environments name it (docs/job.md)."""
+    secrets, placed = [], []
+    for told in environments:
+        secret = secret_of(f"projects/{told.get('GCP_PROJECT_ID')}/secrets/{told.get('SECRET_NAME')}")
+        place = place_of(told.get("MANAGEMENT_NAMESPACE"), told.get("K8S_SECRET_NAME"))
+        secrets += [secret] if secret is not None else []
+        placed += [place] if place is not None else []
+    return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), bool(secrets or placed))
+
+
+def _removal(
+    cluster_id: str,
+    cluster: Mapping[str, Any],
+    statuses: Mapping[str, AdapterStatus],
+    own: Optional[AdapterStatus],
+    allows: Callable[[str], bool],
+) -> Remove:
+    """What our last status names comes first: the spec and the placement may have changed since."""
+    secrets, placed = named(own.data if own is not None else {})
+    made = bool(secrets or placed)
+    barred: tuple[Place, ...] = ()
+    try:
+        names = (gcp_secret_id(cluster_id), kubernetes_secret_name(cluster_id))
+    except ConfigurationError:
+        # Nothing can have been made under such an id.
+        return Remove(tuple(secrets), tuple(placed), made)
+    project = _project(cluster)
+    if project is not None and PROJECT.match(project):
+        secrets.append((project, names[0]))
+    namespace = _namespace(cluster, statuses, current=False)
+    if namespace is not None and KUBERNETES_NAMESPACE.match(namespace):
+        place = Place(namespace, names[1])
+        barred = (place,) if place not in placed and not allows(namespace) else ()
+        placed.append(place)
+    return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), made, barred)
+
+
+def _check(project: str, namespace: str) -> None:
+    check_name("project", project, "spec.gcp.projectId")
+    check_name("namespace", namespace, "placement's namespace")
+
+
+def _spec(cluster: Mapping[str, Any]) -> tuple[Optional[ClusterSpec], str]:
+    """What the cluster's owner wrote, or what is wrong with it."""
+    try:
+        return read_spec(cluster), ""
+    except ConfigurationError as error:
+        return None, error.message
+
+
+def _project(cluster: Mapping[str, Any]) -> Optional[str]:
+    """Where the secret is, whatever else in the spec is wrong; None where it does not say."""
+    try:
+        return project_of(cluster)
+    except ConfigurationError:
+        return None
+
+
+def _namespace(
+    cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus], *, current: bool = True
+) -> Optional[str]:
+    """The placement adapter's choice; of the cluster's current generation, where that matters."""
+    placement = statuses.get(_PLACEMENT)
+    if placement is None or (current and placement.generation != generation_of(cluster)):
+        return None
+    namespace = placement.data.get("namespace")
+    return namespace if isinstance(namespace, str) and namespace else None

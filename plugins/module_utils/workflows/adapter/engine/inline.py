@@ -1,0 +1,240 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Job's work without Jobs, and what a removal takes back: both places for many clusters at once.
+
+It is the work of ``gcp_pull_secret`` and ``k8s_pull_secret``, called in this process.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ....model.replication import parse_replication
+from ....runtime.batch import Failure
+from ....runtime.calls import Calls, Spent
+from ...provision import gcp_pull_secret, k8s_pull_secret
+from ...run import Places as Shared
+from ..model import FAILED, SUCCEEDED, Observed, Order, other_replication
+from .deciding import Apply
+from .memory import Place, gcp_secret
+from .reasons import is_retryable, reason_of
+from .results import counted
+
+__all__ = ["Gone", "Places", "is_told"]
+
+
+@dataclass(frozen=True)
+class Gone:
+    """What became of one thing that was to be removed.
+
+    :param name: its full name.
+    :param changed: whether it was there.
+    :param kind: of the failure; None where it is confirmed to be gone.
+    """
+
+    name: str
+    changed: bool = False
+    kind: Optional[str] = None
+    message: str = ""
+
+
+class Places:
+    """Secret Manager and the management cluster, for a batch.
+
+    ``calls`` has the requests of all runs that no cluster's result tells of: those for many clusters at once,
+    and of what is removed.
+
+    :param options: those of ``run_options``, checked and with their defaults.
+    """
+
+    def __init__(self, options: Mapping[str, Any], *, stop: threading.Event, check_mode: bool) -> None:
+        self._options = options
+        self._stop = stop
+        self._check_mode = check_mode
+        self.calls = Calls()
+
+    def apply(self, wanted: Sequence[Apply]) -> list[Observed]:
+        """Store each docker config, then give the management cluster what Secret Manager holds."""
+        # Both over the same connections, which end with the batch.
+        shared: list[Shared] = []
+        stored = self._run(gcp_pull_secret, [_stored(apply) for apply in wanted], shared)
+        left = [index for index, entry in enumerate(stored) if not entry.get("failed")]
+        placed = self._run(k8s_pull_secret, [self._placed(wanted[i], stored[i]) for i in left], shared)
+        second = dict(zip(left, placed))
+        spent = shared[0].spent if shared else {}
+        seen = []
+        for index, apply in enumerate(wanted):
+            took = spent.get(str(stored[index].get("id"))) or Spent()
+            found = _observed(apply.order, stored[index], second.get(index), took)
+            if is_told(found):
+                # Its own result says so.
+                self.calls.merge(took.calls, -1)
+            seen.append(found)
+        return seen
+
+    def remove_stored(self, wanted: Sequence[tuple[str, tuple[str, str]]]) -> list[Gone]:
+        """Delete secrets of Secret Manager.
+
+        :param wanted: (cluster id, (project, secret)); a secret is deleted only as that cluster's.
+        """
+        targets = [
+            {
+                "state": "absent",
+                "id": str(index),
+                "cluster_id": cluster_id,
+                "project": one[0],
+                "secret": one[1],
+            }
+            for index, (cluster_id, one) in enumerate(wanted)
+        ]
+        names = [f"projects/{one[0]}/secrets/{one[1]}" for _cluster_id, one in wanted]
+        return self._removed(gcp_pull_secret, targets, names)
+
+    def remove_placed(self, wanted: Sequence[tuple[str, Place]]) -> list[Gone]:
+        """Delete Secrets of the management cluster, likewise."""
+        targets = [
+            {
+                "state": "absent",
+                "id": str(index),
+                "cluster_id": cluster_id,
+                "namespace": one.namespace,
+                "name": one.name,
+            }
+            for index, (cluster_id, one) in enumerate(wanted)
+        ]
+        names = [f"namespaces/{one.namespace}/secrets/{one.name}" for _cluster_id, one in wanted]
+        return self._removed(k8s_pull_secret, targets, names)
+
+    def _removed(self, task: Any, targets: list[dict[str, Any]], names: list[str]) -> list[Gone]:
+        entries: dict[int, dict[str, Any]] = {}
+        left = list(range(len(targets)))
+        while left:
+            # A status can name what is another cluster's, and a task refuses to do one thing for two.
+            first = {names[index]: index for index in reversed(left)}
+            now = sorted(first.values())
+            entries.update(zip(now, self._run(task, [targets[index] for index in now])))
+            left = sorted(set(left) - set(now))
+        return [
+            Gone(name, bool(entry.get("changed")), entry.get("kind"), str(entry.get("msg") or ""))
+            for name, entry in ((name, entries[index]) for index, name in enumerate(names))
+        ]
+
+    def _placed(self, apply: Apply, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """What is placed is read back from Secret Manager; a check has stored nothing there."""
+        order, path = apply.order, gcp_secret(apply.order)
+        version = stored.get("version")
+        source: dict[str, Any] = {"inline": apply.document.decode("utf-8", "surrogatepass")}
+        if version and not (self._check_mode and stored.get("changed")):
+            secret = path.rpartition("/")[2]
+            source = {"gcp": {"project": order.project, "secret": secret, "version": str(version)}}
+        return {
+            "state": "present",
+            "cluster_id": order.cluster_id,
+            "cluster_name": order.cluster_name,
+            "namespace": order.namespace,
+            "name": order.placed_as,
+            "gcp_secret_path": f"{path}/versions/latest",
+            "source": source,
+        }
+
+    def _run(
+        self, task: Any, targets: list[dict[str, Any]], shared: Optional[list[Shared]] = None
+    ) -> list[dict[str, Any]]:
+        """Each target's entry, in their order.  What fails all of them is each one's failure.
+
+        :param shared: the connections of this run and of those that are given them after it.
+        """
+        if not targets:
+            return []
+        shared = [] if shared is None else shared
+        asked = Calls()
+        try:
+            if not shared:
+                shared.append(Shared(self._options, self._stop))
+            asked.merge(shared[0].settings.calls, -1)
+            answer = task.run(
+                {**self._options, "targets": targets},
+                check_mode=self._check_mode,
+                diff=False,
+                places=shared[0],
+            )
+        except Exception as error:  # noqa: BLE001 - its text may hold a value
+            failure = Failure.of(error)
+            return [{"failed": True, "kind": failure.kind, "msg": failure.message} for _target in targets]
+        finally:
+            if shared:
+                asked.merge(shared[0].settings.calls)
+                self.calls.merge(asked)
+        entries: list[dict[str, Any]] = answer["targets"]
+        return entries
+
+
+def is_told(found: Observed) -> bool:
+    """Whether what was done counts as a Job's end does: something was written, or it failed."""
+    return found.state == FAILED or bool(found.actions)
+
+
+def _stored(apply: Apply) -> dict[str, Any]:
+    order = apply.order
+    # As the Job's environment says it, automatic too: a secret that is kept otherwise is told of.
+    replication, locations = parse_replication(order.replication, "replication")
+    return {
+        "state": "present",
+        "cluster_id": order.cluster_id,
+        "cluster_name": order.cluster_name,
+        "project": order.project,
+        "secret": order.stored_as,
+        "replication": replication,
+        "locations": list(locations) or None,
+        "source": {"inline": apply.document.decode("utf-8", "surrogatepass")},
+    }
+
+
+def _observed(
+    order: Order, stored: Mapping[str, Any], placed: Optional[Mapping[str, Any]], spent: Spent
+) -> Observed:
+    """:param spent: on this cluster in both places."""
+    secret = gcp_secret(order)
+    done = [(secret, stored)]
+    if placed is not None:
+        done.append((f"namespaces/{order.namespace}/secrets/{order.placed_as}", placed))
+    actions = tuple(f"{action}: {name}" for name, entry in done for action in entry.get("actions") or ())
+    last = done[-1][1]
+    added = sum("version added" in action for action in stored.get("actions") or ())
+    # All that a Job's termination message has (docs/job.md).
+    result: dict[str, Any] = {
+        "phase": "gcp-secret-manager" if placed is None else "k8s-secret",
+        "secret": secret,
+        "management_secret": {"namespace": order.namespace, "name": order.placed_as},
+        "changed": bool(actions),
+        "versions_created": added,
+        "duration_seconds": round(spent.seconds, 3),
+        **counted(spent.calls),
+    }
+    # A newer version of another run may have stayed in the management cluster.
+    version = str((placed or {}).get("version") or stored.get("version") or "")
+    if version:
+        result["version"] = version
+    if last.get("failed"):
+        kind, message = str(last.get("kind")), str(last.get("msg"))
+        result.update(result="failure", kind=kind, message=message[:1000])
+        retry = is_retryable(kind)
+        return Observed(
+            FAILED, reason_of(kind), message, actions=actions, result=result, retry=retry, kind=kind
+        )
+    result["result"] = "success"
+    if stored.get("replication_differs"):
+        result["replication_differs"] = True
+    # A check mode's version has no number yet.
+    which = f"Version {version}" if version else "A version"
+    message = f"{which} of {secret} is stored and placed in namespace {order.namespace}"
+    stored_version = str(stored.get("version") or "")
+    if stored_version and stored_version != version:
+        message = f"{message}: version {version} is newer than version {stored_version} and stays"
+    message += other_replication(order, result)
+    return Observed(SUCCEEDED, "PullSecretStored", message, actions=actions, result=result)

@@ -1,0 +1,156 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What our last status says of a cluster, and what the next one must not forget.  Pure.
+
+The API's ``data`` is all the memory there is, and others may write there: what has not one of the shapes
+that we write is neither heeded nor said again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Callable, Optional, Union
+
+from ....clients.hyperfleet.statuses import AdapterStatus
+from ....model.naming import KUBERNETES_NAMESPACE, PROJECT
+from ..model import Order
+
+__all__ = [
+    "Place",
+    "carried",
+    "gcp_secret",
+    "holds",
+    "known",
+    "named",
+    "place_of",
+    "places",
+    "secret_of",
+]
+
+_GCP_SECRET = re.compile(r"projects/([a-z0-9.:-]{1,64})/secrets/([A-Za-z0-9_-]{1,255})\Z")
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
+_VERSION = re.compile(r"[0-9]{1,18}\Z")
+_DIGEST = re.compile(r"hmac-sha256:[0-9a-f]{64}\Z")
+_PLACES = ("gcp_secret", "management_secret")
+# More moves of one cluster nobody has seen.
+_MOST_EARLIER = 10
+
+Secret = tuple[str, str]
+Said = Union[str, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A Secret of the management cluster."""
+
+    namespace: str
+    name: str
+
+
+def gcp_secret(order: Order) -> str:
+    """The full name in Secret Manager of what an order makes."""
+    return f"projects/{order.project}/secrets/{order.stored_as}"
+
+
+def places(order: Order) -> dict[str, Any]:
+    """Where an order's pull secret is brought, as ``data`` has it."""
+    return {
+        "gcp_secret": gcp_secret(order),
+        "management_secret": {"namespace": order.namespace, "name": order.placed_as},
+    }
+
+
+def secret_of(said: Any) -> Optional[Secret]:
+    """(project, secret) of a full name; None of anything else."""
+    match = _GCP_SECRET.match(said) if isinstance(said, str) else None
+    return (match.group(1), match.group(2)) if match and PROJECT.match(match.group(1)) else None
+
+
+def place_of(namespace: Any, name: Any) -> Optional[Place]:
+    """The Secret of these names; None where they are none."""
+    good = all(isinstance(one, str) for one in (namespace, name))
+    if good and KUBERNETES_NAMESPACE.match(namespace) and _NAME.match(name):
+        return Place(namespace, name)
+    return None
+
+
+def named(data: Mapping[str, Any]) -> tuple[list[Secret], list[Place]]:
+    """All that our last status says was made: in Secret Manager, and in the management cluster."""
+    held = known(data)
+    said = [*(held[name] for name in _PLACES if name in held), *held.get("earlier", ())]
+    secrets = [found for found in map(secret_of, said) if found is not None]
+    return secrets, [Place(one["namespace"], one["name"]) for one in said if isinstance(one, dict)]
+
+
+def known(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a status' ``data`` has our shape."""
+    found = {name: shape(data.get(name)) for name, shape in _SHAPES.items()}
+    return {name: value for name, value in found.items() if value}
+
+
+def carried(own: Optional[AdapterStatus], said: Mapping[str, Any]) -> dict[str, Any]:
+    """The next report's ``data``: what is said now, and what was before where nothing is said of it.
+
+    :param said: an empty value takes back what was said.
+    """
+    remembered = known(own.data) if own is not None else {}
+    earlier = remembered.pop("earlier", [])
+    data = {name: value for name, value in {**remembered, **said}.items() if value}
+    # Where things were made before spec or placement pointed elsewhere: a removal has to look there, too.
+    before = [*earlier, *(remembered[name] for name in _PLACES if name in remembered)]
+    now = [data.get(name) for name in _PLACES]
+    moved = [one for index, one in enumerate(before) if one not in now and one not in before[:index]]
+    return {**data, "earlier": moved[-_MOST_EARLIER:]} if moved else data
+
+
+def holds(
+    own: Optional[AdapterStatus],
+    generation: int,
+    order: Optional[Order] = None,
+    content: Optional[str] = None,
+) -> bool:
+    """Whether we said last that what this generation, or this content, is to bring is in its places.
+
+    :param order: where it is to be; None where nobody knows now.
+    :param content: digest of what a Job is to bring there.
+    """
+    if own is None or not own.is_true("Available"):
+        return False
+    data = known(own.data)
+    if content is not None and data.get("content_digest") == content:
+        return True
+    if not own.dated or own.generation != generation:
+        return False
+    return order is None or all(data.get(name) == value for name, value in places(order).items())
+
+
+def _text(pattern: re.Pattern[str]) -> Callable[[Any], Optional[str]]:
+    return lambda value: value if isinstance(value, str) and pattern.match(value) else None
+
+
+def _secret(value: Any) -> Optional[str]:
+    return value if secret_of(value) is not None else None
+
+
+def _placed(value: Any) -> Optional[dict[str, str]]:
+    held = value if isinstance(value, Mapping) else {}
+    place = place_of(held.get("namespace"), held.get("name"))
+    return {"namespace": place.namespace, "name": place.name} if place is not None else None
+
+
+def _earlier(value: Any) -> list[Said]:
+    found = [_secret(one) or _placed(one) for one in value] if isinstance(value, list) else []
+    return [one for one in found if one][-_MOST_EARLIER:]
+
+
+_SHAPES: dict[str, Callable[[Any], Any]] = {
+    "gcp_secret": _secret,
+    "management_secret": _placed,
+    "secret_version": _text(_VERSION),
+    "content_digest": _text(_DIGEST),
+    "earlier": _earlier,
+}

@@ -1,0 +1,97 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Taking back what was made for clusters that are being deleted, for many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Callable, Optional
+
+from .deciding import Remove
+from .inline import Gone, Places
+
+__all__ = ["Removing", "TakenBack", "take_back"]
+
+_FOREIGN = "ownership"
+# Nothing of ours is there: it is somebody else's, or nowhere.
+_NOT_OURS = frozenset({_FOREIGN, "not_found"})
+
+
+@dataclass(frozen=True)
+class Removing:
+    """One cluster whose Jobs are gone.
+
+    :param made: whether anything is known to have been made for it.
+    """
+
+    cluster_id: str
+    places: Remove
+    made: bool
+
+
+@dataclass
+class TakenBack:
+    """What became of it.
+
+    :param failures: (kind, words of the place).
+    :param kept: names of what the policy leaves.
+    :param foreign: names of what is somebody else's, and stays.
+    """
+
+    actions: list[str] = field(default_factory=list)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+
+
+def take_back(
+    places: Places, wanted: Sequence[Removing], *, store: str, is_without: Callable[[str], bool]
+) -> list[TakenBack]:
+    """Remove the management Secrets, then those of Secret Manager.
+
+    :param store: the deletion policy, ``delete`` or ``keep``.
+    :param is_without: whether the management cluster has no such namespace.
+    """
+    taken = [TakenBack() for _one in wanted]
+    placed = [
+        (index, (one.cluster_id, place)) for index, one in enumerate(wanted) for place in one.places.placed
+    ]
+    results = places.remove_placed([target for _index, target in placed])
+    for (index, (_cluster_id, place)), gone in zip(placed, results):
+        # Our rights there may have gone with the namespace, and whoever has none is told nothing else. Where
+        # nothing may be made we need not have any.
+        refused = gone.kind == "permission_denied"
+        if not refused or not (place in wanted[index].places.barred or is_without(place.namespace)):
+            _note(taken[index], wanted[index], gone)
+    stored = [
+        (index, (one.cluster_id, secret)) for index, one in enumerate(wanted) for secret in one.places.secrets
+    ]
+    if store == "keep":
+        for index, (_cluster_id, (project, secret)) in stored:
+            taken[index].kept.append(f"projects/{project}/secrets/{secret}")
+        return taken
+    results = places.remove_stored([secret for _index, secret in stored])
+    for (index, _secret), gone in zip(stored, results):
+        _note(taken[index], wanted[index], gone)
+    return taken
+
+
+def _note(taken: TakenBack, one: Removing, gone: Gone) -> None:
+    if gone.changed:
+        taken.actions.append(f"deleted {gone.name}")
+    if gone.kind == _FOREIGN:
+        taken.foreign.append(gone.name)
+    if gone.kind is None or gone.kind in _NOT_OURS:
+        return
+    # A project that was never set up for us refuses to be looked into, and holds nothing of ours.
+    if gone.kind == "permission_denied" and not one.made:
+        return
+    taken.failures.append((gone.kind, _said(gone)))
+
+
+def _said(gone: Gone) -> str:
+    message: Optional[str] = gone.message or gone.kind
+    return f"{gone.name}: {message}"

@@ -1,0 +1,264 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a run did for each cluster: the result file's entries, counts, log entries.  Pure.
+
+All of it is printed or stored somewhere: names, counts and times, never a value.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from ....model.errors import PullSecretError
+from ....model.summary import failure_text
+from ....runtime.calls import Calls
+from ..model import FAILED, STUCK
+from ..tracing import trace_id
+from .conditions import Told
+from .reasons import again_after
+
+__all__ = [
+    "COMPONENT",
+    "DISCARDED",
+    "GONE",
+    "NOT_DONE",
+    "REPORTED",
+    "Handled",
+    "contract",
+    "counted",
+    "log_entries",
+    "now",
+    "problem_entry",
+    "summary",
+    "whole",
+]
+
+COMPONENT = "pullsecret-adapter"
+VERSION = 1
+# What became of a cluster's report.
+REPORTED = "reported"
+DISCARDED = "discarded"
+GONE = "gone"
+NOT_DONE = "failed"
+
+# What a run wrote, in its own words: as seed 003 calls it.
+_WROTE = re.compile(r"(create|update|delete)d (job|secret|pod) (\S+)\Z")
+# As many clusters are told of one by one, where nothing else is asked for.
+_FEW = 50
+
+
+@dataclass
+class Handled:
+    """One cluster in one run.
+
+    :param told: what was, or would be, reported; None where nothing could be said.
+    :param kind: of the failure, and ``message`` its text, where the outcome is one.
+    :param job: what a Job said of itself, where this run is the first to see its end.
+    :param duration: milliseconds.
+    """
+
+    cluster_id: str
+    outcome: str = NOT_DONE
+    generation: Optional[int] = None
+    traceparent: Optional[str] = None
+    told: Optional[Told] = None
+    kind: Optional[str] = None
+    message: str = ""
+    actions: Sequence[str] = ()
+    job: Optional[Mapping[str, Any]] = None
+    job_created: bool = False
+    project: Optional[str] = None
+    duration: int = 0
+    retries: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def again(self) -> Optional[float]:
+        """Seconds until a look is worth it."""
+        if self.outcome == NOT_DONE:
+            return again_after(self.kind or "")
+        return self.told.again if self.told is not None and self.outcome != GONE else None
+
+    def entry(self) -> dict[str, Any]:
+        """The cluster's entry of the result file, which the event source reads."""
+        return {
+            "id": self.cluster_id,
+            "generation": self.generation,
+            "outcome": self.outcome,
+            "state": self.told.state if self.told is not None else None,
+            "again": self.again,
+            "reason": self.told.reason if self.told is not None else None,
+            "kind": self.kind,
+            "job_created": self.job_created,
+            "reports": {
+                "accepted": int(self.outcome == REPORTED),
+                "discarded": int(self.outcome == DISCARDED),
+                "failed": int(self.outcome == NOT_DONE),
+            },
+            "traceparent": self.traceparent,
+            "job": dict(self.job) if self.job is not None else None,
+        }
+
+    def detail(self) -> dict[str, Any]:
+        """The entry, and all that people want to know."""
+        told = self.told
+        more: dict[str, Any] = {
+            "message": self.message or (told.message if told is not None else ""),
+            "actions": list(self.actions),
+            "retries": self.retries,
+        }
+        if told is not None:
+            more["conditions"] = [
+                {"type": one.type, "status": one.status, "reason": one.reason, "message": one.message}
+                for one in told.report.conditions
+            ]
+            more["data"] = dict(told.report.data)
+        return {**self.entry(), **more}
+
+
+def now() -> str:
+    """RFC 3339, UTC, to the second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def contract(handled: Iterable[Handled], started: str, ended: str, calls: Calls) -> dict[str, Any]:
+    """The result file's document.
+
+    :param calls: requests to the places that no cluster's ``job`` tells of.
+    """
+    return {
+        "version": VERSION,
+        "started": started,
+        "ended": ended,
+        "clusters": [one.entry() for one in handled],
+        **counted(calls),
+    }
+
+
+def counted(calls: Calls) -> dict[str, Any]:
+    """As a Job's termination message has it."""
+    return {"gcp_api_calls": calls.of(Calls.GCP), "k8s_api_calls": calls.of(Calls.KUBERNETES)}
+
+
+def summary(handled: Sequence[Handled]) -> dict[str, Any]:
+    """Counts: by outcome, and of those that something was said of by state."""
+    outcomes = dict.fromkeys((REPORTED, DISCARDED, GONE, NOT_DONE), 0)
+    states: dict[str, int] = {}
+    for one in handled:
+        outcomes[one.outcome] += 1
+        if one.told is not None:
+            states[one.told.state] = states.get(one.told.state, 0) + 1
+    return {
+        "total": len(handled),
+        **outcomes,
+        "changed": sum(1 for one in handled if one.actions),
+        "states": states,
+    }
+
+
+def whole(handled: Sequence[Handled], results: Optional[str]) -> dict[str, Any]:
+    """The module's result.
+
+    :param results: ``all`` tells of each cluster, ``brief`` of those that failed or need a person, ``log`` of
+        none; None is ``all`` for a few clusters and ``brief`` for more.
+    """
+    wanted = results or ("all" if len(handled) <= _FEW else "brief")
+    shown: list[Handled] = []
+    if wanted == "all":
+        shown = list(handled)
+    elif wanted == "brief":
+        shown = [one for one in handled if _needs_a_look(one)]
+    counted = summary(handled)
+    answer: dict[str, Any] = {
+        "changed": counted["changed"] > 0,
+        "clusters": [one.detail() for one in shown],
+        "summary": counted,
+    }
+    failed = [(one.cluster_id, one.message) for one in handled if one.outcome == NOT_DONE]
+    if failed:
+        answer["msg"] = failure_text(failed, len(handled), "clusters")
+    return answer
+
+
+def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
+    """Seed 003's structured log: what was written, and what was said."""
+    known: dict[str, Any] = {
+        "component": COMPONENT,
+        "cluster_id": one.cluster_id,
+        "gcp_project": one.project,
+        "generation": one.generation,
+        "trace_id": trace_id(one.traceparent),
+    }
+    for warning in one.warnings:
+        yield {**known, "level": "warn", "phase": "apply", "operation": "retry", "message": warning}
+    for action in one.actions:
+        yield {**known, "phase": "apply", **_operation(action), "message": action}
+    told = one.told
+    said: dict[str, Any]
+    if one.outcome == GONE:
+        message = one.message or "The cluster is gone: nothing to report"
+        said = {"operation": "get-cluster", "message": message}
+    elif one.outcome == NOT_DONE:
+        said = {
+            "level": "error",
+            "operation": "report-status" if told is not None else "get-cluster",
+            "message": one.message,
+            "error": one.kind,
+        }
+    else:
+        said = {"level": _level(one), "operation": "report-status", "message": _sentence(one)}
+    if told is not None:
+        said = {**said, "state": told.state, "reason": told.reason, **_places(told.report.data)}
+    yield {**known, "phase": "report", **said, "outcome": one.outcome, "duration_ms": one.duration}
+
+
+def problem_entry(problem: PullSecretError) -> dict[str, Any]:
+    """What a sweep could not read."""
+    return {
+        "level": "error",
+        "component": COMPONENT,
+        "phase": "sweep",
+        "operation": "list-clusters",
+        "error": problem.kind,
+        "message": str(problem),
+    }
+
+
+def _operation(action: str) -> dict[str, str]:
+    """``create-secret``, and of which."""
+    found = _WROTE.match(action)
+    if found is None:
+        return {"operation": "apply"}
+    verb, kind, name = found.groups()
+    return {"operation": f"{verb}-{kind}", **({"secret_name": name} if kind == "secret" else {})}
+
+
+def _places(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the pull secret is, as far as the report says it: seed 003's names of it."""
+    stored, placed = data.get("gcp_secret"), data.get("management_secret")
+    return {
+        "namespace": placed.get("namespace") if isinstance(placed, Mapping) else None,
+        "secret_name": stored.rpartition("/")[2] if isinstance(stored, str) else None,
+        "version": data.get("secret_version") or None,
+    }
+
+
+def _needs_a_look(one: Handled) -> bool:
+    if one.outcome == GONE:
+        return bool(one.message)
+    return one.outcome == NOT_DONE or (one.told is not None and one.told.state in (FAILED, STUCK))
+
+
+def _level(one: Handled) -> str:
+    return "warn" if _needs_a_look(one) or one.outcome == DISCARDED else "info"
+
+
+def _sentence(one: Handled) -> str:
+    text = f"{one.told.reason}: {one.told.message}" if one.told is not None else ""
+    return f"The API discarded the report: {text}" if one.outcome == DISCARDED else text

@@ -1,0 +1,79 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Jobs of one run: connected to when they are first needed, given up when Kubernetes does not answer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Callable, Optional
+
+from ....model.errors import PullSecretError
+from ....runtime.breaker import Breaker, again
+from ....runtime.retry import Deadline
+from ..jobs.jobs import Jobs, Removal
+from ..jobs.leaving import Left
+from ..model import Observed
+from .deciding import Apply
+
+__all__ = ["Work"]
+
+
+class Work:
+    """One management cluster's Jobs.  Thread-safe.
+
+    :param connect: gives them; asked once, and its error is each cluster's.
+    """
+
+    def __init__(self, connect: Callable[[Deadline], Jobs]) -> None:
+        self._connect = connect
+        self._breaker = Breaker()
+        self._lock = threading.Lock()
+        self._jobs: Optional[Jobs] = None
+        self._error: Optional[PullSecretError] = None
+
+    def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
+        """Read ahead; what fails here fails for each cluster in its turn."""
+        with suppress(PullSecretError):
+            self._made(deadline).prepare(cluster_ids, deadline)
+
+    def apply(self, decision: Apply, deadline: Deadline) -> Observed:
+        """Bring Secret and Job about, and say what is seen of them."""
+        jobs = self._made(deadline)
+        return self._breaker.call(lambda: jobs.apply(decision.order, decision.document, deadline))
+
+    def remove(self, cluster_id: str, deadline: Deadline) -> Removal:
+        """Take a cluster's Jobs and their Secret away."""
+        jobs = self._made(deadline)
+        return self._breaker.call(lambda: jobs.remove(cluster_id, deadline))
+
+    def halt(self, cluster_id: str, deadline: Deadline) -> Left:
+        """Suspend a cluster's Jobs, and read where they bring things."""
+        jobs = self._made(deadline)
+        return self._breaker.call(lambda: jobs.halt(cluster_id, deadline))
+
+    def is_without(self, namespace: str, deadline: Deadline) -> bool:
+        """Whether the management cluster says that there is no such namespace."""
+        with suppress(PullSecretError):
+            return not self._made(deadline).has_namespace(namespace, deadline)
+        return False
+
+    def known(self, deadline: Deadline) -> set[str]:
+        """The clusters that have Jobs or Secrets of ours."""
+        jobs = self._made(deadline)
+        return self._breaker.call(lambda: jobs.known(deadline))
+
+    def _made(self, deadline: Deadline) -> Jobs:
+        with self._lock:
+            if self._error is not None:
+                raise again(self._error)
+            if self._jobs is None:
+                try:
+                    self._jobs = self._connect(deadline)
+                except PullSecretError as error:
+                    self._error = error
+                    raise
+            return self._jobs

@@ -1,0 +1,206 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One look at a cluster's Jobs: decide (``planning``), make what is missing, say what is seen."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterable
+from typing import Any, Callable, Optional
+
+from ....clients.kubernetes.client import KubernetesClient
+from ....clients.kubernetes.errors import Overtaken
+from ....model.errors import PullSecretError
+from .. import model, names
+from ..config.config import AdapterConfig
+from ..model import Observed
+from . import ends, manifests, observing, planning
+from .data_secrets import DataSecrets
+from .making import Making, Work
+from .marks import template_hash
+from .masking import masked
+from .placed import CHANGED, MISSING, Placed
+from .planning import Plan
+from .seen import Job
+from .views import Views
+
+__all__ = ["ENDED", "Applying"]
+
+# The beginning of the action that only the first look at a Job's end has.
+ENDED = "noted the end of job "
+_ROUNDS = 6
+_FIRST_PAUSE = 0.05
+
+
+class Applying:
+    """Of one adapter; thread-safe."""
+
+    def __init__(
+        self,
+        client: KubernetesClient,
+        config: AdapterConfig,
+        views: Views,
+        secrets: DataSecrets,
+        placed: Placed,
+        clock: Callable[[], float],
+    ) -> None:
+        self._client = client
+        self._namespace = config.namespace
+        self._adapter = config.adapter
+        self._settings = config.job
+        self._views = views
+        self._secrets = secrets
+        self._making = Making(client, config, secrets)
+        self._placed = placed
+        self._clock = clock
+
+    def settled(self, work: Work) -> Observed:
+        """From the start again where somebody else was faster, a few times."""
+        jobs = self._views.take(work.order.cluster_id, work.deadline)
+        pause, left = _FIRST_PAUSE, _ROUNDS
+        while True:
+            try:
+                return self._once(work, jobs)
+            except Overtaken:
+                left -= 1
+                if not left or work.deadline.remaining() <= pause:
+                    raise
+            time.sleep(pause)
+            pause *= 2
+            jobs = self._views.look(work.order.cluster_id, work.deadline)
+
+    def _once(self, work: Work, jobs: Iterable[Job]) -> Observed:
+        order, deadline = work.order, work.deadline
+        now = self._clock()
+        spec = _Once(lambda: manifests.job_spec(order, self._settings, self._adapter))
+
+        def observe(job: Job) -> Observed:
+            pods = self._views.pods(order.cluster_id, job, deadline)
+            seen = observing.observe(job, pods, self._namespace, order, now)
+            if job.recorded is None:
+                seen = masked(seen, work.document)
+            # What a Job has made just now is there.
+            done = seen.state == model.SUCCEEDED and job.recorded is not None
+            looked = done or seen.state == model.FAILED
+            return self._drifted(work, job, seen) if looked else seen
+
+        plan = planning.make_plan(
+            jobs,
+            generation=order.generation,
+            name=names.job_name(order.cluster_id, order.generation),
+            content=work.content,
+            template=lambda: template_hash(spec.get()),
+            observe=observe,
+            keep=self._settings.keep_generations,
+            now=now,
+        )
+        for job in plan.delete:
+            self._making.delete(job, work)
+        observed = self._step(work, plan, spec)
+        for job in plan.clean:
+            try:
+                self._making.delete(job, work)
+            except PullSecretError:
+                # Left for the next look: nothing that the cluster needs depends on it.
+                break
+        actions = tuple(work.actions)
+        return dataclasses.replace(observed, made=work.made, actions=actions, content=work.content)
+
+    def _drifted(self, work: Work, job: Job, seen: Observed) -> Observed:
+        """What its Job, or one before it, made, as it is today."""
+        drift = self._placed.drift(work.order, work.document, work.deadline)
+        if drift is None:
+            return seen
+        if seen.state == model.FAILED:
+            # Why it failed stays what it was: an outage, say. But what an earlier one has made is not there.
+            return dataclasses.replace(seen, kind="verification")
+        reason, message = drift
+        return dataclasses.replace(
+            seen,
+            state=model.FAILED,
+            reason=reason,
+            message=f"{message}, after job {job.name}",
+            result=None,
+            kind="verification",
+        )
+
+    def _step(self, work: Work, plan: Plan, spec: _Once) -> Observed:
+        order, current = work.order, plan.current
+        if plan.step == planning.MAKE or current is None:
+            made = self._making.make(work, spec.get(), plan.attempt)
+            was = plan.observed
+            if was is None:
+                return made
+            made = dataclasses.replace(made, kind=was.kind)
+            if was.reason not in (MISSING, CHANGED):
+                return made
+            return dataclasses.replace(
+                made, reason=was.reason, message=f"{was.message}: {made.message} again"
+            )
+        if plan.step == planning.KEEP and plan.observed is not None:
+            if work.unsure == current.name:
+                # Our own create, whose answer was lost.
+                work.did_make(current.name)
+            return self._keep(work, current, plan.observed)
+        if plan.step == planning.HOLD:
+            until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(current.created + planning.HOLD_FOR))
+            return self._pending(
+                "NewerGenerationSeen",
+                f"job {current.name} is of generation {current.generation}, and this look "
+                f"is of {order.generation}; from {until} on it counts for nothing if the API still says so",
+                current,
+            )
+        return self._pending(
+            "EarlierJobEnding",
+            f"job {current.name} of generation {current.generation} has to end before the next one begins",
+            current,
+        )
+
+    def _keep(self, work: Work, job: Job, observed: Observed) -> Observed:
+        if observed.reason == "ContainerConfigError":
+            # Its Secret was deleted under way; kubelet tries again as soon as it is there.
+            self._secrets.ensure(work.order, work.document, work.actions, work.deadline)
+        if job.ended is None or job.recorded is not None:
+            return observed
+        try:
+            # In this order: what is noted says that the Secret is gone.
+            self._secrets.drop(work.order.cluster_id, job.data_uid, work.actions, work.deadline)
+            patch = {
+                "metadata": {
+                    "resourceVersion": job.version,
+                    "annotations": {names.RESULT: ends.record(observed)},
+                }
+            }
+            self._client.patch(self._namespace, "jobs", job.name, patch, work.deadline)
+            work.actions.append(f"{ENDED}{job.name}")
+        except PullSecretError:
+            # The next look does it; what was seen is true all the same.
+            pass
+        return observed
+
+    def _pending(self, reason: str, message: str, job: Job) -> Observed:
+        return Observed(
+            model.PENDING,
+            reason,
+            message,
+            job=job.name,
+            namespace=self._namespace,
+            attempt=job.tries,
+            started=job.started,
+        )
+
+
+class _Once:
+    """A Job's spec, built when it is needed: most looks need none."""
+
+    def __init__(self, build: Callable[[], dict[str, Any]]) -> None:
+        self._build = build
+        self._built: Optional[dict[str, Any]] = None
+
+    def get(self) -> dict[str, Any]:
+        if self._built is None:
+            self._built = self._build()
+        return self._built

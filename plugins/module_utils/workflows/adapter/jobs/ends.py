@@ -1,0 +1,190 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is said of a Job that has ended: from its pods, or from what was noted of them.  Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
+
+from .. import known, model
+from ..model import Observed, Order
+from . import pods, result, seen
+from .manifests import INPUT_IS_WRONG
+from .pods import Pod
+from .result import Said
+from .seen import Job
+
+__all__ = ["ended", "record", "recorded", "told"]
+
+# What no second try changes: another document, or another configuration, makes another Job.
+_PERMANENT = frozenset({"configuration", "invalid_document"})
+_ENDS = {
+    "BackoffLimitExceeded": "its pods failed more often than backoffLimit allows",
+    "DeadlineExceeded": "it was not done within its deadline",
+    "PodFailurePolicy": "its program refused what it was given",
+}
+
+
+def told(
+    job: Job,
+    namespace: str,
+    state: str,
+    reason: str,
+    message: str,
+    *,
+    result: Optional[Mapping[str, Any]] = None,
+    retry: bool = True,
+) -> Observed:
+    """What is said, with what all that is said of a Job has."""
+    return Observed(
+        state,
+        reason,
+        message,
+        job=job.name,
+        namespace=namespace,
+        attempt=job.tries,
+        started=job.started,
+        result=result,
+        retry=retry,
+        kind=_kind(result, retry) if state == model.FAILED else None,
+    )
+
+
+def _kind(result: Optional[Mapping[str, Any]], retry: bool) -> Optional[str]:
+    """What its program said, or its exit code: one that no other try changes is that of a wrong input."""
+    found: Optional[str] = (result or {}).get("kind")
+    return found or (None if retry else "configuration")
+
+
+def ended(job: Job, own: Sequence[Pod], namespace: str, order: Order) -> Observed:
+    """What the pods tell of its end.
+
+    :param own: the Job's, the newest first.
+    """
+    complete = job.ended == seen.COMPLETE
+    chosen = [pod for pod in own if pods.phase(pod) == "Succeeded"] if complete else list(own)
+    pod = chosen[0] if chosen else None
+    end = pods.terminated(pod)
+    said = result.parse(end.get("message"), order)
+    if complete:
+        return _complete(job, said, namespace, order)
+    fields = dict(said.fields) if said is not None and said.fields["result"] == "failure" else None
+    permanent = (
+        job.reason == "PodFailurePolicy"
+        or end.get("exitCode") == INPUT_IS_WRONG
+        or (fields or {}).get("kind") in _PERMANENT
+    )
+    reason, why = _why(job, pod, end, fields)
+    message = f"job {job.name} failed: {why}"
+    return told(job, namespace, model.FAILED, reason, message, result=fields, retry=not permanent)
+
+
+def record(observed: Observed) -> str:
+    """The annotation that keeps what was seen of an end, for when the pods are gone."""
+    kept: dict[str, Any] = {
+        "state": observed.state,
+        "reason": observed.reason,
+        "message": observed.message,
+        "retry": observed.retry,
+    }
+    if observed.result is not None:
+        kept["result"] = dict(observed.result)
+    if observed.elsewhere:
+        kept["elsewhere"] = True
+    return json.dumps(kept, separators=(",", ":"))
+
+
+def recorded(job: Job, namespace: str, order: Order) -> Optional[Observed]:
+    """What was noted of its end; None where the note cannot be ours.
+
+    It goes through the same checks again: whoever may write annotations may have written it.
+    """
+    kept = job.recorded
+    if not isinstance(kept, Mapping):
+        return None
+    said = result.checked(kept.get("result"), order)
+    if kept.get("state") == model.SUCCEEDED and job.ended == seen.COMPLETE:
+        if said is not None and said.fields["result"] != "success":
+            said = None
+        if kept.get("elsewhere") is True:
+            said = Said(said.fields if said is not None else {}, elsewhere=True)
+        return _succeeded(job, said, namespace, order)
+    reason = kept.get("reason")
+    if kept.get("state") != model.FAILED or reason not in _REASONS:
+        return None
+    return told(
+        job,
+        namespace,
+        model.FAILED,
+        str(reason),
+        result.clean(kept.get("message")),
+        result=said.fields if said is not None else None,
+        retry=kept.get("retry") is not False,
+    )
+
+
+def _complete(job: Job, said: Optional[Said], namespace: str, order: Order) -> Observed:
+    if said is None or said.fields["result"] == "success":
+        return _succeeded(job, said, namespace, order)
+    message = f"job {job.name} is complete, but says that it failed: {said.fields.get('message', '')}"
+    return told(
+        job, namespace, model.FAILED, "ResultContradicts", message.strip(" :"), result=dict(said.fields)
+    )
+
+
+def _succeeded(job: Job, said: Optional[Said], namespace: str, order: Order) -> Observed:
+    """All words of it are ours: of a text of others nobody has need here."""
+    fields = said.fields if said is not None else {}
+    held = {name: value for name, value in fields.items() if name != "message"}
+    where = [f"in {held['secret']}"] if "secret" in held else []
+    managed = held.get("management_secret")
+    where += [f"in namespaces/{managed['namespace']}/secrets/{managed['name']}"] if managed else []
+    what = [f"version {held['version']}"] if "version" in held else []
+    stored = " ".join([*what, " and ".join(where)]).strip()
+    message = f"the pull secret is stored: {stored}" if stored else f"job {job.name} is complete"
+    message += model.other_replication(order, held)
+    observed = told(job, namespace, model.SUCCEEDED, "PullSecretStored", message, result=held or None)
+    if said is None or not said.elsewhere:
+        return observed
+    more = "; it names another place than was ordered, which is not shown: is its image this adapter's?"
+    return dataclasses.replace(observed, message=message + more, elsewhere=True)
+
+
+def _why(
+    job: Job, pod: Optional[Pod], end: Mapping[str, Any], fields: Optional[Mapping[str, Any]]
+) -> tuple[str, str]:
+    """A condition's reason and its sentence: of what is nearest to the cause."""
+    if fields is not None and "kind" in fields:
+        return _camel(fields["kind"]), fields.get("message") or fields["kind"]
+    if pod is not None and pods.is_evicted(pod):
+        return "PodEvicted", result.clean(pod["status"].get("message")) or "its pod was evicted"
+    if end.get("reason") == "OOMKilled":
+        return "OutOfMemory", "it needed more memory than its limit"
+    if end.get("exitCode") == INPUT_IS_WRONG or job.reason == "PodFailurePolicy":
+        return "InputRefused", _ENDS["PodFailurePolicy"]
+    why = _ENDS.get(job.reason)
+    return (job.reason if why else "JobFailed"), why or "Kubernetes gave no reason that is known"
+
+
+def _camel(kind: str) -> str:
+    if kind == known.OTHER:
+        return "JobFailed"
+    return "".join(part.capitalize() for part in kind.split("_"))
+
+
+_REASONS = frozenset(
+    {
+        *_ENDS,
+        *map(_camel, known.KINDS),
+        "InputRefused",
+        "JobFailed",
+        "OutOfMemory",
+        "PodEvicted",
+        "ResultContradicts",
+    }
+)

@@ -1,0 +1,45 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether a document can reach a Job at all: as an environment variable.  Pure."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from .. import model
+from ..model import Observed
+from .manifests import LARGEST
+
+__all__ = ["refusal"]
+
+
+def refusal(document: bytes, cluster_id: str) -> Optional[Observed]:
+    """What is to be said of a document that no pod could be started with; None where one can."""
+    if len(document) > LARGEST:
+        return Observed(
+            model.FAILED,
+            "PullSecretTooLarge",
+            f"the pull secret of cluster {cluster_id} has {len(document)} bytes; "
+            f"a pod can be given {LARGEST} in a variable",
+            retry=False,
+            kind="invalid_document",
+        )
+    if b"\0" in document or not _is_text(document):
+        return Observed(
+            model.FAILED,
+            "InvalidDocument",
+            f"the pull secret of cluster {cluster_id} is no text in UTF-8",
+            retry=False,
+            kind="invalid_document",
+        )
+    return None
+
+
+def _is_text(document: bytes) -> bool:
+    try:
+        document.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

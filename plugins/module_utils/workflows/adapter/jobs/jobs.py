@@ -1,0 +1,107 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The adapter's Jobs: look, decide (``planning``), make what is missing, say what is seen.
+
+Nothing is waited for.  Each call leaves the cluster's objects in a state that the next one goes on from,
+wherever it was ended.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Callable
+
+from ....clients.kubernetes.client import KubernetesClient
+from ....model.errors import OwnershipConflict
+from ....runtime.retry import Deadline
+from .. import model
+from ..config.config import AdapterConfig
+from ..model import Observed, Order
+from .applying import ENDED, Applying
+from .data_secrets import DataSecrets
+from .digest_key import DigestKey
+from .fitting import refusal
+from .leaving import Leaver, Left
+from .making import Work
+from .marks import content_digest
+from .placed import Placed
+from .removing import Removal, Remover
+from .views import Views
+
+__all__ = ["ENDED", "Jobs", "Removal"]
+
+
+class Jobs:
+    """The Jobs of one adapter at one management API server; thread-safe.
+
+    :param clock: seconds since 1970.
+    """
+
+    def __init__(
+        self, client: KubernetesClient, config: AdapterConfig, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._client = client
+        self._namespace = config.namespace
+        self._views = Views(client, config.namespace, config.adapter)
+        self._placed = Placed(client)
+        self._key = DigestKey(client, config.namespace, config.adapter)
+        self._remover = Remover(client, config.namespace, config.adapter)
+        secrets = DataSecrets(client, config.namespace, config.adapter)
+        self._applying = Applying(client, config, self._views, secrets, self._placed, clock)
+        self._leaver = Leaver(client, config.namespace, config.adapter)
+
+    def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
+        """Read what is there for a batch's clusters in few requests; raises nothing.
+
+        What was read is good for one ``apply`` of each.
+        """
+        self._key.forget_failure()
+        self._views.prepare(cluster_ids, deadline)
+        # After the Jobs: what one of these made is there by now.
+        self._placed.prepare(self._views.done(cluster_ids), deadline)
+
+    def apply(self, order: Order, document: bytes, deadline: Deadline) -> Observed:
+        """Have a Job do what is ordered, unless one does or did, and say what is seen of it.
+
+        :param document: the pull secret, as it is to reach the Job.
+        :raises PullSecretError: nothing could be seen, or made; it names the object and no value.
+        """
+        refused = refusal(document, order.cluster_id)
+        if refused is not None:
+            return refused
+        content = content_digest(order, document, self._key.get(deadline))
+        work = Work(order, document, content, deadline)
+        try:
+            return self._applying.settled(work)
+        except OwnershipConflict as error:
+            return Observed(
+                model.FAILED,
+                "OwnershipConflict",
+                str(error),
+                namespace=self._namespace,
+                actions=tuple(work.actions),
+                retry=False,
+                kind=error.kind,
+            )
+
+    def remove(self, cluster_id: str, deadline: Deadline) -> Removal:
+        """Delete all of a cluster's Jobs, pods and Secrets here, and look whether they are gone."""
+        return self._remover.remove(cluster_id, deadline)
+
+    def halt(self, cluster_id: str, deadline: Deadline) -> Left:
+        """Suspend the Jobs of a cluster that is gone, and read where they bring things."""
+        return self._leaver.halt(cluster_id, deadline)
+
+    def has_namespace(self, name: str, deadline: Deadline) -> bool:
+        """Whether the management cluster has this namespace.
+
+        :raises PullSecretError: it does not say so; the right to get namespaces may be missing.
+        """
+        return self._client.has_namespace(name, deadline)
+
+    def known(self, deadline: Deadline) -> set[str]:
+        """The ids of all clusters that have something here."""
+        return self._remover.known(deadline)

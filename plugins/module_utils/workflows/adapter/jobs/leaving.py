@@ -1,0 +1,86 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the Jobs of a cluster that is gone say of its places: nobody else does any more.
+
+They stay until the places are empty, and are suspended until then: a pod that runs would fill them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ....clients.kubernetes.client import KubernetesClient
+from ....clients.kubernetes.errors import Overtaken
+from ....runtime.retry import Deadline
+from .. import names
+from . import manifests, seen
+
+__all__ = ["Leaver", "Left", "environment_of"]
+
+Environment = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a cluster's Jobs say.
+
+    :param environments: of their containers, as docs/job.md has it: names, nothing checked.
+    :param busy: pods that may still write, and Jobs that may still make some.
+    """
+
+    environments: tuple[Environment, ...]
+    busy: tuple[str, ...]
+
+
+class Leaver:
+    """Of one adapter in its namespace; thread-safe."""
+
+    def __init__(self, client: KubernetesClient, namespace: str, adapter: str) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._adapter = adapter
+
+    def halt(self, cluster_id: str, deadline: Deadline) -> Left:
+        """Suspend what goes on, and read what all of them were told to do."""
+        environments: dict[str, Environment] = {}
+        busy: list[str] = []
+        for job in self._list("jobs", cluster_id, deadline):
+            name = str(job["metadata"]["name"])
+            found = environment_of(job)
+            if found.get("CLUSTER_ID") == cluster_id:
+                environments[name] = found
+            read = seen.read_job(job)
+            if read.ended is None and not read.suspended and not read.deleting:
+                # Without its mark it counts for nothing, should the API have the cluster again: nobody would
+                # resume it.
+                unmarked = {"resourceVersion": read.version, "annotations": {names.CONTENT: None}}
+                patch = {"metadata": unmarked, "spec": {"suspend": True}}
+                try:
+                    self._client.patch(self._namespace, "jobs", name, patch, deadline)
+                except Overtaken:
+                    busy.append(f"jobs/{name}")
+        for pod in self._list("pods", cluster_id, deadline):
+            if (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
+                busy.append(f"pods/{pod['metadata']['name']}")
+        return Left(tuple(environments.values()), tuple(busy))
+
+    def _list(self, kind: str, cluster_id: str, deadline: Deadline) -> Iterator[dict[str, Any]]:
+        selector = names.cluster_selector(self._adapter, names.JOB, cluster_id)
+        return self._client.list_all(kind, selector, deadline, self._namespace)
+
+
+def environment_of(job: Mapping[str, Any]) -> dict[str, str]:
+    """The literal variables of a Job's container, by name; none where it has no such container."""
+    pod = ((job.get("spec") or {}).get("template") or {}).get("spec") or {}
+    found: dict[str, str] = {}
+    for container in pod.get("containers") or ():
+        if container.get("name") == manifests.CONTAINER:
+            for item in container.get("env") or ():
+                value: Optional[Any] = item.get("value")
+                if isinstance(value, str):
+                    found[str(item.get("name"))] = manifests.unliteral(value)
+    return found

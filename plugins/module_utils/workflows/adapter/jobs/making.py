@@ -1,0 +1,113 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A Secret and a Job that reads it are made, a Job is deleted; what is somebody else's is left alone."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from ....clients.kubernetes.client import KubernetesClient
+from ....clients.kubernetes.errors import AlreadyExists
+from ....model.errors import ConfigurationError, OwnershipConflict, PermissionDenied
+from ....runtime.retry import Deadline
+from .. import model, names
+from ..config.config import AdapterConfig
+from ..model import Observed, Order
+from . import manifests
+from .data_secrets import DataSecrets
+from .seen import Job
+
+__all__ = ["Making", "Work"]
+
+
+class Work:
+    """One apply: what is wanted, and what was done for it so far."""
+
+    def __init__(self, order: Order, document: bytes, content: str, deadline: Deadline) -> None:
+        self.order = order
+        self.document = document
+        self.content = content
+        self.deadline = deadline
+        self.actions: list[str] = []
+        self.made = False
+        self.unsure: Optional[str] = None
+
+    def did_make(self, name: str) -> None:
+        self.made, self.unsure = True, None
+        self.actions.append(f"created job {name}")
+
+
+class Making:
+    """Of one adapter; thread-safe."""
+
+    def __init__(self, client: KubernetesClient, config: AdapterConfig, secrets: DataSecrets) -> None:
+        self._client = client
+        self._namespace = config.namespace
+        self._adapter = config.adapter
+        self._settings = config.job
+        self._secrets = secrets
+
+    def make(self, work: Work, spec: dict[str, Any], attempt: int) -> Observed:
+        """Both.
+
+        :raises OwnershipConflict: a name is somebody else's.
+        :raises Overtaken: somebody else was faster; look again.
+        """
+        order = work.order
+        uid = self._secrets.ensure(order, work.document, work.actions, work.deadline)
+        body = manifests.job(
+            order,
+            self._settings,
+            self._adapter,
+            spec=spec,
+            content=work.content,
+            data_uid=uid,
+            attempt=attempt,
+        )
+        name = str(body["metadata"]["name"])
+        try:
+            self._client.create(self._namespace, "jobs", body, work.deadline)
+        except AlreadyExists as error:
+            if error.unsure:
+                work.unsure = name
+            self._guard(work, name, uid)
+            raise
+        except (ConfigurationError, PermissionDenied):
+            # Nothing is going to read it.
+            self._secrets.drop(order.cluster_id, uid, work.actions, work.deadline)
+            raise
+        work.did_make(name)
+        return Observed(
+            model.CREATED,
+            "JobCreated",
+            f"job {name} was made for generation {order.generation}",
+            job=name,
+            namespace=self._namespace,
+            attempt=attempt,
+        )
+
+    def _guard(self, work: Work, name: str, data_uid: str) -> None:
+        """Refuse a Job of that name that a look by our labels does not show."""
+        cluster_id = work.order.cluster_id
+        found = self._client.get(self._namespace, "jobs", name, work.deadline)
+        if found is None:
+            return
+        if names.is_ours(found["metadata"].get("labels") or {}, self._adapter, cluster_id, names.JOB):
+            return
+        self._secrets.drop(cluster_id, data_uid, work.actions, work.deadline)
+        raise OwnershipConflict(
+            f"{self._client.place(self._namespace, 'jobs', name)} exists but was not made by the adapter "
+            f"{self._adapter} for this cluster",
+            "it was left as it is; rename or delete it",
+        )
+
+    def delete(self, job: Job, work: Work) -> None:
+        """Delete just this Job, with its pods."""
+        # Of one that goes on the name stays until its pods are gone, so that no two are at work.
+        how = "Background" if job.ended is not None else "Foreground"
+        if self._client.delete(
+            self._namespace, "jobs", job.name, {"uid": job.uid}, work.deadline, propagation=how
+        ):
+            work.actions.append(f"deleted job {job.name}")

@@ -1,0 +1,136 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether the Secret of the management cluster still is what a Job that has ended made of it.
+
+A look is worth no failure: where it cannot be had, what the Job said holds.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
+
+from ....clients.kubernetes.client import KubernetesClient
+from ....dockerconfig import DockerConfigError, load
+from ....model.errors import DependencyMissing, PermissionDenied, PullSecretError, TimedOut, Unavailable
+from ....model.naming import MANAGED_BY, owner_problem
+from ....places.kubernetes_secret.target import KEY, TYPE, ending
+from ....runtime.retry import Deadline
+from ..model import Order
+
+__all__ = ["CHANGED", "MISSING", "Placed", "drift_of"]
+
+# Reasons of conditions.
+MISSING = "ManagementSecretMissing"
+CHANGED = "ManagementSecretChanged"
+
+# From how many on a LIST is cheaper than a GET each, and how many are named in one.
+_LIST_FROM = 3
+_NAMED = 100
+# Whoever may write Secrets somewhere may write some with these labels, as many and as large as it likes. What
+# does not fit is asked for by itself: bytes of a page, Secrets of one LIST, bytes of a value and of all.
+_PAGE = 16 << 20
+_MOST = 4 * _NAMED
+_VALUE = 256 << 10
+_VALUES = 32 << 20
+
+Drift = tuple[str, str]
+
+
+class Placed:
+    """The Secrets of many clusters; thread-safe once prepared."""
+
+    def __init__(self, client: KubernetesClient) -> None:
+        self._client = client
+        self._listed: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._unanswered = False
+
+    def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
+        """Read ahead, where that pays and we may: the right to list is not needed.
+
+        :param cluster_ids: those that are worth a look.
+        """
+        self._listed, self._unanswered = {}, False
+        if len(cluster_ids) < _LIST_FROM:
+            return
+        wanted = sorted(cluster_ids)
+        room = _VALUES
+        try:
+            for start in range(0, len(wanted), _NAMED):
+                named = ",".join(wanted[start : start + _NAMED])
+                selector = f"managed-by={MANAGED_BY},cluster-id in ({named})"
+                found = self._client.list_all("secrets", selector, deadline, page=_NAMED, largest=_PAGE)
+                for secret in itertools.islice(found, _MOST):
+                    size = len((secret.get("data") or {}).get(KEY) or "")
+                    if _may_be_ours(secret["metadata"]) and size <= min(_VALUE, room):
+                        room -= size
+                        self._keep(secret)
+        except (TimedOut, Unavailable):
+            self._unanswered = True
+        except PullSecretError:
+            return
+
+    def _keep(self, secret: Mapping[str, Any]) -> None:
+        """What ``drift_of`` asks for."""
+        metadata = secret["metadata"]
+        data = {KEY: (secret.get("data") or {}).get(KEY)}
+        self._listed[metadata["namespace"], metadata["name"]] = {
+            "metadata": {name: metadata.get(name) for name in ("labels", "deletionTimestamp")},
+            "type": secret.get("type"),
+            "data": data,
+        }
+
+    def drift(self, order: Order, document: bytes, deadline: Deadline) -> Optional[Drift]:
+        """A condition's reason, and a sentence; None where all is well, or nobody can say."""
+        listed = self._listed.pop((order.namespace, order.placed_as), None)
+        if listed is not None and drift_of(listed, order, document) is None:
+            return None
+        if self._unanswered:
+            return None
+        try:
+            # What has lost its labels is in no LIST, and a LIST is of a moment ago.
+            found = self._client.get(order.namespace, "secrets", order.placed_as, deadline)
+        except DependencyMissing:
+            found = None
+        except PermissionDenied:
+            return None
+        except PullSecretError:
+            # The others of the batch do not wait for the same answer.
+            self._unanswered = True
+            return None
+        return drift_of(found, order, document)
+
+
+def drift_of(found: Optional[Mapping[str, Any]], order: Order, document: bytes) -> Optional[Drift]:
+    """How a Secret differs from what the order's Job makes; None where it does not."""
+    where = f"namespaces/{order.namespace}/secrets/{order.placed_as}"
+    if found is None:
+        return MISSING, f"{where} is gone"
+    if ending(found):
+        return MISSING, f"{where} is being deleted"
+    if owner_problem(found["metadata"].get("labels") or {}, order.cluster_id) is not None:
+        return CHANGED, f"{where} has not this cluster's labels any more"
+    if found.get("type") != TYPE or not _holds(found, document):
+        return CHANGED, f"{where} holds something else than was stored"
+    return None
+
+
+def _may_be_ours(metadata: Mapping[str, Any]) -> bool:
+    """Whether it is called as its cluster's is: others with these labels are nobody's."""
+    return bool(metadata["name"] == f"{(metadata.get('labels') or {}).get('cluster-id')}-pull-secret")
+
+
+def _holds(found: Mapping[str, Any], document: bytes) -> bool:
+    """Whether its value means what the document does."""
+    try:
+        value = base64.b64decode((found.get("data") or {}).get(KEY) or "", validate=True)
+        # Nearly always; the rest is what costs.
+        return bool(json.loads(value) == json.loads(document)) or load(value).same_meaning(load(document))
+    except (binascii.Error, DockerConfigError, RecursionError, TypeError, ValueError):
+        return False

@@ -1,0 +1,107 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Taking away what was made for a cluster, and finding out for whom something is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ....clients.kubernetes.client import KubernetesClient
+from ....clients.kubernetes.errors import Overtaken
+from ....places.kubernetes_secret.target import ending
+from ....runtime.retry import Deadline
+from .. import names
+
+__all__ = ["Removal", "Remover"]
+
+# Kind and resource type, in the order in which they go: no Job makes pods any more when these are looked at.
+_KINDS = (("jobs", names.JOB), ("secrets", names.DATA), ("pods", names.JOB))
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What became of a removal.
+
+    :param gone: a look found nothing that is left.
+    :param left: ``jobs/NAME`` of each that is.
+    :param actions: what was deleted by this call, in words.
+    """
+
+    gone: bool
+    left: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+
+
+class Remover:
+    """Of one adapter in its namespace; thread-safe.  Only what carries its labels is touched."""
+
+    def __init__(self, client: KubernetesClient, namespace: str, adapter: str) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._adapter = adapter
+
+    def remove(self, cluster_id: str, deadline: Deadline) -> Removal:
+        """Delete what there is of a cluster, and look again where there was anything.
+
+        :raises PullSecretError: it could not be looked at, or not be deleted.
+        """
+        actions: list[str] = []
+        left = list(self._left(cluster_id, deadline))
+        if left:
+            jobs = {found["metadata"]["uid"] for kind, found in left if kind == "jobs"}
+            for kind, found in left:
+                if not ending(found) and not (kind == "pods" and _owned(found, jobs)):
+                    self._delete(kind, found, actions, deadline)
+            left = list(self._left(cluster_id, deadline))
+        return Removal(
+            gone=not left,
+            left=tuple(f"{kind}/{found['metadata']['name']}" for kind, found in left),
+            actions=tuple(actions),
+        )
+
+    def known(self, deadline: Deadline) -> set[str]:
+        """The ids of all clusters that have a Job or a Secret here."""
+        found = set()
+        for kind, resource_type in _KINDS[:2]:
+            selector = names.selector(self._adapter, resource_type)
+            for item in self._list(kind, selector, deadline):
+                metadata = item["metadata"]
+                told = (metadata.get("annotations") or {}).get(names.CLUSTER_ID)
+                label = metadata["labels"].get("cluster-id")
+                # The label is what it is found by: what says another name there is nobody's.
+                found.add(told if told and names.label_value(told) == label else label)
+        return {cluster_id for cluster_id in found if cluster_id}
+
+    def _left(self, cluster_id: str, deadline: Deadline) -> Iterator[tuple[str, dict[str, Any]]]:
+        for kind, resource_type in _KINDS:
+            selector = names.cluster_selector(self._adapter, resource_type, cluster_id)
+            for found in self._list(kind, selector, deadline):
+                yield kind, found
+
+    def _list(self, kind: str, selector: str, deadline: Deadline) -> Iterator[dict[str, Any]]:
+        return self._client.list_all(kind, selector, deadline, self._namespace, metadata_only=True)
+
+    def _delete(self, kind: str, found: dict[str, Any], actions: list[str], deadline: Deadline) -> None:
+        name = str(found["metadata"]["name"])
+        try:
+            if self._client.delete(
+                self._namespace,
+                kind,
+                name,
+                {"uid": str(found["metadata"]["uid"])},
+                deadline,
+                propagation="Background",
+            ):
+                actions.append(f"deleted {kind[:-1]} {name}")
+        except Overtaken:
+            # Another of that name by now: the second look sees it.
+            pass
+
+
+def _owned(pod: dict[str, Any], jobs: set[str]) -> bool:
+    """Whether the garbage collector takes it with its Job."""
+    return any(owner.get("uid") in jobs for owner in pod["metadata"].get("ownerReferences") or ())

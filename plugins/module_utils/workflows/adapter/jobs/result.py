@@ -1,0 +1,170 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a Job said of itself at its end, checked field by field.  Pure.
+
+A termination message is written by whatever ran in the pod, which was given the pull secret, and goes on
+into statuses, logs and metrics.  Places are taken only where they are those of the order, words only where
+they are known, numbers within bounds; what is left is the message of a failure, which is masked besides.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Callable, Optional
+
+from .. import known
+from ..model import Order
+
+__all__ = ["LARGEST", "Said", "checked", "clean", "parse", "places"]
+
+# Kubernetes cuts a pod's termination messages off there.
+LARGEST = 4096
+_LONGEST_MESSAGE = 1000
+_MOST_CALLS = 64
+_MOST = 100_000
+_MOST_SECONDS = 86400.0
+
+# A URL's password, and its query, in which registries put signatures.
+_PASSWORD = re.compile(r"(?<=://)[^/\s@\"']*@")
+_QUERY = re.compile(r"(?<=[\w/.=-])\?[^\s\"'?]+")
+_SPACES = re.compile(r"\s+")
+_VERSION = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
+
+Check = Callable[[Any], Any]
+
+
+def clean(text: Any, longest: int = _LONGEST_MESSAGE) -> str:
+    """A text of somebody else's for a condition: one line, printable, of so many characters at most."""
+    line = _SPACES.sub(" ", str(text or "")[: 4 * longest]).strip()
+    line = "".join(letter for letter in line if letter.isprintable())
+    line = _QUERY.sub("?…", _PASSWORD.sub("", line))
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is left of a result.
+
+    :param fields: as docs/job.md names them, ``result`` at least.
+    :param elsewhere: it names other places than were ordered; they, and the version there, are not in it.
+    """
+
+    fields: Mapping[str, Any]
+    elsewhere: bool = False
+
+
+def places(order: Order) -> dict[str, Any]:
+    """Where the order's Job brings the pull secret, in a result's words."""
+    return {
+        "secret": order.stored_at,
+        "management_secret": {"namespace": order.namespace, "name": order.placed_as},
+    }
+
+
+def parse(message: Any, order: Order) -> Optional[Said]:
+    """The result in a termination message; None where it holds none."""
+    if not isinstance(message, str) or len(message.encode("utf-8", "replace")) > LARGEST:
+        return None
+    try:
+        document = json.loads(message)
+    except (ValueError, RecursionError):
+        return None
+    return checked(document, order)
+
+
+def checked(document: Any, order: Order) -> Optional[Said]:
+    """The fields of a result that are what they should be; None where ``result`` itself is not."""
+    if not isinstance(document, Mapping):
+        return None
+    found = _fields(document, _RESULT)
+    if "result" not in found:
+        return None
+    elsewhere = False
+    for name, ordered in places(order).items():
+        # What it is not is not looked at, and costs no search for parts of the pull secret.
+        if document.get(name) == ordered:
+            found[name] = ordered
+        elif document.get(name) is not None:
+            elsewhere = True
+    if elsewhere:
+        found.pop("version", None)
+    return Said(found, elsewhere)
+
+
+def _fields(document: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
+    made = {}
+    for name, check in checks.items():
+        value = check(document.get(name))
+        if value is not None:
+            made[name] = value
+    return made
+
+
+def _version(value: Any) -> Optional[str]:
+    return value if isinstance(value, str) and _VERSION.match(value) else None
+
+
+def _one_of(words: Sequence[str]) -> Check:
+    return lambda value: value if isinstance(value, str) and value in words else None
+
+
+def _word(words: Callable[[Any], str]) -> Check:
+    """A known one, or ``other``: that there was one is worth knowing."""
+    return lambda value: words(value) if isinstance(value, str) else None
+
+
+def _flag(value: Any) -> Optional[bool]:
+    return value if isinstance(value, bool) else None
+
+
+def _count(value: Any) -> Optional[int]:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value <= _MOST else None
+
+
+def _seconds(value: Any) -> Optional[float]:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    # Neither infinity nor what is no number is between them.
+    return round(float(value), 4) if 0 <= value <= _MOST_SECONDS else None
+
+
+def _message(value: Any) -> Optional[str]:
+    return clean(value) if isinstance(value, str) else None
+
+
+def _calls(operation: Callable[[Any], str]) -> Check:
+    checks: dict[str, Check] = {
+        "operation": _word(operation),
+        "status_code": _word(known.status),
+        "count": _count,
+        "seconds": _seconds,
+    }
+
+    def check(value: Any) -> Optional[list[dict[str, Any]]]:
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            return None
+        made = [_fields(item, checks) for item in value[:_MOST_CALLS] if isinstance(item, Mapping)]
+        return [item for item in made if len(item) == len(checks)]
+
+    return check
+
+
+_RESULT: dict[str, Check] = {
+    "result": _one_of(("success", "failure")),
+    "version": _version,
+    "changed": _flag,
+    "replication_differs": _flag,
+    "versions_created": _count,
+    "kind": _word(lambda value: known.chosen(value, known.KINDS)),
+    "message": _message,
+    "phase": _one_of(known.PHASES),
+    "duration_seconds": _seconds,
+    "gcp_api_calls": _calls(lambda value: known.chosen(value, known.GCP_OPERATIONS)),
+    "k8s_api_calls": _calls(known.k8s_operation),
+}

@@ -1,0 +1,133 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A Job as the API server shows it, reduced to what the adapter asks of it.  Pure."""
+
+from __future__ import annotations
+
+import calendar
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from .. import names
+
+__all__ = ["COMPLETE", "FAILED", "Job", "newest_first", "read_job", "seconds_of"]
+
+COMPLETE = "Complete"
+FAILED = "Failed"
+
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One Job.
+
+    :param version: its ``resourceVersion``.
+    :param attempt: the number of its first pod; :param failed: how many of its pods have failed.
+    :param content: the digest of what it was made for, :param template: the hash of how; None: not ours.
+    :param data_uid: of the Secret with its data.
+    :param ended: ``Complete``, ``Failed``, or None where it goes on.
+    :param reason: of its end, in Kubernetes' words; :param ended_at: and :param created: seconds since 1970.
+    :param started: RFC 3339.
+    :param deleting: it is there only until its pods are gone.
+    :param recorded: what was noted of its end, not checked.
+    """
+
+    name: str
+    uid: str
+    version: str
+    generation: int
+    attempt: int = 1
+    failed: int = 0
+    content: Optional[str] = None
+    template: Optional[str] = None
+    data_uid: Optional[str] = None
+    ended: Optional[str] = None
+    reason: str = ""
+    ended_at: float = 0.0
+    created: float = 0.0
+    started: Optional[str] = None
+    deleting: bool = False
+    suspended: bool = False
+    recorded: Any = None
+
+    @property
+    def tries(self) -> int:
+        """The number of its newest pod."""
+        done = self.failed - 1 if self.ended == FAILED else self.failed
+        return self.attempt + max(0, done)
+
+
+def read_job(found: Object) -> Job:
+    """The Job of a GET, a LIST or a write's answer."""
+    metadata = found["metadata"]
+    annotations: Mapping[str, str] = metadata.get("annotations") or {}
+    status = found.get("status") or {}
+    end = _end(status)
+    return Job(
+        name=str(metadata["name"]),
+        uid=str(metadata.get("uid") or ""),
+        version=str(metadata.get("resourceVersion") or ""),
+        generation=names.generation_of(annotations, str(metadata["name"])),
+        attempt=_attempt(annotations.get(names.ATTEMPT)),
+        failed=_whole(status.get("failed")),
+        content=annotations.get(names.CONTENT),
+        template=annotations.get(names.TEMPLATE),
+        data_uid=annotations.get(names.DATA_UID),
+        ended=end.get("type"),
+        reason=str(end.get("reason") or ""),
+        ended_at=seconds_of(end.get("lastTransitionTime")),
+        created=seconds_of(metadata.get("creationTimestamp")),
+        started=status.get("startTime") or None,
+        deleting=bool(metadata.get("deletionTimestamp")),
+        suspended=bool((found.get("spec") or {}).get("suspend")),
+        recorded=_json(annotations.get(names.RESULT)),
+    )
+
+
+def newest_first(jobs: Iterable[Job], generation: int) -> list[Job]:
+    """By the generation they were made for, and by their age within one.
+
+    :param generation: the present one; what claims to be of a later one comes last.
+    """
+
+    def rank(job: Job) -> tuple[int, float, str]:
+        return (job.generation if job.generation <= generation else -1, job.created, job.name)
+
+    return sorted(jobs, key=rank, reverse=True)
+
+
+def seconds_of(moment: Any) -> float:
+    """Seconds since 1970 of Kubernetes' ``2026-01-02T03:04:05Z``; 0 of anything else."""
+    try:
+        return float(calendar.timegm(time.strptime(str(moment)[:19], "%Y-%m-%dT%H:%M:%S")))
+    except ValueError:
+        return 0.0
+
+
+def _end(status: Object) -> Mapping[str, Any]:
+    for condition in status.get("conditions") or ():
+        if condition.get("type") in (COMPLETE, FAILED) and condition.get("status") == "True":
+            return dict(condition)
+    return {}
+
+
+def _attempt(text: Any) -> int:
+    told = str(text or "")
+    return max(1, int(told)) if told.isascii() and told.isdigit() and len(told) <= 9 else 1
+
+
+def _whole(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _json(text: Any) -> Any:
+    try:
+        return json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return None

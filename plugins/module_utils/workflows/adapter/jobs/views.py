@@ -1,0 +1,124 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is there of ours: few LISTs for the many clusters of a batch, or one for a single cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Optional
+
+from ....clients.kubernetes.client import KubernetesClient
+from ....model.errors import PullSecretError
+from ....runtime.retry import Deadline
+from .. import names
+from .pods import Pod, pods_of
+from .seen import COMPLETE, Job, read_job
+
+__all__ = ["Views"]
+
+# From how many on a single LIST is cheaper than one for each.
+_LIST_FROM = 3
+# Up to how many they are named in the selector, so many in each: what is sent is theirs, and not what all
+# other clusters have. The server looks through all of it each time, so a large batch is one LIST of all.
+_NAMED_UP_TO = 200
+_NAMED = 100
+
+
+class Views:
+    """Jobs and pods by cluster; thread-safe once prepared.
+
+    What was read ahead is given once: whoever asks again wants to know what is there now.
+    """
+
+    def __init__(self, client: KubernetesClient, namespace: str, adapter: str) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._adapter = adapter
+        self._jobs: dict[str, list[Job]] = {}
+        self._pods: Optional[dict[str, list[Pod]]] = None
+
+    def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
+        """Read ahead; where that fails each cluster's own look will say why."""
+        self._jobs, self._pods = {}, None
+        wanted: dict[str, list[Job]] = {names.label_value(cluster_id): [] for cluster_id in cluster_ids}
+        if len(wanted) < _LIST_FROM:
+            return
+        try:
+            for selector in self._selectors(wanted):
+                for label, job in self._list_jobs(selector, deadline):
+                    if label in wanted:
+                        wanted[label].append(job)
+        except PullSecretError:
+            return
+        self._jobs = wanted
+        asked = {job.uid: label for label, jobs in wanted.items() for job in jobs if needs_pods(job)}
+        if len(asked) >= _LIST_FROM:
+            self._read_pods(asked, deadline)
+
+    def done(self, cluster_ids: Iterable[str]) -> list[str]:
+        """Those of which a Job's success was read ahead, and had been noted before."""
+        return [
+            cluster_id
+            for cluster_id in cluster_ids
+            if any(
+                job.ended == COMPLETE and job.recorded is not None
+                for job in self._jobs.get(names.label_value(cluster_id), ())
+            )
+        ]
+
+    def take(self, cluster_id: str, deadline: Deadline) -> list[Job]:
+        """The cluster's Jobs, as they were read ahead or, the second time, as they are."""
+        found = self._jobs.pop(names.label_value(cluster_id), None)
+        return found if found is not None else self.look(cluster_id, deadline)
+
+    def look(self, cluster_id: str, deadline: Deadline) -> list[Job]:
+        """The cluster's Jobs as they are now."""
+        selector = names.cluster_selector(self._adapter, names.JOB, cluster_id)
+        return [job for _label, job in self._list_jobs(selector, deadline)]
+
+    def pods(self, cluster_id: str, job: Job, deadline: Deadline) -> list[Pod]:
+        """The pods of one of the cluster's Jobs; asked for where they tell more than the Job."""
+        if not needs_pods(job):
+            return []
+        known = self._pods.pop(job.uid, None) if self._pods is not None else None
+        if known is not None:
+            return known
+        selector = names.cluster_selector(self._adapter, names.JOB, cluster_id)
+        return pods_of(job, self._list("pods", selector, deadline))
+
+    def _read_pods(self, asked: Mapping[str, str], deadline: Deadline) -> None:
+        """:param asked: the cluster's label of each Job, by the Job's uid."""
+        found: dict[str, list[Pod]] = {uid: [] for uid in asked}
+        try:
+            for selector in self._selectors(asked.values()):
+                for pod in self._list("pods", selector, deadline):
+                    for owner in pod["metadata"].get("ownerReferences") or ():
+                        if owner.get("uid") in found:
+                            found[owner["uid"]].append(pod)
+        except PullSecretError:
+            return
+        self._pods = found
+
+    def _selectors(self, labels: Iterable[str]) -> list[str]:
+        """What finds all of these clusters' Jobs or pods, and maybe others'."""
+        wanted = sorted(set(labels))
+        if len(wanted) > _NAMED_UP_TO:
+            return [names.selector(self._adapter, names.JOB)]
+        return [
+            names.clusters_selector(self._adapter, names.JOB, wanted[start : start + _NAMED])
+            for start in range(0, len(wanted), _NAMED)
+        ]
+
+    def _list_jobs(self, selector: str, deadline: Deadline) -> Iterator[tuple[str, Job]]:
+        for found in self._list("jobs", selector, deadline):
+            yield str(found["metadata"]["labels"].get("cluster-id")), read_job(found)
+
+    def _list(self, kind: str, selector: str, deadline: Deadline) -> Iterable[dict[str, Any]]:
+        return self._client.list_all(kind, selector, deadline, self._namespace)
+
+
+def needs_pods(job: Job) -> bool:
+    """Whether its pods say more than it does: it goes on, or its end was not noted yet."""
+    return job.ended is None or job.recorded is None

@@ -1,0 +1,65 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The words that a Job may say of itself, which go on into statuses, logs and metrics.  Pure.
+
+A Job's pod says what it likes.  Of its words only these get through, so that none can be a part of what it
+was given, and none makes a series of metrics without end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from http import HTTPStatus
+from typing import Any
+
+from ...model import errors
+
+__all__ = ["GCP_OPERATIONS", "KINDS", "OTHER", "PHASES", "chosen", "k8s_operation", "status"]
+
+OTHER = "other"
+PHASES = ("initialization", "gcp-secret-manager", "k8s-secret")
+GCP_OPERATIONS = frozenset(
+    {
+        "access_secret_version",
+        "add_secret_version",
+        "create_secret",
+        "delete_secret",
+        "destroy_secret_version",
+        "disable_secret_version",
+        "enable_secret_version",
+        "get_secret",
+        "get_secret_version",
+        "list_secret_versions",
+        "list_secrets",
+        "update_secret",
+    }
+)
+KINDS = frozenset(
+    one.kind
+    for one in vars(errors).values()
+    if isinstance(one, type) and issubclass(one, errors.PullSecretError)
+) | {"being_deleted", "precondition", "request_refused", "stopped"}
+_K8S = re.compile(
+    r"(?:get|list|create|update|patch|replace|delete|watch)"
+    r"_(?:secret|job|pod|namespace|service_?account|configmap|event)s?(?:_(?:token|status|log))?\Z"
+)
+_STATUSES = frozenset({"none", *(str(one.value) for one in HTTPStatus), "499"})
+
+
+def chosen(value: Any, known: Collection[str]) -> str:
+    """A known value, or ``other``."""
+    return value if isinstance(value, str) and value in known else OTHER
+
+
+def k8s_operation(value: Any) -> str:
+    """``create_secret``: a verb of the API and a kind that we handle; else ``other``."""
+    return value if isinstance(value, str) and _K8S.match(value) else OTHER
+
+
+def status(value: Any) -> str:
+    """``200``, ``503``, ``none`` for a request that nobody answered; else ``other``."""
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return chosen(text, _STATUSES)

@@ -1,0 +1,113 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The adapter's words: what is to be made for a cluster, and what was seen of it.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ...model.naming import gcp_secret_id, kubernetes_secret_name
+
+__all__ = [
+    "CREATED",
+    "FAILED",
+    "PENDING",
+    "RUNNING",
+    "STUCK",
+    "SUCCEEDED",
+    "Observed",
+    "Order",
+    "other_replication",
+]
+
+# What a cluster's work is in, whether a Job does it or we.
+CREATED = "created"  # just now
+PENDING = "pending"  # no container has run yet
+RUNNING = "running"
+STUCK = "stuck"  # it waits for what does not come by itself: an image, a node; a person is needed
+SUCCEEDED = "succeeded"
+FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be made for one cluster.
+
+    :param generation: of the cluster, as it was read.
+    :param project: of Google Cloud, which holds the secret.
+    :param namespace: of the management cluster, where HyperShift looks for it.
+    :param replication: as ``REPLICATION_POLICY`` takes it.
+    """
+
+    cluster_id: str
+    cluster_name: str
+    generation: int
+    project: str
+    namespace: str
+    replication: str = "automatic"
+    traceparent: Optional[str] = None
+
+    @property
+    def stored_as(self) -> str:
+        """The secret's name in Secret Manager."""
+        return gcp_secret_id(self.cluster_id)
+
+    @property
+    def stored_at(self) -> str:
+        """Its full name there."""
+        return f"projects/{self.project}/secrets/{self.stored_as}"
+
+    @property
+    def placed_as(self) -> str:
+        """The Secret's name in the management cluster."""
+        return kubernetes_secret_name(self.cluster_id)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What was seen of a cluster's work, or of its removal.
+
+    :param state: one of this module's words.
+    :param reason: a condition's, CamelCase: ``JobRunning``, ``ImagePullFailed``, ``PullSecretStored`` …
+    :param message: for people.
+    :param job: its name; None where none was needed or could be made.
+    :param attempt: of the Job's pods, from 1.
+    :param started: RFC 3339.
+    :param made: whether the Job was made by this look.
+    :param actions: what was written by this look, in words: ``created job pullsecret-…``.
+    :param result: what the Job said of itself at its end (docs/job.md): ``version``, ``kind``, … no value.
+    :param content: digest of what the Job is to bring to its places; None without a Job.
+    :param elsewhere: whether the Job named other places than were ordered, which were left out.
+    :param retry: whether doing the same once more may help, so that it is looked at again.
+    :param kind: of the error that a failure is, or that a new Job is to mend, in our words; None where nobody
+        says.
+    """
+
+    state: str
+    reason: str
+    message: str
+    job: Optional[str] = None
+    namespace: Optional[str] = None
+    attempt: int = 1
+    started: Optional[str] = None
+    made: bool = False
+    actions: tuple[str, ...] = ()
+    result: Optional[Mapping[str, Any]] = None
+    content: Optional[str] = None
+    elsewhere: bool = False
+    retry: bool = True
+    kind: Optional[str] = None
+
+
+def other_replication(order: Order, result: Mapping[str, Any]) -> str:
+    """The end of a message about a secret that is replicated otherwise than was ordered; else nothing.
+
+    :param result: what the work said of itself.
+    """
+    if result.get("replication_differs") is not True:
+        return ""
+    return f"; its replication is not {order.replication}: it is chosen when a secret is created, and stays"

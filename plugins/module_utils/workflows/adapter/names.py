@@ -1,0 +1,142 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the adapter's objects are called, and what they carry in labels and annotations.  Pure.
+
+Kubernetes takes a Job's name as the value of a label: 63 characters at most.  What would be longer, or
+could not be a name at all, is shortened, with a part of its SHA-256 at the end: the same for the same id
+in every run, and another for another id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+
+from ...model.naming import MANAGED_BY, kubernetes_labels
+
+__all__ = [
+    "ATTEMPT",
+    "CLUSTER_ID",
+    "CONTENT",
+    "DATA",
+    "DATA_UID",
+    "GENERATION",
+    "JOB",
+    "RESULT",
+    "TEMPLATE",
+    "cluster_selector",
+    "data_secret_name",
+    "digest_key_name",
+    "generation_of",
+    "is_ours",
+    "job_name",
+    "label_value",
+    "labels",
+    "selector",
+]
+
+# Annotations.
+GENERATION = "hyperfleet.io/generation"
+CLUSTER_ID = "hyperfleet.io/cluster-id"
+"""As it is; the label of that name may be shortened."""
+ATTEMPT = "hyperfleet.io/attempt"
+"""The number of the Job's first pod, counted over all Jobs that were made for the same content."""
+CONTENT = "hyperfleet.io/content-digest"
+TEMPLATE = "hyperfleet.io/template-hash"
+DATA_UID = "hyperfleet.io/data-uid"
+"""Of the Secret that was made for the Job."""
+RESULT = "hyperfleet.io/result"
+"""What was seen at the Job's end, as JSON; whoever writes it has seen it first."""
+
+# Values of the label ``resource-type``.
+JOB = "pull-secret-job"
+DATA = "pull-secret-data"
+
+_LONGEST = 63
+_HASH = 10
+_NAME = re.compile(r"[a-z0-9-]+\Z")
+_VALUE = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]*)?[A-Za-z0-9]\Z")
+_SUFFIX = re.compile(r"-gen([0-9]{1,18})\Z")
+
+
+def job_name(cluster_id: str, generation: int) -> str:
+    """``pullsecret-{cluster-id}-gen{generation}``."""
+    return _fitted("pullsecret-", cluster_id, f"-gen{generation}")
+
+
+def data_secret_name(cluster_id: str) -> str:
+    """``cluster-{cluster-id}-pullsecret-data``."""
+    return _fitted("cluster-", cluster_id, "-pullsecret-data")
+
+
+def digest_key_name(adapter: str) -> str:
+    """The Secret with the key of the digests in the Jobs' annotations: one an adapter and namespace."""
+    return _fitted("", adapter, "-adapter-digest-key")
+
+
+def generation_of(annotations: Mapping[str, str], name: str) -> int:
+    """The cluster's generation that a Job was made for; 0 where nobody can say."""
+    told = annotations.get(GENERATION, "")
+    if told.isascii() and told.isdigit() and len(told) <= 18:
+        return int(told)
+    found = _SUFFIX.search(name)
+    return int(found.group(1)) if found else 0
+
+
+def labels(adapter: str, cluster_id: str, cluster_name: str | None, resource_type: str) -> dict[str, str]:
+    """Those of a Job, of its pods, and of the Secret with its data."""
+    return {
+        **kubernetes_labels(None, cluster_name),
+        "adapter": label_value(adapter),
+        "cluster-id": label_value(cluster_id),
+        "resource-type": resource_type,
+    }
+
+
+def selector(adapter: str, resource_type: str) -> str:
+    """The label selector of all of this adapter's objects of one type."""
+    return f"managed-by={MANAGED_BY},adapter={label_value(adapter)},resource-type={resource_type}"
+
+
+def cluster_selector(adapter: str, resource_type: str, cluster_id: str) -> str:
+    """Likewise, of one cluster."""
+    return f"{selector(adapter, resource_type)},cluster-id={label_value(cluster_id)}"
+
+
+def clusters_selector(adapter: str, resource_type: str, cluster_ids: Iterable[str]) -> str:
+    """Likewise, of some clusters."""
+    wanted = ",".join(sorted(set(map(label_value, cluster_ids))))
+    return f"{selector(adapter, resource_type)},cluster-id in ({wanted})"
+
+
+def is_ours(found: Mapping[str, str], adapter: str, cluster_id: str, resource_type: str) -> bool:
+    """Whether an object with these labels was made by this adapter for this cluster."""
+    return (
+        found.get("managed-by") == MANAGED_BY
+        and found.get("adapter") == label_value(adapter)
+        and found.get("cluster-id") == label_value(cluster_id)
+        and found.get("resource-type") == resource_type
+    )
+
+
+def label_value(text: str) -> str:
+    """The text as a label's value: as it is where it can be one."""
+    if len(text) <= _LONGEST and _VALUE.match(text):
+        return text
+    kept = re.sub(r"[^A-Za-z0-9_.-]", "-", text).strip("-_.")[: _LONGEST - _HASH - 1].rstrip("-_.")
+    return f"{kept}-{_hash(text)}" if kept else _hash(text)
+
+
+def _fitted(prefix: str, part: str, suffix: str) -> str:
+    room = _LONGEST - len(prefix) - len(suffix)
+    if len(part) <= room and _NAME.match(part) and (prefix or part[0] != "-"):
+        return f"{prefix}{part}{suffix}"
+    kept = re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-")[: room - _HASH - 1].rstrip("-")
+    return f"{prefix}{kept}-{_hash(part)}{suffix}" if kept else f"{prefix}{_hash(part)}{suffix}"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]

@@ -1,0 +1,214 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""All that is ours in one hosted cluster: read, put right, removed, each in the order that a kill may end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...clients.kubernetes.errors import Overtaken
+from ...model.outcome import Outcome
+from ...places.kubernetes_secret.target import KEY, TYPE, encode, value_of
+from ...places.writing import parse_held, same_meaning
+from ...runtime.retry import Deadline
+from .cluster import Cluster, Syncer
+from .desired import Wanted, account_objects, daemon_set, slots_of
+from .merging import Decision
+from .names import ADDITIONAL_REGISTRIES, GLOBAL, STATUS, SYNCER, labels, slot_number
+from .objects import Objects
+
+__all__ = ["Deployment", "There"]
+
+_Object = dict[str, Any]
+_NAMES = {
+    "serviceaccounts": SYNCER,
+    "roles": SYNCER,
+    "rolebindings": SYNCER,
+    "configmaps": STATUS,
+    "secrets": GLOBAL,
+    "daemonsets": SYNCER,
+}
+# What is made first, what runs, and what is removed last: most hosted clusters have none of it.
+_FIRST = ("serviceaccounts", "daemonsets", "secrets")
+# The syncers before what they need. The secret is last: it says that there is something to be removed.
+_REMOVAL = ("daemonsets", "rolebindings", "roles", "serviceaccounts", "configmaps")
+
+
+# Of a Lease's metadata.
+_KEPT = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
+# Characters of a node's report; syncers write less than 1,000.
+_REPORT = 4096
+
+
+@dataclass(frozen=True)
+class There:
+    """What is there of ours, or stands in its place.
+
+    :param single: by kind; :param leases: by the number of the slot.
+    """
+
+    single: Mapping[str, _Object]
+    leases: Mapping[int, _Object]
+
+    @property
+    def secret(self) -> _Object | None:
+        return self.single.get("secrets")
+
+    @property
+    def syncers(self) -> _Object | None:
+        """The DaemonSet, unless it is being deleted."""
+        found = self.single.get("daemonsets")
+        return None if found is None or found["metadata"].get("deletionTimestamp") else found
+
+    @property
+    def slots(self) -> int:
+        """How many slots the syncers know of; 0 where there are none."""
+        return slots_of(self.syncers) if self.syncers is not None else 0
+
+    @property
+    def deployed(self) -> bool:
+        """Whether nodes have, or may have, been given something."""
+        return self.secret is not None or self.syncers is not None
+
+    def __bool__(self) -> bool:
+        return bool(self.single or self.leases)
+
+    def of(self, wanted: Wanted) -> _Object | None:
+        """The object that is to be as wanted."""
+        number = slot_number(wanted.name) if wanted.kind == "leases" else None
+        return self.leases.get(number) if number is not None else self.single.get(wanted.kind)
+
+    def additional_registries(self) -> list[str]:
+        """Which registries of the global secret were brought by the additional one."""
+        text = ((self.secret or {}).get("metadata", {}).get("annotations") or {}).get(ADDITIONAL_REGISTRIES)
+        try:
+            names = json.loads(text or "[]")
+        except (ValueError, RecursionError):
+            return []
+        return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
+class Deployment:
+    """Reads and writes it for one cluster."""
+
+    def __init__(self, cluster: Cluster, objects: Objects, outcome: Outcome, deadline: Deadline) -> None:
+        self._cluster = cluster
+        self._objects = objects
+        self._outcome = outcome
+        self._deadline = deadline
+
+    def read(self, *, tenants: bool) -> There:
+        """Everything of these names, whosoever it is; nothing where none of our runs can have left any.
+
+        :param tenants: whether there is an additional secret.
+        """
+        single = {kind: self._objects.get(kind, _NAMES[kind]) for kind in _FIRST}
+        if not tenants and not any(single.values()):
+            return There({}, {})
+        for kind in _NAMES:
+            if kind not in single:
+                single[kind] = self._objects.get(kind, _NAMES[kind])
+        leases: dict[int, _Object] = {}
+        for lease in self._objects.every("leases", self._cluster.namespace):
+            number = slot_number(lease["metadata"]["name"])
+            if number is not None:
+                leases[number] = _small(lease)
+        return There({kind: found for kind, found in single.items() if found is not None}, leases)
+
+    def guard(self, there: There, *, delete: bool = False) -> None:
+        """All of it or none: nothing is written where one is somebody else's.
+
+        :raises OwnershipConflict: naming the first.
+        """
+        everything = [*there.single.items(), *(("leases", lease) for lease in there.leases.values())]
+        for kind, found in everything:
+            self._objects.guard(kind, found, adopt=self._cluster.adopt and not delete, delete=delete)
+
+    def put_all(
+        self, there: There, decision: Decision, syncer: Syncer, slots: int, nodes: list[str]
+    ) -> str | None:
+        """Everything as it should be, what the syncer needs before the syncer; the secret's version."""
+        version = self.put_secret(there, decision, slots)
+        wanted = daemon_set(self._cluster, syncer, slots)
+        self._objects.apply(wanted, there.of(wanted))
+        for number, lease in there.leases.items():
+            if number >= slots:
+                self._objects.delete("leases", lease)
+        self._forget(there, nodes)
+        return version
+
+    def put_secret(self, there: There, decision: Decision, slots: int) -> str | None:
+        """The secret, and before it what syncers need to follow it; its version, None where none was made.
+
+        :param slots: 1 at least: a Role's rule without names is one for all of a kind.
+        """
+        for wanted in account_objects(self._cluster, max(1, slots)):
+            self._objects.apply(wanted, there.of(wanted))
+        held = parse_held(value_of(there.secret), decision.config) if there.secret else None
+        body: dict[str, Any] = {
+            "metadata": {
+                "name": GLOBAL,
+                "namespace": self._cluster.namespace,
+                "labels": labels(self._cluster.id),
+                "annotations": {ADDITIONAL_REGISTRIES: decision.added or None},
+            },
+            "type": TYPE,
+        }
+        if not same_meaning(held, decision.config) or (there.secret or {}).get("type") != TYPE:
+            body["data"] = {KEY: encode(decision.config)}
+        stored = self._objects.apply(Wanted("secrets", GLOBAL, body, fixed=["type"]), there.secret)
+        self._outcome.after = decision.config
+        return stored["metadata"]["resourceVersion"] if stored else None
+
+    def remove(self, there: There) -> None:
+        """:raises OwnershipConflict: one of them is somebody else's, which ``adopt`` does not change."""
+        self.guard(there, delete=True)
+        for kind in _REMOVAL:
+            if kind in there.single:
+                self._objects.delete(kind, there.single[kind])
+        for _number, lease in sorted(there.leases.items()):
+            self._objects.delete("leases", lease)
+        if there.secret is not None:
+            self._objects.delete("secrets", there.secret)
+        self._outcome.after = None
+
+    def _forget(self, there: There, nodes: list[str]) -> None:
+        """Take reports of nodes that are gone away; each node writes its own only."""
+        status = there.single.get("configmaps")
+        there_are = set(nodes)
+        gone = sorted(
+            name
+            for name, report in ((status or {}).get("data") or {}).items()
+            # What no syncer writes would leave no room for what they do.
+            if name not in there_are or len(report) > _REPORT
+        )
+        if status is None or not gone:
+            return
+        body = {
+            "metadata": {"name": STATUS, "resourceVersion": status["metadata"]["resourceVersion"]},
+            "data": dict.fromkeys(gone),
+        }
+        self._outcome.did("forgot nodes that are gone")
+        if self._objects.dry_run:
+            return
+        try:
+            self._objects.client.patch(self._cluster.namespace, "configmaps", STATUS, body, self._deadline)
+        except Overtaken:
+            # A syncer has reported meanwhile, as they do all at once: the next run finds these still there.
+            self._outcome.restart()
+            return
+        self._outcome.settle()
+
+
+def _small(lease: Mapping[str, Any]) -> _Object:
+    """What is needed of a Lease; a tenant may make thousands, each of a megabyte."""
+    metadata = lease["metadata"]
+    kept = {key: metadata[key] for key in _KEPT if key in metadata}
+    theirs = metadata.get("labels") or {}
+    kept["labels"] = {key: theirs[key] for key in labels("x") if key in theirs}
+    return {"metadata": kept}

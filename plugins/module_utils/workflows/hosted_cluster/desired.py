@@ -1,0 +1,172 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The objects of the syncer as they should be in the hosted cluster.  Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .cluster import Cluster, Syncer
+from .compare import Exact, Quantity
+from .names import GLOBAL, STATUS, SYNCER, labels, slot, slot_names
+
+__all__ = ["KINDS", "Wanted", "account_objects", "daemon_set", "slots_of"]
+
+_SLOTS = "SYNCER_LEASES"
+_RBAC = "rbac.authorization.k8s.io"
+# It holds 19-20 MiB. No limit: a syncer that is killed between writing and restarting helps nobody.
+_REQUESTS = {"requests": {"cpu": "5m", "memory": "24Mi"}}
+
+# Plural -> apiVersion and kind.
+KINDS = {
+    "configmaps": ("v1", "ConfigMap"),
+    "daemonsets": ("apps/v1", "DaemonSet"),
+    "leases": ("coordination.k8s.io/v1", "Lease"),
+    "rolebindings": (f"{_RBAC}/v1", "RoleBinding"),
+    "roles": (f"{_RBAC}/v1", "Role"),
+    "secrets": ("v1", "Secret"),
+    "serviceaccounts": ("v1", "ServiceAccount"),
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One object as it should be.
+
+    :param body: what is compared and written, ``metadata`` with it.
+    :param fixed: fields that the API server does not change: an object that differs there is replaced.
+    :param initial: what a new object has besides, which is others' business later.
+    """
+
+    kind: str
+    name: str
+    body: Mapping[str, Any]
+    fixed: Sequence[str] = ()
+    initial: Mapping[str, Any] | None = None
+
+
+def account_objects(cluster: Cluster, slots: int) -> list[Wanted]:
+    """The syncer's account, its rights, where it reports, and ``slots`` Leases, in the order of creation."""
+    namespace = cluster.namespace
+    leases = [slot(number) for number in range(slots)]
+    rules = [
+        _rule("", "secrets", [GLOBAL], ["get", "list", "watch"]),
+        _rule("", "configmaps", [STATUS], ["get", "patch"]),
+        _rule("coordination.k8s.io", "leases", leases, ["get", "update"]),
+    ]
+    binding = {
+        "roleRef": {"apiGroup": _RBAC, "kind": "Role", "name": SYNCER},
+        "subjects": [{"kind": "ServiceAccount", "name": SYNCER, "namespace": namespace}],
+    }
+    return [
+        _wanted(cluster, "serviceaccounts", SYNCER),
+        _wanted(cluster, "roles", SYNCER, {"rules": rules}),
+        _wanted(cluster, "rolebindings", SYNCER, binding, fixed=["roleRef"]),
+        # Neither is of any use here, and either would keep syncers from reporting.
+        _wanted(cluster, "configmaps", STATUS, {"immutable": None, "binaryData": None}),
+        *(_wanted(cluster, "leases", name, initial={"spec": {}}) for name in leases),
+    ]
+
+
+def daemon_set(cluster: Cluster, syncer: Syncer, slots: int) -> Wanted:
+    """A pod a node: uid 0 without any capability, which D-Bus and the kubelet's directory are enough for."""
+    # It is what the DaemonSet's selector matches: others' labels are no business of it.
+    pod_labels = {"name": SYNCER}
+    pod = {
+        "serviceAccountName": SYNCER,
+        "automountServiceAccountToken": True,
+        "enableServiceLinks": False,
+        # On SIGTERM a roll-back that has begun is brought to its end.
+        "terminationGracePeriodSeconds": 120,
+        # The kubelet's healthz listens on the node's loopback.
+        "hostNetwork": True if syncer.host_network else None,
+        "priorityClassName": syncer.priority_class,
+        "nodeSelector": Exact(syncer.node_selector) or None,
+        "tolerations": [dict(toleration) for toleration in syncer.tolerations] or None,
+        "imagePullSecrets": [{"name": name} for name in syncer.image_pull_secrets] or None,
+        "securityContext": {
+            "runAsUser": 0,
+            "seccompProfile": {"type": "RuntimeDefault"},
+            "seLinuxOptions": {"type": syncer.selinux_type} if syncer.selinux_type else None,
+        },
+        "containers": [_container(cluster, syncer, slots)],
+        "volumes": [
+            {"name": "kubelet", "hostPath": {"path": syncer.kubelet_dir, "type": "Directory"}},
+            {"name": "dbus", "hostPath": {"path": "/run/dbus", "type": "Directory"}},
+        ],
+    }
+    spec = {
+        "selector": {"matchLabels": Exact(pod_labels)},
+        # A new syncer restarts no kubelet, so many of them may be replaced at once.
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%"}},
+        "template": {"metadata": {"labels": pod_labels}, "spec": pod},
+    }
+    return _wanted(cluster, "daemonsets", SYNCER, {"spec": spec}, fixed=["spec.selector"])
+
+
+def _container(cluster: Cluster, syncer: Syncer, slots: int) -> dict[str, Any]:
+    environment = {
+        "SYNCER_NAMESPACE": cluster.namespace,
+        "SYNCER_SECRET": GLOBAL,
+        "SYNCER_STATUS": STATUS,
+        _SLOTS: slot_names(slots),
+        "SYNCER_RESTART": syncer.restart,
+        "SYNCER_KUBELET_DIR": syncer.kubelet_dir,
+        "SYNCER_UNIT": syncer.unit,
+        "SYNCER_HEALTHZ": syncer.healthz,
+        "SYNCER_HEALTH_WINDOW": f"{syncer.health_window:g}",
+    }
+    resources = {
+        kind: Exact({name: Quantity(amount) for name, amount in amounts.items()})
+        for kind, amounts in (syncer.resources or _REQUESTS).items()
+    }
+    return {
+        "name": "syncer",
+        "image": syncer.image,
+        "env": [
+            {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+            *({"name": name, "value": value} for name, value in environment.items()),
+        ],
+        "resources": Exact(resources),
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "volumeMounts": [
+            {"name": "kubelet", "mountPath": syncer.kubelet_dir},
+            {"name": "dbus", "mountPath": "/run/dbus", "readOnly": True},
+        ],
+    }
+
+
+def slots_of(there: Mapping[str, Any]) -> int:
+    """How many slots a DaemonSet's pods know, told as ``daemon_set`` does; 0 where it is otherwise."""
+    pod = ((there.get("spec") or {}).get("template") or {}).get("spec") or {}
+    for variable in (pod.get("containers") or [{}])[0].get("env") or ():
+        if variable.get("name") == _SLOTS:
+            told = str(variable.get("value") or "")
+            count = told.count(",") + 1
+            return count if told == slot_names(count) else 0
+    return 0
+
+
+def _rule(group: str, resource: str, names: list[str], verbs: list[str]) -> dict[str, Any]:
+    return {"apiGroups": [group], "resources": [resource], "resourceNames": names, "verbs": verbs}
+
+
+def _wanted(
+    cluster: Cluster,
+    kind: str,
+    name: str,
+    fields: Mapping[str, Any] | None = None,
+    *,
+    fixed: Sequence[str] = (),
+    initial: Mapping[str, Any] | None = None,
+) -> Wanted:
+    metadata = {"name": name, "namespace": cluster.namespace, "labels": labels(cluster.id)}
+    return Wanted(kind, name, {"metadata": metadata, **(fields or {})}, fixed, initial)

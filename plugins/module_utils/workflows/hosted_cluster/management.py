@@ -1,0 +1,145 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reading what a run begins with: the control plane, its original secret, the way to the hosted cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...clients.kubernetes.client import KubernetesClient, KubernetesClients
+from ...model.errors import ConfigurationError, DependencyMissing, NotFound, PullSecretError
+from ...model.naming import KUBERNETES_NAME
+from ...places.kubernetes_secret.target import KEY, ending, secret_value
+from ...runtime.retry import Deadline
+from .cluster import Cluster, Reference
+
+__all__ = ["Ending", "Management"]
+
+_PLANES = "hostedcontrolplanes"
+
+
+class Ending(PullSecretError):
+    """The hosted control plane is being deleted, and the hosted cluster with it."""
+
+
+class Management:
+    """One cluster's control plane, as its management cluster shows it.  Read once a target."""
+
+    def __init__(self, clients: KubernetesClients, cluster: Cluster, deadline: Deadline) -> None:
+        self._clients = clients
+        self._cluster = cluster
+        self._deadline = deadline
+        self._plane: Mapping[str, Any] | None = None
+        self._used: KubernetesClient | None = None
+
+    def hosted(self) -> KubernetesClient:
+        """The hosted cluster's client.
+
+        :raises Ending: there will be none any more.
+        :raises DependencyMissing: the control plane has no kubeconfig yet.
+        """
+        cluster = self._cluster
+        if cluster.reached_directly:
+            return self._clients.other(self._deadline, cluster.hosted_context, cluster.hosted_kubeconfig)
+        reference = cluster.kubeconfig_secret or self._kubeconfig_of_plane()
+        client = self._client()
+        where = client.place(reference.namespace, "secrets", reference.name)
+        secret = client.get(reference.namespace, "secrets", reference.name, self._deadline)
+        if secret is None:
+            raise NotFound(f"{where}: the hosted cluster's kubeconfig does not exist")
+        return self._clients.embedded(
+            secret_value(secret, reference.key, where), cluster.id, where, self._deadline
+        )
+
+    def is_same(self, client: KubernetesClient) -> bool:
+        """Whether this is the management cluster's own client, which other clusters share."""
+        return self._used is client
+
+    def original(self) -> tuple[bytes, str]:
+        """The original pull secret as it is, and its place.
+
+        :raises Ending: it is not to be read any more.
+        """
+        reference = self._cluster.original or self._original_of_plane()
+        client = self._client()
+        where = client.place(reference.namespace, "secrets", reference.name)
+        secret = client.get(reference.namespace, "secrets", reference.name, self._deadline)
+        if secret is None:
+            raise NotFound(f"{where}: the original pull secret does not exist")
+        return secret_value(secret, reference.key, where), where
+
+    def _client(self) -> KubernetesClient:
+        self._used = self._clients.other(
+            self._deadline, self._cluster.management_context, self._cluster.management_kubeconfig
+        )
+        return self._used
+
+    def _original_of_plane(self) -> Reference:
+        plane, where = self._found()
+        name = _at(plane, "spec", "pullSecret", "name")
+        if not name:
+            raise DependencyMissing(f"{where}: spec.pullSecret.name says no secret")
+        return Reference(self._namespace, _name(name, f"{where}: spec.pullSecret.name"), KEY)
+
+    def _kubeconfig_of_plane(self) -> Reference:
+        plane, where = self._found()
+        name = _at(plane, "status", "kubeConfig", "name")
+        if not name:
+            raise DependencyMissing(
+                f"{where}: status.kubeConfig says no secret", "the hosted control plane is not ready yet"
+            )
+        key = _at(plane, "status", "kubeConfig", "key") or "kubeconfig"
+        return Reference(self._namespace, _name(name, f"{where}: status.kubeConfig.name"), key)
+
+    @property
+    def _namespace(self) -> str:
+        # Without it, options are refused that need it; but for a removal, which does without the original.
+        return self._cluster.control_plane_namespace or ""
+
+    def _found(self) -> tuple[Mapping[str, Any], str]:
+        """The HostedControlPlane and its place."""
+        namespace, name, client = self._namespace, self._cluster.plane, self._client()
+        if not namespace:
+            raise NotFound("nothing says where the HostedControlPlane is")
+        everywhere = client.place(namespace, _PLANES, name or "*")
+        if self._plane is None:
+            if name:
+                planes = [client.get(namespace, _PLANES, name, self._deadline)]
+            else:
+                try:
+                    planes = list(client.list_all(_PLANES, "", self._deadline, namespace))
+                except NotFound:
+                    planes = []
+            if len(planes) > 1:
+                raise ConfigurationError(
+                    f"{everywhere}: there are {len(planes)}", "hosted_control_plane has to say which is meant"
+                )
+            if not planes or planes[0] is None:
+                raise NotFound(
+                    f"{everywhere}: there is no HostedControlPlane",
+                    "check control_plane_namespace, or name original and hosted_kubeconfig_secret",
+                )
+            self._plane = planes[0]
+        where = client.place(namespace, _PLANES, str(self._plane["metadata"]["name"]))
+        if ending(self._plane):
+            raise Ending(f"{where} is being deleted")
+        return self._plane, where
+
+
+def _name(text: str, where: str) -> str:
+    """A name that a HostedControlPlane says: in a path of the API it might lead to another's secret.
+
+    :raises ConfigurationError: it is none.
+    """
+    if not KUBERNETES_NAME.match(text):
+        raise ConfigurationError(f"{where} is not a name")
+    return text
+
+
+def _at(value: Any, *path: str) -> Any:
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, str) else None

@@ -1,0 +1,62 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a hosted cluster's global pull secret is called, and whose it is: the names of seed 000."""
+
+from __future__ import annotations
+
+from ...model.naming import kubernetes_labels
+
+__all__ = [
+    "ADDITIONAL",
+    "ADDITIONAL_REGISTRIES",
+    "GLOBAL",
+    "KUBE_SYSTEM",
+    "PROBLEM",
+    "STATUS",
+    "SYNCER",
+    "labels",
+    "slot",
+    "slot_names",
+    "slot_number",
+]
+
+KUBE_SYSTEM = "kube-system"
+# The tenant's, and what the nodes get.
+ADDITIONAL = "additional-pull-secret"
+GLOBAL = "global-pull-secret"
+# ServiceAccount, Role, RoleBinding and DaemonSet; each Lease has a number behind it.
+SYNCER = "global-pull-secret-syncer"
+# Each node's entry says which version of the secret it has.
+STATUS = "global-pull-secret-status"
+
+# On the global secret: which of its registries the additional one brought. Names, never a value.
+ADDITIONAL_REGISTRIES = "hyperfleet.io/additional-registries"
+# On the tenant's secret: why it is not merged.
+PROBLEM = "hyperfleet.io/pull-secret-problem"
+
+_SLOT = f"{SYNCER}-restart-"
+
+
+def labels(cluster_id: str) -> dict[str, str]:
+    """What says that an object is ours, and this cluster's."""
+    return kubernetes_labels(cluster_id, None)
+
+
+def slot(number: int) -> str:
+    """The Lease that a node holds while its kubelet restarts."""
+    return f"{_SLOT}{number}"
+
+
+def slot_names(count: int) -> str:
+    """The Leases in the form of the syncer's ``SYNCER_LEASES``."""
+    return ",".join(map(slot, range(count)))
+
+
+def slot_number(name: str) -> int | None:
+    """Which slot a Lease is, or None where it is none."""
+    number = name[len(_SLOT) :]
+    return (
+        int(number) if name.startswith(_SLOT) and number.isdecimal() and slot(int(number)) == name else None
+    )

@@ -1,0 +1,180 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which nodes have a syncer, how far they are, and how many may restart at once.  Pure functions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...model.shown import is_name
+from ...model.syncer_limits import MOST_SLOTS
+
+__all__ = ["Rollout", "expected_nodes", "rollout", "slots", "tolerates_all"]
+
+_STATES = ("in-sync", "pending", "failed", "held")
+# The DaemonSet controller lets its pods tolerate these.
+_ALWAYS = (
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/disk-pressure",
+    "node.kubernetes.io/memory-pressure",
+    "node.kubernetes.io/pid-pressure",
+    "node.kubernetes.io/unschedulable",
+    "node.kubernetes.io/network-unavailable",
+)
+_SHOWN = 10
+# Of a message; syncers write no longer one. One that is cut might end with half a credential.
+_LONGEST = 500
+# What stands between the parts of a sentence, and in no name.
+_CLAUSES = re.compile(r"; |[\[\]%']")
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """How far the nodes are with one version of the secret.
+
+    :param pending: nodes that have not reported this version; :param failed: node -> what its syncer says.
+    """
+
+    nodes: int
+    in_sync: int
+    pending: Sequence[str] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def done(self) -> bool:
+        """Whether every node has it."""
+        return self.in_sync == self.nodes
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more will happen by waiting."""
+        return not self.pending
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a module's result; of many nodes the first few."""
+        return {
+            "nodes": self.nodes,
+            "in_sync": self.in_sync,
+            "pending": len(self.pending),
+            "pending_nodes": list(self.pending[:_SHOWN]),
+            "failed": len(self.failed),
+            "failed_nodes": dict(list(self.failed.items())[:_SHOWN]),
+        }
+
+    def sentence(self) -> str:
+        """Which nodes are behind, and why."""
+        parts = []
+        if self.pending:
+            parts.append(f"not reported by {_names(self.pending)}")
+        parts += [f"{node}: {why}" for node, why in list(self.failed.items())[:_SHOWN]]
+        if len(self.failed) > _SHOWN:
+            parts.append(f"and {len(self.failed) - _SHOWN} more that failed")
+        return f"{self.in_sync} of {self.nodes} nodes have the secret" + "".join(
+            f"; {part}" for part in parts
+        )
+
+
+def slots(max_restarting: str, nodes: int, present: int = 0) -> int:
+    """How many kubelets may restart at the same time, 1 at least, and of a share never more than it.
+
+    The DaemonSet's pods know their slots by name: another number is a new pod on every node.  So of a share
+    it is a power of two, and what there is stays while it is a quarter of the share at least: nodes that
+    come and go at some boundary change it once.
+
+    :param max_restarting: a number, or a share such as ``10%``; checked before.
+    :param present: how many slots the pods know now; 0 where there are none.
+    """
+    if not max_restarting.endswith("%"):
+        return max(1, int(max_restarting))
+    # Whoever can make Nodes could have any number of Leases made otherwise.
+    most = min(max(1, nodes * int(max_restarting[:-1]) // 100), MOST_SLOTS)
+    return present if most <= 4 * present <= 4 * most else int(2 ** (most.bit_length() - 1))
+
+
+def expected_nodes(
+    nodes: Iterable[Mapping[str, Any]],
+    selector: Mapping[str, str],
+    tolerations: Sequence[Mapping[str, Any]],
+) -> list[str]:
+    """The names of the nodes that the DaemonSet has a pod on."""
+    return sorted(node["metadata"]["name"] for node in nodes if _runs_on(node, selector, tolerations))
+
+
+def tolerates_all(tolerations: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether no taint keeps the DaemonSet's pods away."""
+    return any(
+        toleration.get("operator") == "Exists" and not toleration.get("key") and not toleration.get("effect")
+        for toleration in tolerations
+    )
+
+
+def _runs_on(
+    node: Mapping[str, Any], selector: Mapping[str, str], tolerations: Sequence[Mapping[str, Any]]
+) -> bool:
+    labels = node["metadata"].get("labels") or {}
+    if any(labels.get(name) != value for name, value in selector.items()):
+        return False
+    taints = (node.get("spec") or {}).get("taints") or []
+    return all(
+        taint.get("effect") not in ("NoSchedule", "NoExecute")
+        or taint.get("key") in _ALWAYS
+        or any(_tolerates(toleration, taint) for toleration in tolerations)
+        for taint in taints
+    )
+
+
+def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
+        return False
+    if toleration.get("key") and toleration["key"] != taint.get("key"):
+        return False
+    if toleration.get("operator") == "Exists":
+        return True
+    return bool(toleration.get("key")) and (toleration.get("value") or "") == (taint.get("value") or "")
+
+
+def rollout(nodes: Sequence[str], data: Mapping[str, str] | None, version: str) -> Rollout:
+    """How far the nodes are with ``version`` of the secret.
+
+    :param data: of the status ConfigMap: node -> JSON of ``resourceVersion``, ``state`` and ``message``.
+    """
+    in_sync, pending, failed = 0, [], {}
+    for node in nodes:
+        entry = _entry((data or {}).get(node))
+        state = entry.get("state")
+        if entry.get("resourceVersion") != version or state not in _STATES or state == "pending":
+            pending.append(node)
+        elif state == "in-sync":
+            in_sync += 1
+        else:
+            said = entry.get("message")
+            failed[node] = f"{state}: {_told(said)}" if isinstance(said, str) and said else str(state)
+    return Rollout(len(nodes), in_sync, pending, failed)
+
+
+def _told(message: str) -> str:
+    """What a syncer says.  Whoever can write to the ConfigMap can say anything: it has to be a sentence."""
+    if len(message) > _LONGEST:
+        return "(not shown)"
+    clauses = [clause for clause in _CLAUSES.split(message) if clause.strip()]
+    return message if clauses and all(is_name(clause) for clause in clauses) else "(not shown)"
+
+
+def _entry(text: str | None) -> Mapping[str, Any]:
+    try:
+        entry = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return entry if isinstance(entry, dict) else {}
+
+
+def _names(nodes: Sequence[str]) -> str:
+    more = f" and {len(nodes) - _SHOWN} more" if len(nodes) > _SHOWN else ""
+    return ", ".join(nodes[:_SHOWN]) + more

@@ -1,0 +1,164 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One object at a time: read, guard, compare meaning, write the difference, look at the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...clients.kubernetes.client import KubernetesClient
+from ...model.errors import DependencyMissing, VerificationFailed
+from ...model.outcome import Outcome
+from ...model.ownership import foreign
+from ...places.kubernetes_secret.target import ending, identity
+from ...places.writing import note
+from ...runtime.retry import Deadline
+from .compare import differences, merge_patch, plain
+from .desired import KINDS, Wanted
+
+__all__ = ["Objects"]
+
+_Object = dict[str, Any]
+_SHARED = ("configmaps", "leases")
+# A Node is some 20 kB; all that one run holds of such pages at one time has to fit its memory.
+_PAGE = 100
+_LARGEST = 16 * 1024 * 1024
+
+
+class Objects:
+    """The objects of one namespace of one hosted cluster.
+
+    :param dry_run: check mode: nothing is written.
+    """
+
+    def __init__(
+        self,
+        client: KubernetesClient,
+        namespace: str,
+        cluster_id: str,
+        outcome: Outcome,
+        deadline: Deadline,
+        *,
+        dry_run: bool,
+    ) -> None:
+        self.client = client
+        self.namespace = namespace
+        self.dry_run = dry_run
+        self._cluster_id = cluster_id
+        self._outcome = outcome
+        self._deadline = deadline
+
+    def get(self, kind: str, name: str) -> _Object | None:
+        """The object, or None."""
+        return self.client.get(self.namespace, kind, name, self._deadline)
+
+    def every(
+        self, kind: str, namespace: str | None = None, *, metadata_only: bool = True
+    ) -> Iterator[_Object]:
+        """Every object of a kind, some at a time: the tenant may make many, and large ones."""
+        return self.client.list_all(
+            kind,
+            "",
+            self._deadline,
+            namespace,
+            page=_PAGE,
+            largest=_LARGEST,
+            metadata_only=metadata_only,
+        )
+
+    def guard(self, kind: str, there: Mapping[str, Any], *, adopt: bool, delete: bool) -> None:
+        """:raises OwnershipConflict: it is somebody else's."""
+        metadata = there["metadata"]
+        place = self.client.place(self.namespace, kind, metadata["name"])
+        refusal = foreign(metadata.get("labels") or {}, self._cluster_id, place, adopt=adopt, delete=delete)
+        if refusal is not None:
+            raise refusal
+
+    def apply(self, wanted: Wanted, there: _Object | None) -> _Object | None:
+        """Make the object as wanted; as it is now (in check mode: was).
+
+        :raises Overtaken: somebody else was faster.
+        """
+        what = _what(wanted.kind)
+        if there is None:
+            self._outcome.did(f"created {what}")
+            return self._create(wanted, None)
+        if ending(there):
+            raise DependencyMissing(
+                f"{self.client.place(self.namespace, wanted.kind, wanted.name)} is being deleted",
+                "the next run makes it anew, once its finalizers are done",
+            )
+        paths = differences(wanted.body, there)
+        if not paths:
+            return there
+        for path in paths:
+            # Values that others wrote may be anything; only what is wrong is shown.
+            self._outcome.differs(f"{wanted.kind}/{wanted.name} {path}", "as it was", "as wanted")
+        if self._replaced(wanted, there, paths):
+            self._outcome.did(f"replaced {what}")
+            if self.dry_run:
+                return there
+            self.client.delete(self.namespace, wanted.kind, wanted.name, identity(there), self._deadline)
+            return self._create(wanted, there)
+        self._outcome.did(f"updated {what}")
+        if self.dry_run:
+            return there
+        patch = merge_patch(wanted.body, there)
+        version = there["metadata"]["resourceVersion"]
+        patch["metadata"] = {**(patch.get("metadata") or {}), "resourceVersion": version}
+        answer = self.client.patch(self.namespace, wanted.kind, wanted.name, patch, self._deadline)
+        return self._written(wanted, answer, "update")
+
+    def delete(self, kind: str, there: _Object) -> None:
+        """Delete just the object that was read; one that waits for its finalizers has been deleted."""
+        if ending(there):
+            return
+        name = there["metadata"]["name"]
+        self._outcome.did(f"deleted {_what(kind)}")
+        if self.dry_run:
+            return
+        precondition = identity(there)
+        if kind in _SHARED:
+            # The syncers write these until they have ended.
+            del precondition["resourceVersion"]
+        self.client.delete(self.namespace, kind, name, precondition, self._deadline)
+        self._outcome.settle()
+        note(self._outcome, f"delete-{kind}", f"Deleted {name}", namespace=self.namespace)
+
+    def _create(self, wanted: Wanted, old: _Object | None) -> _Object | None:
+        if self.dry_run:
+            return None
+        version, kind = KINDS[wanted.kind]
+        body = {"apiVersion": version, "kind": kind, **(plain(wanted.body) or {}), **(wanted.initial or {})}
+        if old is not None:
+            for part in ("labels", "annotations"):
+                merged = {**(old["metadata"].get(part) or {}), **(body["metadata"].get(part) or {})}
+                body["metadata"][part] = merged
+        answer = self.client.create(self.namespace, wanted.kind, body, self._deadline)
+        return self._written(wanted, answer, "create")
+
+    def _written(self, wanted: Wanted, answer: _Object, verb: str) -> _Object:
+        # The answer to a write is the object as the server stored it, so no second read is needed.
+        wrong = differences(wanted.body, answer)
+        if wrong:
+            place = self.client.place(self.namespace, wanted.kind, wanted.name)
+            raise VerificationFailed(
+                f"{place} does not hold what was written: {', '.join(wrong[:5])}",
+                "an admission webhook may change it",
+            )
+        self._outcome.settle()
+        note(self._outcome, f"{verb}-{wanted.kind}", f"Wrote {wanted.name}", namespace=self.namespace)
+        return answer
+
+    @staticmethod
+    def _replaced(wanted: Wanted, there: Mapping[str, Any], paths: list[str]) -> bool:
+        if there.get("immutable") and any(not path.startswith("metadata") for path in paths):
+            return True
+        return any(path == field or path.startswith(f"{field}.") for path in paths for field in wanted.fixed)
+
+
+def _what(kind: str) -> str:
+    return kind if kind == "leases" else kind[:-1]

@@ -1,0 +1,237 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One hosted cluster: look at what is, decide what should be, change the difference, say how far nodes are.
+
+Nothing is remembered between runs.  A run that is killed anywhere leaves objects that the next one completes:
+what the syncer needs is made before the syncer, the secret is reverted before anything is removed, and it is
+removed last, since it is what says that there is something to be removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...clients.kubernetes.client import KubernetesClient, KubernetesClients
+from ...clients.kubernetes.errors import NamespaceEnding, Overtaken
+from ...dockerconfig import sensitive_forms
+from ...model.errors import ConfigurationError, TimedOut
+from ...model.outcome import Outcome
+from ...places.kubernetes_secret.converge import converge
+from ...places.kubernetes_secret.target import ending
+from ...runtime.retry import Deadline
+from ...runtime.secrecy import Mask
+from ...runtime.settings import Settings
+from .cluster import Cluster
+from .deciding import Deciding, say
+from .deployment import Deployment, There
+from .management import Ending, Management
+from .merging import ABSENT, MERGED, Decision
+from .names import ADDITIONAL
+from .nodes import Rollout, slots
+from .objects import Objects
+from .tenant import tell
+from .watching import Nodes
+
+__all__ = ["HostedClusters"]
+
+
+class HostedClusters:
+    """Handles many hosted clusters; thread-safe.
+
+    :param dry_run: check mode: everything is read, nothing is written.
+    """
+
+    def __init__(self, settings: Settings, clients: KubernetesClients, *, dry_run: bool) -> None:
+        self._settings = settings
+        self._clients = clients
+        self._dry_run = dry_run
+
+    def handle(self, cluster: Cluster, outcome: Outcome, deadline: Deadline, seen: list[bytes]) -> None:
+        """Bring one hosted cluster to what it should be; what was done is written to ``outcome``.
+
+        :param seen: every docker config that is read is appended.
+        """
+        try:
+            self._reach(cluster, outcome, deadline, seen)
+        except (Ending, NamespaceEnding) as error:
+            # All of ours goes with it; nothing is to be put in its way.
+            outcome.restart()
+            outcome.warnings[:] = [f"left alone: {error.message}"]
+            outcome.extra = {"skipped": error.message}
+        finally:
+            _mask(outcome, seen)
+
+    def _reach(self, cluster: Cluster, outcome: Outcome, deadline: Deadline, seen: list[bytes]) -> None:
+        management = Management(self._clients, cluster, deadline)
+        hosted = management.hosted()
+        try:
+            self._handle(cluster, management, hosted, outcome, deadline, seen)
+        finally:
+            if not management.is_same(hosted):
+                self._clients.release(hosted)
+
+    def _handle(
+        self,
+        cluster: Cluster,
+        management: Management,
+        hosted: KubernetesClient,
+        outcome: Outcome,
+        deadline: Deadline,
+        seen: list[bytes],
+    ) -> None:
+        objects = Objects(hosted, cluster.namespace, cluster.id, outcome, deadline, dry_run=self._dry_run)
+        nodes = Nodes(cluster, objects, deadline, self._settings.retrier.stop)
+        work = _Work(cluster, management, objects, nodes, outcome, deadline, seen)
+        converge(self._settings, outcome, deadline, work.once)
+        outcome.settle()
+        work.finish()
+
+
+def _mask(outcome: Outcome, seen: Sequence[bytes]) -> None:
+    """Keep credentials out of what others have written: a tenant who can write reports may repeat them."""
+    if outcome.warnings or outcome.extra.get("rollout", {}).get("failed"):
+        mask = Mask(form for read in seen for form in sensitive_forms(read))
+        outcome.warnings[:] = mask.value(outcome.warnings)
+        outcome.extra = mask.value(outcome.extra)
+
+
+class _Work:
+    """The work on one hosted cluster; ``once`` is begun again whenever somebody else was faster."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        management: Management,
+        objects: Objects,
+        nodes: Nodes,
+        outcome: Outcome,
+        deadline: Deadline,
+        seen: list[bytes],
+    ) -> None:
+        self._cluster = cluster
+        self._objects = objects
+        self._deployment = Deployment(cluster, objects, outcome, deadline)
+        self._deciding = Deciding(cluster, management, outcome, seen)
+        self._nodes = nodes
+        self._outcome = outcome
+        self._deadline = deadline
+        # The secret's, where it is there in the end.
+        self._version: str | None = None
+        self._status: dict[str, Any] | None = None
+        self._rollout: Rollout | None = None
+
+    def once(self, _fresh: bool) -> None:
+        """Read, decide, write."""
+        outcome = self._outcome
+        outcome.restart()
+        outcome.warnings.clear()
+        self._version, self._rollout = None, None
+        tenants = self._tenants()
+        there = self._deployment.read(tenants=tenants is not None)
+        self._status = there.single.get("configmaps")
+        going = tenants is None and self._cluster.remove
+        if tenants is None and not (there.deployed or (there and going)):
+            outcome.extra.update(additional=ABSENT)
+            return
+        self._deployment.guard(there)
+        if going and not there.deployed:
+            # A run that was killed has left the rest, and no node follows any more.
+            outcome.extra.update(additional=ABSENT)
+            self._deployment.remove(there)
+            return
+        decision = self._deciding.decide(tenants, there)
+        if decision is None:
+            outcome.extra.update(additional=ABSENT)
+            self._deployment.remove(there)
+            return
+        say(decision, outcome)
+        if going:
+            self._leave(decision, there)
+        elif there.deployed or decision.state == MERGED:
+            self._nodes.find(None)
+            self._version = self._put_all(decision, there)
+        if tenants is not None:
+            tell(self._objects, tenants, decision.problem, outcome, self._deadline)
+
+    def finish(self) -> None:
+        """Say how far the nodes are; wait for them where that is asked for."""
+        if self._version is None:
+            return
+        wait = self._cluster.wait and self._rollout is None
+        if self._rollout is not None:
+            state = self._rollout
+        elif wait:
+            state = self._nodes.wait(self._version)
+        elif self._outcome.changed:
+            state = self._nodes.look(self._version)
+        else:
+            # It has just been read.
+            state = self._nodes.told(self._status, self._version)
+        self._outcome.extra["rollout"] = state.as_dict()
+        if state.failed:
+            self._outcome.warnings.append(f"nodes: {state.sentence()}")
+        if wait and not state.done and not self._objects.dry_run:
+            raise TimedOut(
+                f"{self._outcome.place}: {state.sentence()}",
+                f"they were waited for {self._cluster.rollout_timeout:g} s; the syncers go on by themselves",
+            )
+
+    def _tenants(self) -> dict[str, Any] | None:
+        """The additional secret; one that its owner has deleted is gone, whatever its finalizers wait for."""
+        found = self._objects.get("secrets", ADDITIONAL) if self._cluster.present else None
+        return None if found is None or ending(found) else found
+
+    def _put_all(self, decision: Decision, there: There) -> str | None:
+        syncer = self._cluster.syncer
+        if syncer is None:
+            raise ConfigurationError("syncer_image is missing")
+        count = slots(syncer.max_restarting, len(self._nodes.names), there.slots)
+        return self._deployment.put_all(there, decision, syncer, count, self._nodes.names)
+
+    def _leave(self, decision: Decision, there: There) -> None:
+        """No additional secret any more: the nodes get the original back, and then all of ours goes."""
+        version = None
+        if there.syncers is not None:
+            self._nodes.find(there.syncers)
+            version = self._deployment.put_secret(there, decision, there.slots)
+        elif there.additional_registries() and self._cluster.syncer is not None:
+            # Somebody else has deleted the syncers, and the nodes still hold what is to go.
+            self._nodes.find(None)
+            version = self._put_all(decision, there)
+        if version is not None and not self._objects.dry_run:
+            self._version = version
+            if not self._followed(version):
+                return
+            there = self._still(version)
+        self._version = None
+        self._deployment.remove(there)
+
+    def _followed(self, version: str) -> bool:
+        """Whether every node has the original back, or is not to be waited for."""
+        if self._cluster.rollout_timeout == 0:
+            return True
+        # Nodes that did not follow the run that gave them the original would hold up each of the next ones.
+        wait = self._outcome.changed or self._cluster.wait
+        state = self._nodes.wait(version) if wait else self._nodes.look(version)
+        self._rollout = state
+        if not state.done:
+            self._outcome.warnings.append(
+                f"not removed yet: {state.sentence()}; the next run goes on, and with rollout_timeout: 0 it "
+                "does not wait for nodes"
+            )
+        return state.done
+
+    def _still(self, version: str) -> There:
+        """What is there after the wait.
+
+        :raises Overtaken: the tenant, or another run, has changed what was decided on meanwhile.
+        """
+        if self._tenants() is not None:
+            raise Overtaken(f"{ADDITIONAL} is there again")
+        there = self._deployment.read(tenants=False)
+        if there.secret is None or there.secret["metadata"]["resourceVersion"] != version:
+            raise Overtaken(f"{self._outcome.place} has changed")
+        return there

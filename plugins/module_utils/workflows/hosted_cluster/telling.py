@@ -1,0 +1,97 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Telling the tenant, in their own cluster, why their secret is not merged: an Event and an annotation.
+
+Events go after an hour, and one a run would be a thousand a day: there is one for each problem, whose count
+goes up while it lasts.  The annotation stays until the secret is mended.
+"""
+
+from __future__ import annotations
+
+import calendar
+import hashlib
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from .names import PROBLEM
+
+__all__ = ["annotation_patch", "event", "event_name", "refreshed"]
+
+_COMPONENT = "hyperfleet.pull_secret"
+# The API server's limit.
+_MESSAGE = 1024
+# Seconds; well within the hour that Events live.
+_AGAIN = 1800.0
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def event_name(secret: Mapping[str, Any], problem: str) -> str:
+    """One for each problem of one secret."""
+    metadata = secret["metadata"]
+    digest = hashlib.sha256(f"{metadata['uid']} {problem}".encode()).hexdigest()[:16]
+    return f"{metadata['name']}.{digest}"
+
+
+def event(secret: Mapping[str, Any], problem: str, now: float) -> dict[str, Any]:
+    """A new Event about the tenant's secret.
+
+    :param problem: registries and rules, no value.
+    :param now: seconds since the epoch.
+    """
+    metadata = secret["metadata"]
+    moment = time.strftime(_TIME, time.gmtime(now))
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": event_name(secret, problem), "namespace": metadata["namespace"]},
+        "involvedObject": {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "namespace": metadata["namespace"],
+            "name": metadata["name"],
+            "uid": metadata["uid"],
+        },
+        "reason": "InvalidPullSecret",
+        "message": f"not merged: {problem}"[:_MESSAGE],
+        "type": "Warning",
+        "source": {"component": _COMPONENT},
+        "reportingComponent": _COMPONENT,
+        "reportingInstance": _COMPONENT,
+        "firstTimestamp": moment,
+        "lastTimestamp": moment,
+        "count": 1,
+    }
+
+
+def refreshed(there: Mapping[str, Any], now: float) -> dict[str, Any] | None:
+    """The patch that keeps an Event alive, or None where it is young enough."""
+    try:
+        last = time.strptime(str(there.get("lastTimestamp")), _TIME)
+    except ValueError:
+        last = time.gmtime(0)
+    age = now - _seconds(last)
+    if 0 <= age < _AGAIN:
+        return None
+    return {
+        "metadata": {"resourceVersion": there["metadata"]["resourceVersion"]},
+        "count": int(there.get("count") or 0) + 1,
+        "lastTimestamp": time.strftime(_TIME, time.gmtime(now)),
+    }
+
+
+def annotation_patch(secret: Mapping[str, Any], problem: str | None) -> dict[str, Any] | None:
+    """The patch of the tenant's secret, or None where it says what it should."""
+    metadata = secret["metadata"]
+    wanted = problem[:_MESSAGE] if problem else None
+    if (metadata.get("annotations") or {}).get(PROBLEM) == wanted:
+        return None
+    return {
+        "metadata": {"resourceVersion": metadata["resourceVersion"], "annotations": {PROBLEM: wanted}},
+    }
+
+
+def _seconds(moment: time.struct_time) -> float:
+    return float(calendar.timegm(moment))

@@ -1,0 +1,68 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Writing what the tenant is told; that it cannot be told stops nothing else."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ...clients.kubernetes.errors import AlreadyExists, Overtaken
+from ...model.errors import PullSecretError
+from ...model.outcome import Outcome
+from ...places.writing import note
+from ...runtime.retry import Deadline
+from .objects import Objects
+from .telling import annotation_patch, event, event_name, refreshed
+
+__all__ = ["tell"]
+
+
+def tell(
+    objects: Objects, secret: dict[str, Any], problem: str | None, outcome: Outcome, deadline: Deadline
+) -> None:
+    """Make the tenant's secret say why it is not merged, or nothing where it is.
+
+    An Event that is written again is no change: it would go by itself.
+
+    :param problem: registries and rules, no value; None where there is none.
+    :raises Overtaken: the tenant has changed the secret meanwhile.
+    """
+    try:
+        if problem is not None and not objects.dry_run:
+            _event(objects, secret, problem, outcome, deadline)
+        patch = annotation_patch(secret, problem)
+        if patch is None:
+            return
+        outcome.did("told the tenant" if problem is not None else "told the tenant that it is mended")
+        if objects.dry_run:
+            return
+        objects.client.patch(objects.namespace, "secrets", secret["metadata"]["name"], patch, deadline)
+        outcome.settle()
+        note(outcome, "annotate-secret", "Wrote the annotation on the additional secret")
+    except Overtaken:
+        raise
+    except PullSecretError as error:
+        outcome.restart()
+        outcome.warnings.append(f"the tenant could not be told: {error}")
+
+
+def _event(
+    objects: Objects, secret: dict[str, Any], problem: str, outcome: Outcome, deadline: Deadline
+) -> None:
+    name, now = event_name(secret, problem), time.time()
+    there = objects.get("events", name)
+    try:
+        if there is None:
+            objects.client.create(objects.namespace, "events", event(secret, problem, now), deadline)
+        else:
+            patch = refreshed(there, now)
+            if patch is None:
+                return
+            objects.client.patch(objects.namespace, "events", name, patch, deadline)
+    except (AlreadyExists, Overtaken):
+        # Another run has told the same.
+        return
+    note(outcome, "event", "Told the tenant by an Event")

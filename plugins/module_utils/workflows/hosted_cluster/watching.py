@@ -1,0 +1,69 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How far the nodes are: who they are, what their syncers report, and waiting for them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from ...runtime.retry import Deadline
+from .cluster import Cluster
+from .names import STATUS
+from .nodes import Rollout, expected_nodes, rollout, tolerates_all
+from .objects import Objects
+
+__all__ = ["Nodes"]
+
+# Seconds between two looks at the reports.
+_LOOK = 0.5
+
+
+class Nodes:
+    """The nodes of one hosted cluster that have, or are to have, a syncer.
+
+    :param stop: set when the run is being ended: nothing is waited for any more.
+    """
+
+    def __init__(self, cluster: Cluster, objects: Objects, deadline: Deadline, stop: threading.Event) -> None:
+        self._cluster = cluster
+        self._objects = objects
+        self._deadline = deadline
+        self._stop = stop
+        self.names: list[str] = []
+
+    def find(self, syncers: dict[str, Any] | None) -> None:
+        """Look who they are.
+
+        :param syncers: the DaemonSet whose pods count; None where the cluster's options do.
+        """
+        syncer = self._cluster.syncer
+        if syncers is not None or syncer is None:
+            pod = ((syncers or {}).get("spec") or {}).get("template", {}).get("spec") or {}
+            selector, tolerations = pod.get("nodeSelector") or {}, pod.get("tolerations") or []
+        else:
+            selector, tolerations = syncer.node_selector, syncer.tolerations
+        # Most of a Node is its images; of its spec only taints count, and mostly all are tolerated.
+        nodes = self._objects.every("nodes", metadata_only=tolerates_all(tolerations))
+        self.names = expected_nodes(nodes, selector, tolerations)
+
+    def look(self, version: str) -> Rollout:
+        """How far they are with this version of the secret."""
+        return self.told(self._objects.get("configmaps", STATUS), version)
+
+    def told(self, status: dict[str, Any] | None, version: str) -> Rollout:
+        """Likewise, by the reports that were read."""
+        return rollout(self.names, (status or {}).get("data"), version)
+
+    def wait(self, version: str) -> Rollout:
+        """Look until every node has settled, for as long as may be waited."""
+        end = time.monotonic() + min(self._cluster.rollout_timeout, self._deadline.remaining())
+        while True:
+            state = self.look(version)
+            left = end - time.monotonic()
+            if state.settled or left <= 0 or self._objects.dry_run or self._stop.is_set():
+                return state
+            self._stop.wait(min(_LOOK, left))

@@ -1,0 +1,174 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Argument specs that the modules share, and how top-level options become each target's defaults.
+
+Options that a target may have carry no default in the specs, since a default could not
+be told from a choice; the defaults are in ``DEFAULTS`` and are applied last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..model.errors import ConfigurationError
+from ..model.naming import shown_name
+from ..model.shown import shown
+from ..places.reader import source_spec
+
+__all__ = [
+    "document_options",
+    "exclusive",
+    "identities",
+    "resolve_targets",
+    "run_options",
+    "with_targets",
+]
+
+
+# What a target gets when neither it nor the task says anything.
+_DEFAULTS: dict[str, Any] = {"state": "present", "precedence": "additional", "adopt": False}
+# Merged key by key; every other option of a target replaces the task's.
+_MERGED = ("labels", "annotations")
+# A target that names one of these does not want the task's other one.
+_ALTERNATIVES = (("source", "layers", "restore_version"),)
+_EXCLUSIVE = ("source", "layers")
+
+
+def document_options() -> dict[str, Any]:
+    """Where a target's docker config comes from: ``source``, or ``layers`` to be merged."""
+    return {
+        "source": source_spec(),
+        "layers": {
+            "type": "list",
+            "elements": "dict",
+            "options": {
+                "name": {"type": "str", "required": True},
+                "source": source_spec(required=True),
+                "optional": {"type": "bool", "default": False},
+            },
+        },
+        "precedence": {"type": "str", "choices": ["additional", "original"]},
+        "policy": {"type": "dict"},
+        "drop": {"type": "list", "elements": "str"},
+    }
+
+
+def run_options() -> dict[str, Any]:
+    """How the batch runs and how the places are reached."""
+    return {
+        "concurrency": {"type": "int", "default": 16},
+        "timeout": {"type": "float", "default": 300.0},
+        "api_timeout": {"type": "float", "default": 30.0},
+        "retry": {
+            "type": "dict",
+            "default": {},
+            "options": {
+                "tries": {"type": "int", "default": 5},
+                "delay": {"type": "float", "default": 1.0},
+                "max_delay": {"type": "float", "default": 30.0},
+            },
+        },
+        "digest_key": {"type": "str", "no_log": True},
+        "progress_file": {"type": "path"},
+        "gcp": {
+            "type": "dict",
+            "options": {
+                "transport": {"type": "str", "choices": ["grpc", "rest"], "default": "grpc"},
+                "endpoint": {"type": "str"},
+                "credentials_file": {"type": "path"},
+                "impersonate_service_account": {"type": "str"},
+            },
+        },
+        "kubernetes": {
+            "type": "dict",
+            "options": {
+                "kubeconfig": {"type": "path"},
+                "context": {"type": "str"},
+                "host": {"type": "str"},
+                "api_key": {"type": "str", "no_log": True},
+                "ca_cert": {"type": "path"},
+                "validate_certs": {"type": "bool", "default": True},
+            },
+        },
+        "hyperfleet": {
+            "type": "dict",
+            "options": {
+                "url": {"type": "str"},
+                "token_file": {"type": "path"},
+                "headers": {"type": "dict", "no_log": True},
+                "flavour": {"type": "str", "choices": ["current", "seed"], "default": "current"},
+                "ca_cert": {"type": "path"},
+                "validate_certs": {"type": "bool", "default": True},
+            },
+        },
+    }
+
+
+def with_targets(target_options: Mapping[str, Any]) -> dict[str, Any]:
+    """A module's whole spec: the target options at the top level, again in ``targets``, and the run's."""
+    return dict(
+        target_options,
+        targets={
+            "type": "list",
+            "elements": "dict",
+            "options": dict(target_options),
+            "mutually_exclusive": exclusive(target_options),
+        },
+        **run_options(),
+    )
+
+
+def exclusive(target_options: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """For an argument spec's ``mutually_exclusive``: of the options that there are."""
+    return [_EXCLUSIVE] if all(name in target_options for name in _EXCLUSIVE) else []
+
+
+def identities(target: Mapping[str, Any]) -> tuple[Any, Any]:
+    """A target's ``id`` and ``cluster_id``, as given."""
+    return target.get("id"), target.get("cluster_id")
+
+
+def resolve_targets(params: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Each target with the task's options as its defaults; the task itself where there is no list.
+
+    :raises ConfigurationError: two targets have one id.
+    """
+    top = {name: params.get(name) for name in names}
+    if params.get("targets") is None:
+        return [_with_defaults(top)]
+    resolved = [_with_defaults(_over(top, target, names)) for target in params["targets"]]
+    seen: dict[str, int] = {}
+    for index, target in enumerate(resolved):
+        given, cluster_id = identities(target)
+        identity = given or cluster_id
+        if identity is not None and seen.setdefault(identity, index) != index:
+            called = shown(given) if given else shown_name("cluster_id", cluster_id)
+            raise ConfigurationError(
+                f"targets {seen[identity] + 1} and {index + 1} have the same id {called}"
+            )
+    return resolved
+
+
+def _over(top: Mapping[str, Any], target: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for name in names:
+        value = target.get(name)
+        if name in _MERGED:
+            merged[name] = {**(top.get(name) or {}), **(value or {})}
+        elif value is not None:
+            merged[name] = value
+        elif not any(
+            name in group and any(target.get(other) is not None for other in group) for group in _ALTERNATIVES
+        ):
+            merged[name] = top.get(name)
+    return merged
+
+
+def _with_defaults(target: dict[str, Any]) -> dict[str, Any]:
+    for name, value in _DEFAULTS.items():
+        if target.get(name) is None:
+            target[name] = value
+    return target

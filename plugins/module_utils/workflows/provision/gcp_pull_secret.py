@@ -1,0 +1,205 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What ``gcp_pull_secret`` does: one secret in Secret Manager per target."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from ...model.errors import ConfigurationError
+from ...model.limits import Limits
+from ...model.naming import (
+    check_labels_not_kept,
+    check_name,
+    check_not_kept,
+    gcp_labels,
+    gcp_secret_id,
+    shown_name,
+    texts,
+)
+from ...model.replication import check_locations
+from ...places.reader import check_references
+from ...places.secret_manager.claim import KEPT
+from ...places.secret_manager.retention import Retention
+from ...places.secret_manager.rules import check_annotations, check_key, check_labels
+from ...places.secret_manager.target import SecretManagerTarget
+from ...places.secret_manager.writer import SecretManagerWriter
+from ..options import document_options
+from ..run import Places, Run, Work
+from ..targets import Wanted, build_targets
+
+__all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
+
+_VERSION = re.compile(r"[1-9][0-9]*\Z")
+
+
+def target_options() -> dict[str, Any]:
+    """The options of one target."""
+    return dict(
+        id={"type": "str"},
+        state={"type": "str", "choices": ["present", "absent"]},
+        project={"type": "str"},
+        secret={"type": "str", "no_log": False},
+        cluster_id={"type": "str"},
+        cluster_name={"type": "str"},
+        labels={"type": "dict"},
+        annotations={"type": "dict"},
+        replication={"type": "str", "choices": ["automatic", "user_managed"]},
+        locations={"type": "list", "elements": "str"},
+        kms_key={"type": "str", "no_log": False},
+        location_kms_keys={"type": "dict", "no_log": False},
+        adopt={"type": "bool"},
+        retention={
+            "type": "dict",
+            "options": {
+                "keep": {"type": "int", "required": True},
+                "disable": {"type": "bool", "default": True},
+                "destroy_after": {"type": "float"},
+            },
+        },
+        restore_version={"type": "str"},
+        impersonate_service_account={"type": "str"},
+        **document_options(),
+    )
+
+
+_LIMITS = Limits(target_options())
+
+
+def targets_of(params: Mapping[str, Any]) -> list[Wanted[SecretManagerTarget]]:
+    """The task's targets.
+
+    :raises ConfigurationError: two have one id, or are one secret.
+    """
+    return build_targets(params, list(target_options()), build_target, lambda target: target.name)
+
+
+# Asked on another machine than the one that works on them: a place has one name everywhere.
+targets_elsewhere = targets_of
+
+
+def run(
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    diff: bool,
+    stop: threading.Event | None = None,
+    places: Places | None = None,
+) -> dict[str, Any]:
+    """Handle all targets; the module's result."""
+    shared = Run(params, "gcp-secret-manager", check_mode=check_mode, diff=diff, stop=stop, places=places)
+    targets = targets_of(params)
+    writer = SecretManagerWriter(shared.settings, shared.gcp, dry_run=check_mode)
+
+    def work(target: SecretManagerTarget, current: Work) -> None:
+        if current.options["state"] == "absent":
+            writer.remove(target, current.outcome, current.deadline)
+        elif current.options.get("restore_version"):
+            version = current.options["restore_version"]
+            writer.restore(target, version, current.outcome, current.deadline, current.seen)
+        else:
+            writer.ensure(target, shared.read(current), current.outcome, current.deadline)
+
+    writer.prepare(shared.prepare(targets))
+    return shared.over(targets, _place, work)
+
+
+def _place(target: Mapping[str, Any]) -> str:
+    try:
+        return build_target(target).name
+    except ConfigurationError:
+        project, secret = target.get("project"), target.get("secret")
+        return f"projects/{shown_name('project', project)}/secrets/{shown_name('secret', secret)}"
+
+
+def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
+    """What a target's options describe.
+
+    :raises ConfigurationError: naming the option that is wrong.
+    """
+    _LIMITS.check(wanted)
+    project, cluster_id = wanted.get("project"), wanted.get("cluster_id")
+    if not project:
+        raise ConfigurationError("project is missing")
+    check_name("project", project)
+    secret = wanted.get("secret") or (gcp_secret_id(cluster_id) if cluster_id else None)
+    if not secret:
+        raise ConfigurationError("neither secret nor cluster_id says which secret is meant")
+    check_name("secret", secret)
+    if wanted["state"] == "present" and not any(
+        wanted.get(name) for name in ("source", "layers", "restore_version")
+    ):
+        raise ConfigurationError(
+            "one of source, layers and restore_version has to say what the secret is to hold"
+        )
+    if wanted["state"] == "present":
+        check_references(wanted)
+    if not _VERSION.match(wanted.get("restore_version") or "1"):
+        raise ConfigurationError("restore_version is the number of a version, such as 3")
+    labels = texts("labels", wanted.get("labels"))
+    annotations = texts("annotations", wanted.get("annotations"))
+    ours = gcp_labels(cluster_id, wanted.get("cluster_name"))
+    check_labels_not_kept(labels, ours)
+    check_labels({**labels, **ours})
+    check_not_kept(annotations, KEPT)
+    check_annotations(annotations)
+    return SecretManagerTarget(
+        id=str(wanted.get("id") or cluster_id or secret),
+        project=project,
+        secret=secret,
+        cluster_id=cluster_id,
+        cluster_name=wanted.get("cluster_name"),
+        labels=labels,
+        annotations=annotations,
+        replication=_replication(wanted),
+        adopt=bool(wanted.get("adopt")),
+        retention=_retention(wanted.get("retention")),
+        impersonate=wanted.get("impersonate_service_account"),
+    )
+
+
+def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
+    locations = wanted.get("locations") or []
+    keys = texts("location_kms_keys", wanted.get("location_kms_keys"))
+    if (wanted.get("replication") or "automatic") == "automatic":
+        if locations or keys:
+            raise ConfigurationError("locations and location_kms_keys belong to replication: user_managed")
+        key = wanted.get("kms_key")
+        if not key and not wanted.get("replication"):
+            return None
+        if key:
+            check_key("kms_key", key, "global")
+        return {"automatic": {"customer_managed_encryption": {"kms_key_name": key}} if key else {}}
+    if not locations:
+        raise ConfigurationError("replication: user_managed needs locations")
+    if wanted.get("kms_key"):
+        raise ConfigurationError(
+            "kms_key belongs to replication: automatic; user_managed takes location_kms_keys"
+        )
+    unknown = sorted(set(keys) - set(locations))
+    if unknown:
+        named = ", ".join(dict.fromkeys(shown_name("location", location) for location in unknown))
+        raise ConfigurationError(f"location_kms_keys names {named}, not among the locations")
+    check_locations(locations)
+    if keys and len(keys) != len(locations):
+        raise ConfigurationError("location_kms_keys has to name a key for every location, or none")
+    replicas: list[dict[str, Any]] = []
+    for location in locations:
+        replica: dict[str, Any] = {"location": location}
+        if location in keys:
+            key = keys[location]
+            check_key(f"location_kms_keys: that of {location}", key, location)
+            replica["customer_managed_encryption"] = {"kms_key_name": key}
+        replicas.append(replica)
+    return {"user_managed": {"replicas": replicas}}
+
+
+def _retention(options: Any) -> Any:
+    if not options:
+        return None
+    return Retention(options["keep"], options["disable"], options.get("destroy_after"))

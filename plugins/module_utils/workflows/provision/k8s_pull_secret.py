@@ -1,0 +1,261 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What ``k8s_pull_secret`` does: one Secret in a management cluster per target."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from ...clients.google.errors import NotEnabled
+from ...model.errors import ConfigurationError, NotFound
+from ...model.limits import Limits
+from ...model.naming import (
+    KUBERNETES_ANNOTATIONS,
+    KUBERNETES_NAME,
+    allows,
+    check_labels_not_kept,
+    check_name,
+    check_not_kept,
+    key_called,
+    kubernetes_labels,
+    kubernetes_secret_name,
+    shown_name,
+    texts,
+)
+from ...model.shown import shown
+from ...model.stored_version import StoredVersion
+from ...places.kubernetes_secret.content import Choice, Content, Missing
+from ...places.kubernetes_secret.target import KubernetesTarget
+from ...places.kubernetes_secret.writer import KubernetesWriter
+from ...places.reader import Document, check_references
+from ..options import document_options
+from ..run import Places, Run, Work
+from ..targets import Wanted, build_targets
+
+__all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
+
+# The API server's own rules, as those of names are.
+_MAX_ANNOTATIONS = 256 * 1024
+_LARGEST_NUMBER = 10**18 - 1
+_STORED_AT = re.compile(r"projects/([^/]+)/secrets/([^/]+)(/versions/[a-z0-9-]{1,63})?\Z")
+_WORD = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
+
+
+def target_options() -> dict[str, Any]:
+    """The options of one target."""
+    return dict(
+        id={"type": "str"},
+        state={"type": "str", "choices": ["present", "absent"]},
+        namespace={"type": "str"},
+        name={"type": "str"},
+        cluster_id={"type": "str"},
+        cluster_name={"type": "str"},
+        gcp_secret_path={"type": "str", "no_log": False},
+        labels={"type": "dict"},
+        annotations={"type": "dict"},
+        adopt={"type": "bool"},
+        immutable={"type": "bool"},
+        service_accounts={"type": "list", "elements": "str"},
+        context={"type": "str"},
+        kubeconfig={"type": "path"},
+        **document_options(),
+    )
+
+
+_LIMITS = Limits(target_options())
+
+
+def targets_of(params: Mapping[str, Any]) -> list[Wanted[KubernetesTarget]]:
+    """The task's targets.
+
+    :raises ConfigurationError: two have one id, or are one Secret.
+    """
+    return build_targets(params, list(target_options()), build_target, _full_place)
+
+
+# Asked on another machine than the one that works on them: a place has one name everywhere.
+targets_elsewhere = targets_of
+
+
+def run(
+    params: Mapping[str, Any],
+    *,
+    check_mode: bool,
+    diff: bool,
+    stop: threading.Event | None = None,
+    places: Places | None = None,
+) -> dict[str, Any]:
+    """Handle all targets; the module's result."""
+    shared = Run(params, "k8s-secret", check_mode=check_mode, diff=diff, stop=stop, places=places)
+    targets = targets_of(params)
+    writer = KubernetesWriter(shared.settings, shared.kubernetes, dry_run=check_mode)
+
+    def work(target: KubernetesTarget, current: Work) -> None:
+        if current.options["state"] == "absent":
+            writer.remove(target, current.outcome, current.deadline)
+        else:
+            _ensure(shared, writer, target, current)
+
+    writer.prepare(shared.prepare(targets))
+    return shared.over(targets, _place, work)
+
+
+def _ensure(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, current: Work) -> None:
+    """Give the Secret its docker config, unless it holds a newer version of the same secret."""
+    source, outcome = current.options.get("source"), current.outcome
+    read: dict[StoredVersion | None, Document] = {}
+
+    def content(document: Document) -> Content:
+        read[document.version] = document
+        return Content(document.config, document.version)
+
+    def newer(version: StoredVersion) -> Content | None:
+        options = {**current.options, "source": _pinned(source or {}, version)}
+        try:
+            return content(shared.documents.read(options, current.deadline, current.seen))
+        except (NotFound, NotEnabled):
+            return None
+
+    try:
+        choice = Choice(content(shared.document(current)), newer)
+    except (NotFound, NotEnabled) as error:
+        # The run that added a newer version may have disabled this one.
+        version = _version_of(source)
+        if version is None:
+            raise
+        choice = Choice(Missing(version, error), newer)
+    chosen = writer.ensure(target, choice, outcome, current.deadline)
+    outcome.provenance = read[chosen.version].provenance
+    warning = choice.warning(chosen)
+    if warning is not None:
+        outcome.warnings.append(warning)
+
+
+def _pinned(source: Mapping[str, Any], version: StoredVersion) -> dict[str, Any]:
+    """The source with another version of its secret."""
+    return {**source, "gcp": {**source["gcp"], "version": str(version.number)}}
+
+
+def _full_place(target: KubernetesTarget) -> str:
+    cluster = ":".join(part for part in (target.kubeconfig, target.context) if part)
+    return f"{cluster}{':' if cluster else ''}namespaces/{target.namespace}/secrets/{target.name}"
+
+
+def _place(target: Mapping[str, Any]) -> str:
+    context = f"{shown(target['context'])}:" if target.get("context") else ""
+    try:
+        name = _name(target)
+    except ConfigurationError:
+        name = "?"
+    return f"{context}namespaces/{shown_name('namespace', target.get('namespace'))}/secrets/{name}"
+
+
+def _name(wanted: Mapping[str, Any]) -> str:
+    name = wanted.get("name") or (
+        kubernetes_secret_name(wanted["cluster_id"]) if wanted.get("cluster_id") else None
+    )
+    if not name:
+        raise ConfigurationError("neither name nor cluster_id says which secret is meant")
+    return check_name("name", name)
+
+
+def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
+    """What a target's options describe.
+
+    :raises ConfigurationError: naming the option that is wrong.
+    """
+    _LIMITS.check(wanted)
+    namespace = wanted.get("namespace")
+    if not namespace:
+        raise ConfigurationError("namespace is missing")
+    check_name("namespace", namespace)
+    name = _name(wanted)
+    for index, account in enumerate(wanted.get("service_accounts") or ()):
+        check_name("name", account, f"service_accounts[{index}]")
+    path = wanted.get("gcp_secret_path")
+    if path and not _is_stored_at(path):
+        raise ConfigurationError("gcp_secret_path is not projects/P/secrets/S, with or without /versions/V")
+    if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
+        raise ConfigurationError("one of source and layers has to say what the secret is to hold")
+    if wanted["state"] == "present":
+        check_references(wanted)
+    labels = texts("labels", wanted.get("labels"))
+    annotations = texts("annotations", wanted.get("annotations"))
+    check_labels_not_kept(labels, kubernetes_labels(wanted.get("cluster_id"), wanted.get("cluster_name")))
+    check_not_kept(annotations, KUBERNETES_ANNOTATIONS)
+    keys = [*(("label", *pair) for pair in enumerate(labels))]
+    keys += [*(("annotation", *pair) for pair in enumerate(annotations))]
+    for kind, position, key in keys:
+        if not _is_key(key.lower() if kind == "annotation" else key):
+            raise ConfigurationError(
+                f"{kind} {position + 1}: a key is 63 letters, digits and - _ . at most, with or without a "
+                "domain and a slash before it"
+            )
+    for position, (key, value) in enumerate(labels.items()):
+        if value and not _WORD.match(value):
+            called = key_called("label", key, position)
+            raise ConfigurationError(
+                f"{called}: its value is not 63 letters, digits and - _ . at most, "
+                "with a letter or digit at both ends"
+            )
+    target = KubernetesTarget(
+        id=str(wanted.get("id") or wanted.get("cluster_id") or name),
+        namespace=namespace,
+        name=name,
+        cluster_id=wanted.get("cluster_id"),
+        cluster_name=wanted.get("cluster_name"),
+        gcp_secret_path=wanted.get("gcp_secret_path") or _path_of(wanted.get("source")),
+        labels=labels,
+        annotations=annotations,
+        adopt=bool(wanted.get("adopt")),
+        immutable=wanted.get("immutable"),
+        service_accounts=tuple(wanted.get("service_accounts") or ()),
+        context=wanted.get("context"),
+        kubeconfig=wanted.get("kubeconfig"),
+    )
+    annotated = target.new_annotations(_longest_version(wanted.get("source")))
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotated.items())
+    if annotations and size > _MAX_ANNOTATIONS:
+        raise ConfigurationError(
+            f"annotations have {_MAX_ANNOTATIONS} bytes at most, keys and values together, "
+            "with those of this collection"
+        )
+    return target
+
+
+def _is_stored_at(path: str) -> bool:
+    match = _STORED_AT.match(path)
+    return match is not None and allows("project", match[1]) and allows("secret", match[2])
+
+
+def _is_key(key: str) -> bool:
+    prefix, slash, name = key.rpartition("/")
+    return bool(_WORD.match(name)) and (not slash or bool(KUBERNETES_NAME.match(prefix)))
+
+
+def _path_of(source: Mapping[str, Any] | None) -> str | None:
+    """The seed's annotation names ``latest``, whichever version was read: it says where to look again."""
+    secret = _stored_in(source)
+    return f"{secret}/versions/latest" if secret else None
+
+
+def _version_of(source: Mapping[str, Any] | None) -> StoredVersion | None:
+    """The version that the source names by its number."""
+    secret = _stored_in(source)
+    return StoredVersion.parse(f"{secret}/versions/{(source or {})['gcp']['version']}") if secret else None
+
+
+def _longest_version(source: Mapping[str, Any] | None) -> StoredVersion | None:
+    """The version with the longest name that the source can be read from."""
+    secret = _stored_in(source)
+    return StoredVersion(secret, _LARGEST_NUMBER) if secret else None
+
+
+def _stored_in(source: Mapping[str, Any] | None) -> str | None:
+    gcp = (source or {}).get("gcp")
+    return f"projects/{gcp['project']}/secrets/{gcp['secret']}" if gcp else None

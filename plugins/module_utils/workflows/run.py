@@ -1,0 +1,236 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One module run over many targets: from parameters to the result, without Ansible.
+
+A module gives ``work``, which handles one target; everything around it (clients, time
+limits, failures, masking, digests, diffs, counts) is the same for all modules.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable, TypeVar
+
+from ..clients.google.client import SecretManagerClients
+from ..clients.kubernetes.client import KubernetesClients
+from ..dockerconfig import DockerConfig, sensitive_forms
+from ..model.errors import ConfigurationError
+from ..model.limits import Limits
+from ..model.outcome import Journal, Outcome
+from ..model.summary import whole
+from ..places.reader import Document, DocumentReader
+from ..runtime.batch import Failure, Progress, run_batch
+from ..runtime.calls import Spent
+from ..runtime.retry import Deadline, Retrier, RetryPolicy
+from ..runtime.secrecy import Mask
+from ..runtime.settings import Settings
+from .options import run_options
+from .targets import Wanted
+
+__all__ = ["Places", "Run", "Work", "key_of_digests"]
+
+T = TypeVar("T")
+
+_LIMITS = Limits(run_options())
+
+
+class Work:
+    """One target being worked on: what ``work`` is given.
+
+    :param options: the target's.
+    :param seen: the raw documents that were read; their forms are kept out of a failure's message.
+    """
+
+    def __init__(self, options: Mapping[str, Any], outcome: Outcome, deadline: Deadline) -> None:
+        self.options = options
+        self.outcome = outcome
+        self.deadline = deadline
+        self.seen: list[bytes] = []
+
+
+class Places:
+    """What reaches the places, made from a module's validated parameters; a run after this one may share it.
+
+    ``spent`` has what each target took, by its id, in all runs that share these.
+
+    :param stop: once it is set, no call is tried again.
+    """
+
+    def __init__(self, params: Mapping[str, Any], stop: threading.Event) -> None:
+        _LIMITS.check(params)
+        self.spent: dict[str, Spent] = {}
+        retry = params.get("retry") or {}
+        self.settings = Settings(
+            api_timeout=params["api_timeout"],
+            timeout=params["timeout"],
+            concurrency=params["concurrency"],
+            retrier=Retrier(
+                RetryPolicy(
+                    tries=retry.get("tries", 5),
+                    delay=retry.get("delay", 1.0),
+                    max_delay=retry.get("max_delay", 30.0),
+                ),
+                stop,
+            ),
+            connections={name: params.get(name) or {} for name in ("gcp", "kubernetes", "hyperfleet")},
+        )
+        self.gcp = SecretManagerClients(self.settings)
+        self.kubernetes = KubernetesClients(self.settings)
+        self.documents = DocumentReader(self.settings, self.gcp, self.kubernetes)
+
+
+class Run:
+    """The shared parts of a module run, made from its validated parameters.
+
+    :param stop: once it is set, no further target is begun.
+    :param places: those of an earlier run, with its connections, whose ``stop`` counts then.
+    """
+
+    def __init__(
+        self,
+        params: Mapping[str, Any],
+        phase: str,
+        *,
+        check_mode: bool,
+        diff: bool,
+        stop: threading.Event | None = None,
+        places: Places | None = None,
+    ) -> None:
+        places = places or Places(params, stop or threading.Event())
+        self.settings = places.settings
+        self.stop = places.settings.retrier.stop
+        self.gcp, self.kubernetes, self.documents = places.gcp, places.kubernetes, places.documents
+        self.check_mode = check_mode
+        self._spent = places.spent
+        self._diff = diff
+        self._phase = phase
+        self._progress_file = params.get("progress_file")
+        # Without a key digests are comparable within this process only, which is safe.
+        self._digest_key = key_of_digests(params.get("digest_key"))
+
+    def prepare(self, targets: Sequence[Wanted[T]]) -> list[T]:
+        """Read ahead what can be; what the targets describe, but for wrong ones, which fail in their turn."""
+        self.documents.prepare([wanted.options for wanted in targets if wanted.built and wanted.present])
+        return [wanted.built for wanted in targets if wanted.built is not None]
+
+    def read(self, current: Work) -> DockerConfig:
+        """The docker config that a target is to hold; what there is to say of it goes into its outcome."""
+        return self.document(current).config
+
+    def document(self, current: Work) -> Document:
+        """As ``read``, with where it came from."""
+        document = self.documents.read(current.options, current.deadline, current.seen)
+        current.outcome.provenance = document.provenance
+        current.outcome.warnings.extend(document.warnings)
+        if document.conflicts:
+            current.outcome.extra["conflicts"] = list(document.conflicts)
+        return document
+
+    def over(
+        self,
+        targets: Sequence[Wanted[T]],
+        place: Callable[[Mapping[str, Any]], str],
+        work: Callable[[T, Work], None],
+    ) -> dict[str, Any]:
+        """Handle every target and say what happened.
+
+        :param place: the printable name of what a target's options, right or wrong, are about.
+        """
+
+        def one(wanted: Wanted[T]) -> dict[str, Any]:
+            journal = Journal(self._phase)
+            outcome = Outcome(wanted.id, place(wanted.options), journal=journal)
+            spent = self._spent.setdefault(wanted.id, Spent())
+            current = Work(wanted.options, outcome, self.settings.deadline(journal.retry, spent.calls))
+            begun = time.monotonic()
+            try:
+                work(wanted.target(), current)
+                result = outcome.result(self._digest_key)
+                if self._diff and outcome.changed:
+                    result["diff"] = outcome.diff(self._digest_key)
+            except Exception as error:  # noqa: BLE001 - one target's failure stays one failure
+                return self._failed(current, Failure.of(error))
+            finally:
+                spent.seconds += time.monotonic() - begun
+            return result
+
+        results = run_batch(
+            targets,
+            one,
+            concurrency=self.settings.concurrency,
+            stop=self.stop,
+            progress=Progress(self._progress_file, len(targets)),
+            failed=lambda result: isinstance(result, Failure) or bool(result.get("failed")),
+        )
+        entries = [
+            _not_begun(wanted, result, place) if isinstance(result, Failure) else result
+            for wanted, result in zip(targets, results)
+        ]
+        return whole(entries, [entry.pop("diff") for entry in entries if "diff" in entry])
+
+    def _failed(self, current: Work, failure: Failure) -> dict[str, Any]:
+        outcome = current.outcome
+        result: dict[str, Any] = {
+            "id": outcome.id,
+            "place": outcome.place,
+            "failed": True,
+            # Work that was done before the failure stays done, and is told.
+            "changed": outcome.written,
+            "actions": outcome.actions if outcome.written else [],
+            "kind": failure.kind,
+            # A net under errors that hold no value anyway.
+            "msg": Mask(form for read in current.seen for form in sensitive_forms(read)).text(
+                _sentence(failure)
+            ),
+            "registries": {},
+            "warnings": outcome.warnings,
+        }
+        if outcome.journal is not None:
+            outcome.journal.note("failed", result["msg"], level="error")
+            result["operations"] = outcome.journal.entries
+            result["retries"] = outcome.journal.retries
+        return result
+
+
+def key_of_digests(text: str | None) -> bytes:
+    """The option ``digest_key`` as bytes; without one a random key.
+
+    :raises ConfigurationError: it cannot be encoded.
+    """
+    if not text:
+        return os.urandom(32)
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        pass
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        # The exception would have the key in it.
+        raise ConfigurationError("digest_key is not a text that can be encoded as UTF-8") from None
+
+
+def _sentence(failure: Failure) -> str:
+    return f"{failure.message}; {failure.hint}" if failure.hint else failure.message
+
+
+def _not_begun(
+    wanted: Wanted[Any], failure: Failure, place: Callable[[Mapping[str, Any]], str]
+) -> dict[str, Any]:
+    return {
+        "id": wanted.id,
+        "place": place(wanted.options),
+        "failed": True,
+        "changed": False,
+        "actions": [],
+        "kind": failure.kind,
+        "msg": _sentence(failure),
+        "registries": {},
+        "warnings": [],
+    }

@@ -1,0 +1,89 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The targets of a module run: each one's options, and what they describe, worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Callable, Generic, TypeVar
+
+from ..model.errors import ConfigurationError
+from ..model.naming import shown_name
+from ..model.shown import shown
+from .options import resolve_targets
+
+__all__ = ["Wanted", "build_targets"]
+
+T = TypeVar("T")
+
+# Options by which a target without an id is called; each is a kind of name.
+_NAMED_BY = ("cluster_id", "secret", "name")
+
+
+@dataclass(frozen=True)
+class Wanted(Generic[T]):
+    """One target.
+
+    :param options: with the task's as defaults.
+    :param built: what they describe; None where they are wrong.
+    :param problem: what is wrong with them: the target fails with it when its turn comes.
+    """
+
+    options: Mapping[str, Any]
+    built: T | None = None
+    problem: ConfigurationError | None = None
+
+    @property
+    def present(self) -> bool:
+        """Whether it has a document to be read."""
+        return bool(self.options["state"] == "present")
+
+    @property
+    def id(self) -> str:
+        """What results call it; what can be no name may be a docker config that was pasted there."""
+        if self.options.get("id"):
+            return shown(str(self.options["id"]))
+        named = next((name for name in _NAMED_BY if self.options.get(name)), None)
+        if named is None:
+            return "target"
+        name = str(self.options[named])
+        # Of a target that is described, each name obeys a rule.
+        return shown_name(named, name) if self.built is None else shown(name)
+
+    def target(self) -> T:
+        """:raises ConfigurationError: the options describe none."""
+        if self.built is None:
+            raise self.problem or ConfigurationError("the target is not described")
+        return self.built
+
+
+def build_targets(
+    params: Mapping[str, Any],
+    names: Sequence[str],
+    build: Callable[[Mapping[str, Any]], T],
+    place: Callable[[T], str | None],
+) -> list[Wanted[T]]:
+    """Every target of a task.
+
+    :param names: the options of a target.
+    :param build: raises ``ConfigurationError`` for wrong options, which are this one target's failure.
+    :param place: the full name of what a target writes, None where it writes nothing.
+    :raises ConfigurationError: two targets have one id, or write one place and would undo each other's work.
+    """
+    targets = [_built(options, build) for options in resolve_targets(params, names)]
+    seen: dict[str, int] = {}
+    for index, wanted in enumerate(targets):
+        name = place(wanted.built) if wanted.built is not None else None
+        if name is not None and seen.setdefault(name, index) != index:
+            raise ConfigurationError(f"targets {seen[name] + 1} and {index + 1} are both {name}")
+    return targets
+
+
+def _built(options: Mapping[str, Any], build: Callable[[Mapping[str, Any]], T]) -> Wanted[T]:
+    try:
+        return Wanted(options, build(options))
+    except ConfigurationError as problem:
+        return Wanted(options, problem=problem)

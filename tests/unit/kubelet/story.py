@@ -47,7 +47,7 @@ OS_CALLS = (
 )
 _MOST = 2000
 
-OLD = {**document(ecr_example="theirs", quay_io="displaced"), "HttpHeaders": {"a": 7, "b": "x"}}
+OLD = {**document(ecr_example="theirs", quay_io="displaced"), "HttpHeaders": {"a": 7}, "credsStore": "x"}
 NEW = config(quay_io="new", ghcr_io="new")
 BAD = config(bad_example="new")
 LATE = config(late_example="new")
@@ -240,5 +240,5 @@ def _meaning(data: bytes | None) -> Any:
 
 def _with(desired: DockerConfig, old: Any) -> Any:
     auths = {**(old or {"auths": {}})["auths"], **json.loads(desired.canonical())["auths"]}
-    beside = {"HttpHeaders": {"b": "x"}} if old else {}
+    beside = {"credsStore": "x"} if old else {}
     return {**beside, "auths": auths}

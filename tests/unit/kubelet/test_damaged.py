@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,7 +63,7 @@ def test_a_damaged_ledger_counts_as_none(place: Place, data: bytes) -> None:
     result = place.sync().apply(config(quay_io="new"))
     assert (result.state, result.changed) == ("in-sync", True)
     (warning,) = result.warnings
-    assert "config.json.hyperfleet is no ledger" in warning
+    assert "config.json.hyperfleet is not a ledger" in warning
     assert set(place.auths()) == {"ecr.example", "quay.io"}
     # It is a good one now.
     assert place.sync().apply(config(quay_io="new")).warnings == []
@@ -77,7 +76,7 @@ def test_a_damaged_backup_counts_as_none(place: Place, data: bytes) -> None:
     beside(place, "hyperfleet-backup").write_bytes(data)
     rolled_back = place.sync().roll_back()
     assert (rolled_back.actions, rolled_back.rolled_back) == ([], False)
-    assert "config.json.hyperfleet-backup is no backup" in rolled_back.warnings[0]
+    assert "config.json.hyperfleet-backup is not a backup" in rolled_back.warnings[0]
     planned = place.sync().plan(config(quay_io="newer"))
     result = place.sync().apply(config(quay_io="newer"))
     assert planned.warnings == result.warnings != []
@@ -103,7 +102,6 @@ def test_a_damaged_backup_counts_as_none(place: Place, data: bytes) -> None:
         {"previous": "file"},
         {"displaced": []},
         {"displaced": None},
-        {"displaced_members": 7},
     ],
     ids=str,
 )
@@ -168,7 +166,7 @@ def test_a_ledger_with_a_value_of_a_wrong_kind_counts_as_none(place: Place, valu
     changed(beside(place, "hyperfleet"), **values)
     result = place.sync().apply(config(quay_io="newer"))
     assert result.state == "in-sync"
-    assert "is no ledger" in result.warnings[0]
+    assert "is not a ledger" in result.warnings[0]
     assert place.auths() == {"quay.io": auth("newer")}
 
 
@@ -289,12 +287,12 @@ NONE: dict[str, bytes] = {
     "something else": b"[Unit]\n",
     "an array": b"[]",
     "auths of a wrong kind": b'{"auths": 7}',
+    "out of range": b'{"odd": 1e999, "auths": {"cloud.example": {"auth": "dTpw"}}}\n',
+    "twice": b'{"auths": {}, "auths": {"cloud.example": {"auth": "dTpw"}}}',
 }
 ODD: dict[str, bytes] = {
     "empty": b"",
-    "out of range": b'{"odd": 1e999, "auths": {"cloud.example": {"auth": "dTpw"}}}\n',
     "of a wrong kind": b'{"HttpHeaders": 7,   "auths": {}}',
-    "twice": b'{"auths": {}, "auths": {"cloud.example": {"auth": "dTpw"}}}',
 }
 
 
@@ -304,28 +302,31 @@ def test_a_node_that_was_never_ours_is_left_as_it_is(place: Place, data: bytes) 
     for work in (place.sync().plan, place.sync().apply, place.sync(backup=False).apply):
         result = work(None)
         assert (result.state, result.changed) == ("in-sync", False)
-        assert all(re.search("left as it is|more than once", warning) for warning in result.warnings)
+        assert all("left as it is" in warning for warning in result.warnings)
         if data in NONE.values():
-            assert "was no docker config" in result.warnings[0]
+            assert "was not a docker config" in result.warnings[0]
     assert place.path.read_bytes() == data
     assert place.beside() == ["config.json"]
 
 
 @pytest.mark.parametrize("backup", [False, True])
-@pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("data", NONE.values(), ids=NONE)
-def test_what_could_not_be_understood_comes_back(place: Place, data: bytes, times: int, backup: bool) -> None:
+def test_what_could_not_be_understood_is_replaced(place: Place, data: bytes, backup: bool) -> None:
+    """It is kept whole as the previous file; ``absent`` does not put it back."""
     place.put(data)
     sync = place.sync(backup=backup)
-    (warning,) = sync.apply(config(quay_io="0")).warnings
-    assert "replaced, and kept in the backup" in warning
-    for number in range(1, times):
-        assert sync.apply(config(quay_io=str(number))).warnings == []
-    assert sync.plan(None).actions == ["written", "restarted"]
+    (warning,) = sync.apply(config(quay_io="new")).warnings
+    assert "replaced; it is kept whole as the previous file" in warning
+    assert place.auths() == {"quay.io": auth("new")}
+    again = sync.apply(config(quay_io="new"))
+    assert (again.actions, again.warnings) == ([], [])
+    assert sync.roll_back().rolled_back == backup
+    if backup:
+        assert place.path.read_bytes() == data
+        sync.apply(config(quay_io="newer"))
     assert sync.apply(None).warnings == []
-    assert place.path.read_bytes() == data
+    assert json.loads(place.path.read_bytes()) == {"auths": {}}
     assert place.beside() == ["config.json"]
-    assert not sync.apply(None).changed
 
 
 def test_what_could_not_be_understood_comes_back_by_a_roll_back_and_stays(place: Place) -> None:
@@ -339,12 +340,11 @@ def test_what_could_not_be_understood_comes_back_by_a_roll_back_and_stays(place:
     assert place.beside() == ["config.json"]
 
 
-def test_what_others_wrote_since_stays_in_place_of_what_could_not_be_understood(place: Place) -> None:
+def test_what_others_wrote_in_place_of_what_could_not_be_understood_stays(place: Place) -> None:
     place.put(NONE["a comma too many"])
     place.sync().apply(config(quay_io="new"))
     place.put(document(quay_io="new", cloud_example="new"))
-    (warning,) = place.sync().apply(None).warnings
-    assert "is not put back: others have written since" in warning
+    assert place.sync().apply(None).warnings == []
     assert place.auths() == {"cloud.example": auth("new")}
     assert place.beside() == ["config.json"]
 

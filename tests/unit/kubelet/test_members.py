@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What others have beside ``auths``: kept one by one, and put back."""
+"""What stands beside ``auths``: one unit with one owner."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def read(place: Place) -> dict[str, Any]:
     [
         (
             {"HttpHeaders": {"User-Agent": "node", "X-Secret": 7}},
-            "HttpHeaders/X-Secret",
+            "HttpHeaders",
             "field-not-a-string",
         ),
         ({"HttpHeaders": 7}, "HttpHeaders", "field-not-a-string"),
         ({"credHelpers": ["example-password"]}, "credHelpers", "field-not-a-string"),
         (
             {"credHelpers": {"ecr.example": "ecr-login", "b.example": 7}},
-            "credHelpers/b.example",
+            "credHelpers",
             "field-not-a-string",
         ),
         ({"CredsStore": "example-password"}, "CredsStore", "field-wrong-case"),
@@ -63,19 +63,14 @@ def test_a_wrong_member_takes_no_other_with_it(
             assert there[name] == value
     if named:
         (warning,) = result.warnings
-        assert named in warning
-        assert rule in warning
-        assert "example-password" not in warning
-        outer, _slash, inner = named.partition("/")
-        assert inner not in there[outer] if inner else outer not in there
-        if inner:
-            assert there[outer] == {name: value for name, value in wrong[outer].items() if name != inner}
+        assert warning == f"{named}: a member of others that breaks the rule {rule}: taken out"
+        assert named not in there
     else:
         assert result.warnings == []
     again = place.sync().apply(config(quay_io="newer"))
     assert again.warnings == []
     place.sync().apply(None)
-    assert read(place) == found
+    assert read(place) == {name: value for name, value in found.items() if name != named}
     assert place.beside() == ["config.json"]
 
 
@@ -87,47 +82,65 @@ def test_without_ours_a_wrong_member_is_left_alone(place: Place) -> None:
     assert place.beside() == ["config.json"]
 
 
-@pytest.mark.parametrize("same", [False, True])
-def test_what_ours_took_the_place_of_comes_back(place: Place, same: bool) -> None:
-    found = {**GOOD, "auths": THEIRS}
-    place.put(found)
-    ours = {"credsStore": "desktop" if same else "ours", "HttpHeaders": {"User-Agent": "ours", "X-Ours": "1"}}
-    place.sync().apply(load({**ours, **document(quay_io="new")}))
-    assert read(place)["HttpHeaders"] == ours["HttpHeaders"]
-    assert read(place)["credsStore"] == ours["credsStore"]
-    assert read(place)["credHelpers"] == GOOD["credHelpers"]
-    # One goes, and one of others' comes back.
+def test_members_of_ours_replace_all_members_of_others(place: Place) -> None:
+    place.put({**GOOD, "auths": THEIRS})
+    ours = {"credsStore": "desktop", "HttpHeaders": {"User-Agent": "ours", "X-Ours": "1"}}
+    result = place.sync().apply(load({**ours, **document(quay_io="new")}))
+    assert result.warnings == [
+        f"{name}: a member of others that is in ours' way: taken out"
+        for name in ("HttpHeaders", "credHelpers", "plugins")
+    ]
+    assert read(place) == {**ours, "auths": {**THEIRS, "quay.io": auth("new")}}
+    # A rotation replaces them, and nothing of others comes back.
     place.sync().apply(load({"HttpHeaders": {"X-Ours": "2"}, **document(quay_io="new")}))
-    assert read(place)["HttpHeaders"] == {"User-Agent": "node", "X-Ours": "2"}
-    assert read(place)["credsStore"] == "desktop"
+    assert read(place) == {"HttpHeaders": {"X-Ours": "2"}, "auths": {**THEIRS, "quay.io": auth("new")}}
     assert place.sync().apply(None).changed
-    assert read(place) == found
+    assert read(place) == {"auths": THEIRS}
     assert place.beside() == ["config.json"]
 
 
-def test_a_helper_that_would_lead_past_ours_comes_back(place: Place) -> None:
-    found = {"credHelpers": {"quay.io": "theirs", "ecr.example": "ecr-login"}, "auths": THEIRS}
-    place.put(found)
+def test_the_same_members_of_others_stay_theirs(place: Place) -> None:
+    place.put({**GOOD, "auths": THEIRS})
+    assert place.sync().apply(load({**GOOD, **document(quay_io="new")})).warnings == []
+    assert place.sync().apply(None).changed
+    assert read(place) == {**GOOD, "auths": THEIRS}
+
+
+def test_a_roll_back_restores_the_members_of_others(place: Place) -> None:
+    place.put({**GOOD, "auths": THEIRS})
+    before = place.path.read_bytes()
+    ours = load({"credsStore": "ours", **document(quay_io="new")})
+    place.systemd.script = ["failed"]
+    assert place.sync(attempts=1).apply(ours).rolled_back
+    assert place.path.read_bytes() == before
+    place.sync(retry_failed=True).apply(ours)
+    place.sync().roll_back()
+    assert place.path.read_bytes() == before
+    # They are theirs.
+    place.sync().apply(config(quay_io="newer"))
+    place.sync().apply(None)
+    assert read(place) == {**GOOD, "auths": THEIRS}
+
+
+def test_members_of_ours_that_a_roll_back_brings_back_are_ours(place: Place) -> None:
+    place.put({"auths": THEIRS})
+    place.sync().apply(load({"credsStore": "ours", **document(quay_io="old")}))
     place.sync().apply(config(quay_io="new"))
+    assert "credsStore" not in read(place)
+    place.sync().roll_back()
+    assert read(place)["credsStore"] == "ours"
+    place.sync().apply(None)
+    assert read(place) == {"auths": THEIRS}
+
+
+def test_a_helper_that_would_lead_past_ours_goes(place: Place) -> None:
+    place.put({"credHelpers": {"quay.io": "theirs", "ecr.example": "ecr-login"}, "auths": THEIRS})
+    result = place.sync().apply(config(quay_io="new"))
+    assert result.warnings == ["credHelpers: a member of others that is in ours' way: taken out"]
     assert read(place)["credHelpers"] == {"ecr.example": "ecr-login"}
     assert place.sync().apply(config(quay_io="new")).actions == []
     place.sync().apply(None)
-    assert read(place) == found
-
-
-def test_a_helper_that_a_rotation_gave_back_outlives_its_roll_back(place: Place) -> None:
-    """The file of before has an entry of ours in its place, which it would lead past."""
-    found = {"credHelpers": {"tenant.example": "theirs"}, "auths": THEIRS}
-    place.put(found)
-    place.sync().apply(config(quay_io="older", tenant_example="ours"))
-    place.sync().apply(config(quay_io="newer"))
-    assert read(place)["credHelpers"] == found["credHelpers"]
-    assert place.sync().roll_back().rolled_back
-    assert not read(place).get("credHelpers")
-    place.sync().apply(config(quay_io="third"))
-    assert read(place)["credHelpers"] == found["credHelpers"]
-    place.sync().apply(None)
-    assert read(place) == found
+    assert read(place) == {"credHelpers": {"ecr.example": "ecr-login"}, "auths": THEIRS}
 
 
 def test_a_member_of_ours_that_somebody_changed_is_theirs(place: Place) -> None:
@@ -144,25 +157,26 @@ def test_a_member_of_ours_that_somebody_changed_is_theirs(place: Place) -> None:
     ["1e999", "[" * 300 + "]" * 300, '{"a": -1e999}', "1" * 5000, "-" + "1" * 4301],
     ids=["infinite", "deep", "inside", "long", "negative"],
 )
-def test_what_cannot_be_written_again_is_dropped_alone(place: Place, value: str) -> None:
+def test_a_file_that_cannot_be_written_again_is_replaced(place: Place, value: str) -> None:
     entry = json.dumps(auth("theirs"))[:-1]
-    place.put(
+    data = (
         f'{{"odd": {value}, "credsStore": "desktop", "auths": {{"a.example": {entry}, "x": {value}}}, '
         f'"b.example": {json.dumps(auth("b"))}}}}}'.encode()
     )
+    place.put(data)
     result = place.sync().apply(config(quay_io="new"))
-    assert set(place.auths()) == {"quay.io", "b.example"}
-    assert read(place)["credsStore"] == "desktop"
-    assert [warning.split(":")[0] for warning in result.warnings] == ["a.example", "odd"]
-    place.sync().apply(None)
-    json.loads(place.path.read_bytes(), parse_constant=pytest.fail)
+    assert read(place) == document(quay_io="new")
+    (warning,) = result.warnings
+    assert "was not a docker config" in warning
+    place.sync().roll_back()
+    assert place.path.read_bytes() == data
 
 
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
 def test_what_go_takes_for_no_json_is_none(place: Place, word: str) -> None:
     place.put(f'{{"auths": {{}}, "odd": {word}}}'.encode())
     result = place.sync().apply(config(quay_io="new"))
-    assert "was no docker config" in result.warnings[0]
+    assert "was not a docker config" in result.warnings[0]
     assert read(place) == document(quay_io="new")
 
 
@@ -181,24 +195,25 @@ def test_a_large_file_of_others_is_refused_or_left(place: Place) -> None:
     assert place.path.read_bytes() == data
 
 
-def test_what_is_there_twice_is_read_as_go_reads_it(place: Place) -> None:
-    a, b, stale = (json.dumps(auth(text)) for text in ("a", "b", "stale"))
-    place.put(
-        f"""{{"auths": {{"a.example": {a}, "b.example": {{"email": "x", "auth": "x"}}}},
-        "credHelpers": {{"c.example": "c"}}, "credHelpers": {{"d.example": "d"}}, "credsStore": "x",
-        "credsStore": "y", "auths": {{"b.example": {stale}, "b.example": {b}}}}}""".encode()
+@pytest.mark.parametrize(
+    "twice",
+    [
+        '"auths": {}',
+        '"credsStore": "y"',
+        '"more": {"a": 1, "a": 2}',
+        '"auths": {"b.example": {}, "b.example": {}}',
+    ],
+)
+def test_a_file_that_says_something_twice_is_replaced(place: Place, twice: str) -> None:
+    data = f'{{"auths": {{"a.example": {json.dumps(auth("a"))}}}, "credsStore": "x", {twice}}}'.encode()
+    place.put(data)
+    (warning,) = place.sync().apply(config(quay_io="new")).warnings
+    assert warning == (
+        "the node's file was not a docker config [duplicate-key]: replaced; it is kept whole as the previous file"
     )
-    result = place.sync().apply(config(quay_io="new"))
-    # Of an entry, the last one counts.
-    assert read(place) == {
-        **document(a_example="a", b_example="b", quay_io="new"),
-        "credHelpers": {"c.example": "c", "d.example": "d"},
-        "credsStore": "y",
-    }
-    assert [warning.split(":")[0] for warning in result.warnings] == ["auths", "credHelpers", "credsStore"]
-    assert place.sync().apply(config(quay_io="new")).warnings == []
-    place.sync().apply(None)
-    assert set(place.auths()) == {"a.example", "b.example"}
+    assert read(place) == document(quay_io="new")
+    place.sync().roll_back()
+    assert place.path.read_bytes() == data
 
 
 @pytest.mark.parametrize(
@@ -213,7 +228,7 @@ def test_a_name_with_a_slash_is_a_name(place: Place, name: str) -> None:
     (warning,) = place.sync().apply(config(quay_io="newer")).warnings
     assert "credHelpers: a member of others" in warning
     place.sync().apply(None)
-    assert read(place) == {**found, name: 7, "credHelpers": 7}
+    assert read(place) == {name: 7, "auths": THEIRS}
 
 
 @pytest.mark.parametrize("name", ["credHelpers/quay.io", "/credHelpers/quay.io"])

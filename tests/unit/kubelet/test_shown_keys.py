@@ -13,16 +13,15 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import load
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.outcome import Outcome
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.compose import (
-    FOREIGN,
-    OURS,
-    compose,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.ledger import (
     Backup,
     Ledger,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.members import label
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.merge import (
+    FOREIGN,
+    OURS,
+    merge_file,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.kubelet_auth_sync import (
     with_layers,
 )
@@ -37,7 +36,7 @@ MINE = load({"auths": {"quay.io": auth("a"), "quay.io/0c4f9a1e77b3d25086a1c4e29b
 )
 @pytest.mark.parametrize("entry", [auth("theirs"), {"auth": "!"}, {"auth": 1e999}])
 def test_an_entry_of_others_with_a_credential_as_key(key: str, entry: dict[str, Any]) -> None:
-    made = compose(json.dumps({"auths": {key: entry}}).encode(), MINE, Ledger(), Backup())
+    made = merge_file(json.dumps({"auths": {key: entry}}).encode(), MINE, Ledger(), Backup())
     outcome = Outcome("", "file", before=made.before, after=made.after, provenance=made.provenance)
     printed = f"{made.warnings} {outcome.result(b'key')} {outcome.diff(b'key')} {made.after}"
     assert "Canary" not in printed
@@ -58,6 +57,12 @@ def test_a_layer_is_told_of_the_registry_that_it_brought() -> None:
 
 
 @pytest.mark.hardening(8)
-def test_a_helper_of_no_registry_is_not_named() -> None:
-    assert label("credHelpers/ecr.example") == "credHelpers/ecr.example"
-    assert label("credHelpers/robot:CanaryPassw0rd78") == "credHelpers/(not shown)"
+@pytest.mark.parametrize(
+    "members",
+    [{"credHelpers": {"robot:CanaryPassw0rd78": 7}}, {"CanaryPassw0rd78\n": "\ud800"}],
+)
+def test_a_credential_as_the_name_of_a_member_of_others(members: dict[str, Any]) -> None:
+    made = merge_file(json.dumps({**members, "auths": {}}).encode(), MINE, Ledger(), Backup())
+    (warning,) = made.warnings
+    assert "taken out" in warning
+    assert "Canary" not in warning

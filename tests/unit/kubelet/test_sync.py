@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -25,7 +23,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import SyncResult
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.unit.kubelet.support import Place, auth, config, document, refusal
 
@@ -89,15 +86,24 @@ def test_same_meaning_in_other_bytes_is_no_change(place: Place) -> None:
     assert place.systemd.restarts == 1
 
 
-def test_an_entry_of_others_that_spoils_the_file_is_put_aside(place: Place) -> None:
+def test_an_entry_of_others_that_spoils_the_file_is_taken_out(place: Place) -> None:
     spoilt = {"auth": "bm8gY29sb24="}
     place.put({"auths": {"bad.example": spoilt, "store.example": {}}, "credsStore": "desktop"})
     result = place.sync().apply(WANTED)
     assert set(place.auths()) == {"store.example", "quay.io"}
     assert any("bad.example" in warning for warning in result.warnings)
-    assert place.sync().apply(WANTED).actions == []
+    again = place.sync().apply(WANTED)
+    assert (again.actions, again.warnings) == ([], [])
     place.sync().apply(None)
-    assert place.auths() == {"bad.example": spoilt, "store.example": {}}
+    assert place.auths() == {"store.example": {}}
+
+
+def test_an_entry_that_spoils_the_file_is_taken_out_where_ours_replaces_it(place: Place) -> None:
+    place.put({"auths": {"quay.io": {"auth": "bm8gY29sb24="}}})
+    (warning,) = place.sync().apply(WANTED).warnings
+    assert warning == "quay.io: an entry of others for which kubelet rejects the whole file: taken out"
+    place.sync().apply(None)
+    assert place.auths() == {}
 
 
 @pytest.mark.parametrize("data", [b"", b"{not json", b"[]", b'{"auths": 7}'])
@@ -312,24 +318,6 @@ def test_a_failure_without_rollback_is_rolled_back_on_request(place: Place) -> N
     assert place.sync().apply(WANTED).state == "held"
 
 
-def test_the_slot_is_taken_after_the_write_and_around_the_restart(place: Place) -> None:
-    events: list[str] = []
-
-    @contextmanager
-    def slot() -> Iterator[None]:
-        events.append("slot taken")
-        yield
-        events.append("slot given back")
-
-    def written(result: SyncResult) -> None:
-        assert place.auths() == {"quay.io": auth("new")}
-        events.append("written")
-
-    place.systemd.on_restart = lambda: events.append("restart")
-    place.sync().apply(WANTED, slot=slot, on_written=written)
-    assert events == ["written", "slot taken", "restart", "slot given back"]
-
-
 def test_what_was_written_is_told_although_another_run_is_restarting_kubelet(place: Place) -> None:
     place.put(document(ecr_example="x"))
     sync = place.sync(lock_timeout=0.5)
@@ -473,10 +461,10 @@ def test_what_a_roll_back_on_request_brings_back_is_ours_as_it_was(
 
 
 def test_what_a_rotation_gave_back_to_others_outlives_its_roll_back(place: Place) -> None:
-    """The rotation took an entry and a member out in whose place the file of before has ours."""
+    """The rotation took an entry out in whose place the file of before has ours."""
     theirs = {**document(ecr_example="theirs", tenant_example="theirs"), "HttpHeaders": {"X-Team": "theirs"}}
     place.put(theirs)
-    ours = {**document(quay_io="older", tenant_example="ours"), "HttpHeaders": {"X-Team": "ours"}}
+    ours = document(quay_io="older", tenant_example="ours")
     assert place.sync().apply(load(ours)).state == "in-sync"
     assert place.sync().apply(config(quay_io="newer")).state == "in-sync"
     assert place.sync().roll_back().state == "in-sync"
@@ -516,7 +504,7 @@ def test_what_others_have_written_anew_is_what_comes_back(place: Place, while_ou
 
 
 def test_what_others_have_spoilt_does_not_come_back_as_it_was(place: Place) -> None:
-    """Under the very name: it is theirs, and is kept as they wrote it."""
+    """Under the very name: it is theirs, and is taken out."""
     spoilt = {"tenant.example": {"auth": "bm9jb2xvbg=="}}
     place.put(document(tenant_example="theirs"))
     place.sync().apply(config(quay_io="first", tenant_example="ours"))
@@ -524,7 +512,7 @@ def test_what_others_have_spoilt_does_not_come_back_as_it_was(place: Place) -> N
     place.sync().apply(config(quay_io="second"))
     assert place.auths() == document(quay_io="second")["auths"]
     place.sync().apply(None)
-    assert place.auths() == spoilt
+    assert place.auths() == {}
 
 
 @pytest.mark.parametrize("while_ours_is_there", [False, True])
@@ -541,7 +529,9 @@ def test_what_kubelet_cannot_use_takes_the_place_of_nothing(
         place.sync().apply(config(quay_io="second", tenant_example="ours"))
     place.sync().apply(left)
     there = document(tenant_example="theirs", quay_io="third") if left else document(tenant_example="theirs")
-    assert place.auths() == {**there["auths"], **({} if left else unfit)}
+    # A write of ours takes it out; nothing else does.
+    stays = left is None and not while_ours_is_there
+    assert place.auths() == {**there["auths"], **(unfit if stays else {})}
 
 
 def test_what_others_wrote_and_took_out_again_does_not_come_back(place: Place) -> None:

@@ -15,8 +15,12 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import Unheard
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.health import (
+    HealthzUnreachable,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import SyncResult
 from tests.unit.kubelet.support import Answering, Place, config, document
 
 OLD = document(ecr_example="x")
@@ -57,7 +61,7 @@ def test_nothing_is_written_and_nothing_restarted(
     for restart in ("on_change", "deferred"):
         sync = place.sync(**options, restart=restart)
         for work in (sync.plan, sync.apply):
-            with pytest.raises(Unheard, match=re.escape(said)):
+            with pytest.raises(HealthzUnreachable, match=re.escape(said)):
                 work(WANTED)
     assert place.beside() == ["config.json"]
     assert place.auths() == OLD["auths"]
@@ -66,13 +70,13 @@ def test_nothing_is_written_and_nothing_restarted(
 
 
 def test_nobody_is_there(place: Place) -> None:
-    with pytest.raises(Unheard, match="cannot be asked: Connection refused"):
+    with pytest.raises(HealthzUnreachable, match="cannot be asked: Connection refused"):
         place.sync(healthz="http://127.0.0.1:1/healthz", ready_timeout=60.0).apply(WANTED)
     assert 60 <= place.clock.time - 1000 < 61
     # Who only restarts may hold a slot.
     place.sync(healthz="", restart="deferred").apply(WANTED)
     begun = place.clock.time
-    with pytest.raises(Unheard, match="cannot be asked: Connection refused"):
+    with pytest.raises(HealthzUnreachable, match="cannot be asked: Connection refused"):
         place.sync(healthz="http://127.0.0.1:1/healthz", ready_timeout=60.0).settle()
     assert 5 <= place.clock.time - begun < 6
 
@@ -190,7 +194,7 @@ def test_a_write_that_is_not_restarted_with_yet_stays_pending(
     sync = place.sync(**options)
     sync.write(WANTED)
     for work in (sync.plan_settle, sync.settle):
-        with pytest.raises(Unheard, match="it was not restarted"):
+        with pytest.raises(HealthzUnreachable, match="it was not restarted"):
             work()
     assert place.ledger()["pending"] is not None
     assert "quay.io" in place.auths()
@@ -199,13 +203,18 @@ def test_a_write_that_is_not_restarted_with_yet_stays_pending(
 
 
 def test_a_kubelet_that_falls_silent_after_the_write(
-    place: Place, door: Door, options: dict[str, Any]
+    place: Place, door: Door, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     door.status = 200
+    sync = place.sync(**options)
+    write = sync.write
 
-    def written(_result: object) -> None:
+    def written(desired: DockerConfig | None) -> SyncResult:
+        result = write(desired)
         door.status = 0
+        return result
 
-    result = place.sync(**options).apply(WANTED, on_written=written)
+    monkeypatch.setattr(sync, "write", written)
+    result = sync.apply(WANTED)
     assert (result.state, result.actions) == ("pending", ["written"])
     assert "it was not restarted" in result.message

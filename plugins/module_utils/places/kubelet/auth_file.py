@@ -13,7 +13,7 @@ import errno
 import os
 import re
 import stat
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from ...model.errors import NotFound, PermissionDenied, PullSecretError
 from ...runtime.atomic_file import label_of, read_open, remove_file, remove_leftover, replace_file
@@ -33,11 +33,11 @@ class Snapshot(NamedTuple):
     ``label``: its SELinux label, None where the file system has none.
     """
 
-    data: Optional[bytes] = None
+    data: bytes | None = None
     mode: int = _NEW_MODE
     uid: int = 0
     gid: int = 0
-    label: Optional[bytes] = None
+    label: bytes | None = None
 
     def __repr__(self) -> str:
         return "<Snapshot absent>" if self.data is None else f"<Snapshot of {len(self.data)} bytes>"

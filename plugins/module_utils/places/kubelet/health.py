@@ -19,13 +19,13 @@ from ...clients.systemd.manager import Systemd, SystemdError, UnitState
 from ...model.errors import ConfigurationError, PullSecretError
 from ...runtime.clock import Clock
 
-__all__ = ["Health", "Healthz", "Interrupted", "Unheard", "nap"]
+__all__ = ["Health", "Healthz", "HealthzUnreachable", "Interrupted", "wait"]
 
-_POLL = 0.25
-_ANSWER = 2.0
-_NAP = 0.25
-_SLIPS = 3
-_LONGEST = 1000
+_POLL_SECONDS = 0.25
+_ANSWER_SECONDS = 2.0
+_NAP_SECONDS = 0.25
+_MOST_MISSES = 3
+_LONGEST_URL = 1000
 _STATUS = re.compile(rb"[0-9]{3}\Z")
 
 
@@ -33,7 +33,7 @@ class Interrupted(Exception):
     """Whoever asked no longer wants to wait."""
 
 
-class Unheard(PullSecretError):
+class HealthzUnreachable(PullSecretError):
     """Kubelet runs, and its ``healthz`` is not to be had: the node's own fault, or the option's."""
 
     kind = "kubelet"
@@ -62,7 +62,7 @@ class Healthz:
         if where.endswith("]"):
             # An IPv6 address without a port.
             host, colon, port = where, "", ""
-        plain = all("!" <= char <= "~" for char in url) and len(url) <= _LONGEST
+        plain = all("!" <= char <= "~" for char in url) and len(url) <= _LONGEST_URL
         if scheme != "http" or not where or "@" in where or not plain:
             raise ConfigurationError("healthz is a URL such as http://127.0.0.1:10248/healthz, or empty")
         if colon and not (host and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65536):
@@ -73,21 +73,21 @@ class Healthz:
 
     def problem(self, clock: Clock) -> str:
         """Nothing where it answers 200, else what it says or does."""
-        return self._asked(clock)[1]
+        return self._request_status(clock)[1]
 
-    def silence(self, clock: Clock) -> str:
+    def unreachable(self, clock: Clock) -> str:
         """Likewise, but nothing either where kubelet itself says that it is unwell: so it is there."""
-        status, words = self._asked(clock)
+        status, words = self._request_status(clock)
         return "" if status >= 500 else words
 
-    def _asked(self, clock: Clock) -> tuple[int, str]:
+    def _request_status(self, clock: Clock) -> tuple[int, str]:
         if not self.url:
             return 200, ""
-        end = clock.monotonic() + _ANSWER
+        end = clock.monotonic() + _ANSWER_SECONDS
         # As bytes: a str would be encoded as an international name, with the tables for it: 1 MiB.
         where: Any = (self._host.encode("ascii"), self._port)
         try:
-            with socket.create_connection(where, timeout=_ANSWER) as stream:
+            with socket.create_connection(where, timeout=_ANSWER_SECONDS) as stream:
                 stream.sendall(self._request)
                 answer = b""
                 while b"\n" not in answer and len(answer) < 4096:
@@ -131,7 +131,7 @@ class Health(NamedTuple):
         known: UnitState | None = None
         misses = 0
         while True:
-            state, wrong = _asked(systemd, unit)
+            state, wrong = _unit_state(systemd, unit)
             if state is not None:
                 fatal = _fatal(state, before, known)
                 if fatal:
@@ -155,11 +155,11 @@ class Health(NamedTuple):
             else:
                 # It was well, and is no longer. A second look tells a slip from an end, and why it ended.
                 misses += 1
-                if misses > _SLIPS:
+                if misses > _MOST_MISSES:
                     return wrong
-            nap(_POLL, clock, stop)
+            wait(_POLL_SECONDS, clock, stop)
 
-    def silence(
+    def unreachable(
         self,
         systemd: Systemd,
         unit: str,
@@ -177,17 +177,17 @@ class Health(NamedTuple):
         """
         end = clock.monotonic() + patience
         while self.healthz.url:
-            state, _wrong = _asked(systemd, unit)
+            state, _wrong = _unit_state(systemd, unit)
             if state is None or not state.is_up or state.restarts:
                 break
-            words = self.healthz.silence(clock)
+            words = self.healthz.unreachable(clock)
             if not words or clock.monotonic() >= end:
                 return words
-            nap(_POLL, clock, stop)
+            wait(_POLL_SECONDS, clock, stop)
         return ""
 
 
-def _asked(systemd: Systemd, unit: str) -> tuple[UnitState | None, str]:
+def _unit_state(systemd: Systemd, unit: str) -> tuple[UnitState | None, str]:
     try:
         return systemd.state(unit), ""
     except SystemdError as error:
@@ -210,7 +210,7 @@ def _fatal(state: UnitState, before: str, known: UnitState | None) -> str:
     return ""
 
 
-def nap(seconds: float, clock: Clock, stop: Callable[[], bool]) -> None:
+def wait(seconds: float, clock: Clock, stop: Callable[[], bool]) -> None:
     """Wait, but not for somebody who no longer wants to.
 
     :raises Interrupted: ``stop`` said so.
@@ -222,4 +222,4 @@ def nap(seconds: float, clock: Clock, stop: Callable[[], bool]) -> None:
         left = end - clock.monotonic()
         if left <= 0:
             return
-        clock.sleep(min(left, _NAP))
+        clock.sleep(min(left, _NAP_SECONDS))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...clients.systemd.manager import UNFINISHED, Systemd, SystemdError, UnitState
 from ...runtime.clock import Clock
-from .health import Health, Interrupted, nap
+from .health import Health, Interrupted, wait
 from .ledger import Pending
 from .result import Options
 from .store import Store
@@ -19,10 +19,10 @@ from .transitions import note_invocation
 
 __all__ = ["Restarter", "Verdict"]
 
-_MAX_BACKOFF = 30.0
+_MAX_BACKOFF_SECONDS = 30.0
 _MAX_DOUBLINGS = 20
-_UNCHANGED = 5.0
-_POLL = 0.25
+_UNCHANGED_SECONDS = 5.0
+_POLL_SECONDS = 0.25
 _STOPPED = "kubelet is not running and was not started: it reads the file when it starts"
 
 
@@ -65,7 +65,7 @@ class Restarter:
         reason, reached, by_node = "", False, False
         for number in range(self._options.attempts):
             if number:
-                nap(self._pause(number), self._clock, self._stop)
+                wait(self._pause(number), self._clock, self._stop)
             try:
                 state = self._systemd.state(self._options.unit)
                 if state.problem:
@@ -104,7 +104,7 @@ class Restarter:
     def _pause(self, number: int) -> float:
         """Seconds before the attempt of that number, counted from 0."""
         doubled: float = self._options.backoff * 2 ** min(number - 1, _MAX_DOUBLINGS)
-        return min(_MAX_BACKOFF, doubled)
+        return min(_MAX_BACKOFF_SECONDS, doubled)
 
     def _needs_none(self, state: UnitState, pending: Pending) -> Verdict | None:
         """Kubelet may have started with the file already, or not be running, for reasons of its own."""
@@ -139,7 +139,7 @@ class Restarter:
     def _canceled(self, before: UnitState) -> Verdict:
         """Somebody else asked for something else: a stop, which is theirs to undo, or a start."""
         unit, now = self._options.unit, self._clock.monotonic
-        unchanged, end = now() + _UNCHANGED, now() + self._options.restart_timeout
+        unchanged, end = now() + _UNCHANGED_SECONDS, now() + self._options.restart_timeout
         state = before
         while now() < end:
             state = self._systemd.state(unit)
@@ -149,7 +149,7 @@ class Restarter:
             begun = state.invocation != before.invocation or now() >= unchanged
             if begun and state.active not in ("activating", "deactivating", "reloading"):
                 break
-            nap(_POLL, self._clock, self._stop)
+            wait(_POLL_SECONDS, self._clock, self._stop)
         if state.is_up and state.invocation != before.invocation:
             problem = self._health.problem(self._systemd, unit, before.invocation, self._clock, self._stop)
             return Verdict(not problem, problem)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from ...dockerconfig import DockerConfig
 from ...model.errors import ConfigurationError
@@ -92,15 +92,15 @@ class SyncResult:
         self.message = message
         self.actions: list[str] = []
         self.warnings: list[str] = []
-        self.before: Optional[DockerConfig] = None
-        self.after: Optional[DockerConfig] = None
+        self.before: DockerConfig | None = None
+        self.after: DockerConfig | None = None
         self.provenance: dict[str, str] = {}
         self.by_node = False
         self.rolled_back = False
         self.needed = False
         self.attempts = 0
         self.jobs: list[str] = []
-        self.healthy: Optional[bool] = None
+        self.healthy: bool | None = None
         self.seconds = 0.0
         self.effective = "now"
         self.systemd = ""

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Optional
 
 from ...clients.systemd.manager import Systemd
 from ...runtime.clock import Clock
@@ -16,7 +15,7 @@ from .ledger import Pending
 from .restarting import Restarter, Verdict
 from .result import CACHE, FAILED, LOST, PENDING, Options, SyncResult
 from .store import Store
-from .transitions import done, note_reason, restore, roll_back
+from .transitions import note_reason, note_verified, restore, roll_back
 
 __all__ = ["Settlement", "finish_roll_back"]
 
@@ -85,7 +84,7 @@ class Settlement:
                 self._judge(pending, verdict)
         return self._result
 
-    def _pending(self) -> Optional[Pending]:
+    def _pending(self) -> Pending | None:
         with self._store.writing():
             if not finish_roll_back(self._store, self._result):
                 return None
@@ -115,7 +114,7 @@ class Settlement:
                     if result.state != FAILED:
                         result.state, result.message = PENDING, "kubelet is up and still to be watched"
                 else:
-                    done(store, ledger, backup, keep=self._options.backup)
+                    note_verified(store, ledger, backup, keep=self._options.backup)
                 return False
             if verdict.unknown:
                 result.state, result.message = PENDING, verdict.reason
@@ -147,7 +146,7 @@ class Settlement:
             if verdict.untouched and not pending.has_restarted:
                 # No kubelet was restarted, and none can be: it was not the content that failed.
                 ledger.failed = None
-                done(store, ledger, backup, keep=self._options.backup)
+                note_verified(store, ledger, backup, keep=self._options.backup)
                 return False
             # Where an earlier run restarted kubelet it may be down: that is not forgotten.
             return True

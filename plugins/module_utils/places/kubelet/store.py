@@ -20,17 +20,17 @@ from ...model.errors import Conflict, PermissionDenied, PullSecretError
 from ...runtime.clock import Clock
 from . import auth_file
 from .auth_file import Snapshot
-from .fields import NewerVersion
 from .ledger import Backup, Ledger
+from .records import NewerVersion
 
 __all__ = ["Rehearsal", "Store"]
 
-_Kept = TypeVar("_Kept", Ledger, Backup)
+_Record = TypeVar("_Record", Ledger, Backup)
 
-_LARGEST = 16 * 1024 * 1024
+_MAX_BYTES = 16 * 1024 * 1024
 
-_PAUSE = 0.02
-_PRIVATE = Snapshot(None, 0o600)
+_LOCK_POLL_SECONDS = 0.02
+_PRIVATE_MODE = 0o600
 
 
 class Store:
@@ -67,29 +67,33 @@ class Store:
 
     def file(self) -> Snapshot:
         """``config.json`` as it is."""
-        return auth_file.read(self.path)
+        return self._read(self.path)
 
     def ledger(self) -> Ledger:
-        """A fresh one if there is none, or none that can be understood: then nothing in the file is ours.
+        """The ledger; a new one if there is none, or a damaged one: then nothing in the file is ours.
 
-        :raises PullSecretError: it cannot be read, or is a later release's.
+        :raises PullSecretError: it cannot be read, or a later release wrote it.
         """
-        return self._kept(
-            self.ledger_path, Ledger, "no ledger of this collection's: all entries there count as foreign"
-        )
+        why = "not a ledger of this collection: all entries of the node's file count as foreign"
+        return self._load(self.ledger_path, Ledger, why)
 
     def backup(self) -> Backup:
-        """An empty one if there is none, or none that can be understood.
+        """The backup; an empty one if there is none, or a damaged one.
 
-        :raises PullSecretError: it cannot be read, or is a later release's.
+        :raises PullSecretError: it cannot be read, or a later release wrote it.
         """
-        return self._kept(
-            self.backup_path, Backup, "no backup of this collection's: nothing of it can be restored"
-        )
+        why = "not a backup of this collection: nothing of it can be restored"
+        backup = self._load(self.backup_path, Backup, why)
+        if backup.has_lost:
+            self._warn(
+                f"file:{self.backup_path} holds a file or members of others that an earlier release took out: "
+                "they are not put back"
+            )
+        return backup
 
-    def _kept(self, path: str, kind: type[_Kept], why: str) -> _Kept:
+    def _load(self, path: str, kind: type[_Record], why: str) -> _Record:
         try:
-            data = auth_file.read(path).data
+            data = self._read(path).data
             if data is None:
                 return kind()
             return kind.from_bytes(data)
@@ -98,40 +102,34 @@ class Store:
                 f"file:{path} was written by a later release of this collection", "use that one on this node"
             ) from None
         except (auth_file.TooLarge, ValueError):
-            warning = f"file:{path} is {why}"
-        if warning not in self.warnings:
-            self.warnings.append(warning)
+            self._warn(f"file:{path} is {why}")
         return kind()
 
+    def _warn(self, warning: str) -> None:
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
     def save_ledger(self, ledger: Ledger) -> None:
-        """Replace it, if it is another one."""
+        """Replace the ledger if it has changed."""
         self._save(self.ledger_path, ledger.to_bytes())
 
     def save_backup(self, backup: Backup) -> None:
-        """Replace it, or remove an empty one.
+        """Replace the backup if it has changed, or remove an empty one.
 
         :raises PullSecretError: it would be too large to be read again.
         """
-        if backup:
-            data = backup.to_bytes()
-            if len(data) > _LARGEST:
-                raise PullSecretError(f"file:{self.path} is too large for a backup of it")
-            self._save(self.backup_path, data)
+        data = backup.to_bytes()
+        if not backup:
+            self._restore(self.backup_path, auth_file.ABSENT)
+        elif len(data) > _MAX_BYTES:
+            raise PullSecretError(f"file:{self.path} is too large for a backup of it")
         else:
-            auth_file.restore(self.backup_path, auth_file.ABSENT)
+            self._save(self.backup_path, data)
 
     def forget(self) -> None:
         """Leave nothing of ours beside the file."""
-        auth_file.restore(self.backup_path, auth_file.ABSENT)
-        auth_file.restore(self.ledger_path, auth_file.ABSENT)
-
-    def _save(self, path: str, data: bytes) -> None:
-        try:
-            there = auth_file.read(path)
-        except auth_file.TooLarge:
-            there = auth_file.ABSENT
-        if there.data != data or there.mode != _PRIVATE.mode:
-            auth_file.write(path, data, there._replace(mode=_PRIVATE.mode))
+        self._restore(self.backup_path, auth_file.ABSENT)
+        self._restore(self.ledger_path, auth_file.ABSENT)
 
     def replace(self, found: Snapshot, data: bytes | None) -> None:
         """Make the file hold ``data``, or None: no file.
@@ -148,8 +146,8 @@ class Store:
         auth_file.check_owner(self.path, found)
 
     def put(self, snapshot: Snapshot) -> None:
-        """Make the file that, whatever it is."""
-        auth_file.restore(self.path, snapshot)
+        """Replace the file by the snapshot, whatever is there."""
+        self._restore(self.path, snapshot)
 
     def tidy(self) -> None:
         """Remove what killed writers left; only under the lock of ``writing``."""
@@ -157,56 +155,49 @@ class Store:
             auth_file.tidy(path)
         self._lock("restarting").tidy()
 
+    # All that reads and writes files.
+
+    def _read(self, path: str) -> Snapshot:
+        return auth_file.read(path)
+
+    def _restore(self, path: str, snapshot: Snapshot) -> None:
+        auth_file.restore(path, snapshot)
+
+    def _save(self, path: str, data: bytes) -> None:
+        try:
+            there = auth_file.read(path)
+        except auth_file.TooLarge:
+            there = auth_file.ABSENT
+        if there.data != data or there.mode != _PRIVATE_MODE:
+            auth_file.write(path, data, there._replace(mode=_PRIVATE_MODE))
+
 
 class Rehearsal(Store):
     """What would become of the three files: read from the node, changed in memory only, without locks."""
 
     def __init__(self, path: str, clock: Clock) -> None:
         super().__init__(path, clock)
-        self._file: Snapshot | None = None
-        self._ledger: bytes | None = None
-        self._backup: bytes | None = None
+        self._files: dict[str, Snapshot] = {}
 
     def writing(self) -> AbstractContextManager[None]:
-        """Nothing is held."""
         return nullcontext()
 
     def restarting(self) -> AbstractContextManager[None]:
-        """Nothing is held."""
         return nullcontext()
 
-    def file(self) -> Snapshot:
-        """The file as it would be."""
-        self._file = self._file or super().file()
-        return self._file
-
-    def ledger(self) -> Ledger:
-        """The ledger as it would be."""
-        return super().ledger() if self._ledger is None else Ledger.from_bytes(self._ledger)
-
-    def backup(self) -> Backup:
-        """The backup as it would be."""
-        return super().backup() if self._backup is None else Backup.from_bytes(self._backup)
-
-    def save_ledger(self, ledger: Ledger) -> None:
-        """Only here."""
-        self._ledger = ledger.to_bytes()
-
-    def save_backup(self, backup: Backup) -> None:
-        """Only here."""
-        self._backup = backup.to_bytes()
-
-    def forget(self) -> None:
-        """Only here."""
-        self.save_ledger(Ledger())
-        self.save_backup(Backup())
-
-    def put(self, snapshot: Snapshot) -> None:
-        """Only here."""
-        self._file = snapshot
-
     def tidy(self) -> None:
-        """Nothing is left behind."""
+        pass
+
+    def _read(self, path: str) -> Snapshot:
+        if path not in self._files:
+            self._files[path] = super()._read(path)
+        return self._files[path]
+
+    def _restore(self, path: str, snapshot: Snapshot) -> None:
+        self._files[path] = snapshot
+
+    def _save(self, path: str, data: bytes) -> None:
+        self._files[path] = Snapshot(data)
 
 
 class _Lock(AbstractContextManager[None]):
@@ -221,13 +212,13 @@ class _Lock(AbstractContextManager[None]):
 
     def __enter__(self) -> None:
         end = self._clock.monotonic() + self._patience
-        while not self._taken():
+        while not self._take():
             if self._clock.monotonic() >= end:
                 raise Conflict(
                     f"another process has been {self._what} on this node for {self._patience:g} s",
                     "the next run does what is left",
                 )
-            self._clock.sleep(_PAUSE)
+            self._clock.sleep(_LOCK_POLL_SECONDS)
 
     def __exit__(self, *_error: object) -> None:
         handle, self._handle = self._handle, -1
@@ -238,10 +229,10 @@ class _Lock(AbstractContextManager[None]):
 
     def tidy(self) -> None:
         """Remove the file of a holder that was killed."""
-        if os.path.lexists(self._path) and self._taken():
+        if os.path.lexists(self._path) and self._take():
             self.__exit__()
 
-    def _taken(self) -> bool:
+    def _take(self) -> bool:
         try:
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError as error:

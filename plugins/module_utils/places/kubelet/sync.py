@@ -13,34 +13,31 @@ knows where it was.  What each would do is found by doing it in memory: ``plan``
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Optional
 
 from ...clients.systemd.manager import Systemd, SystemdError
 from ...dockerconfig import DockerConfig
 from ...model.errors import ConfigurationError, Conflict, PullSecretError
 from ...runtime.clock import Clock
 from .auth_file import Snapshot
-from .compose import Composed, compose
-from .health import Health, Healthz, Interrupted, Unheard
+from .health import Health, Healthz, HealthzUnreachable, Interrupted
 from .ledger import Backup, Ledger, Pending
+from .merge import MergedFile, merge_file
 from .result import CACHE, FAILED, HELD, IN_SYNC, LOST, NEVER, ON_CHANGE, PENDING, Options, SyncResult
 from .settling import Settlement, finish_roll_back
 from .store import Rehearsal, Store
-from .transitions import again, begin, claim, done, note_reason, roll_back
+from .transitions import claim, note_reason, note_retry, note_verified, note_write, roll_back
 
 __all__ = ["Options", "SyncResult", "Synchroniser"]
 
-_TRIES = 5
+_MOST_WRITES = 5
 # Seconds, before a restart: whoever writes has waited longer, and who holds a slot keeps others waiting.
-_HEARING = 5.0
+_HEALTHZ_SECONDS = 5.0
 _NOT_RESTARTED = "it was not restarted"
 
-Slot = Callable[[], AbstractContextManager[Any]]
 Stop = Callable[[], bool]
 
 
-def _never() -> bool:
+def _no_stop() -> bool:
     return False
 
 
@@ -53,7 +50,7 @@ class Synchroniser:
     """
 
     def __init__(
-        self, path: str, options: Options, systemd: Optional[Systemd] = None, clock: Optional[Clock] = None
+        self, path: str, options: Options, systemd: Systemd | None = None, clock: Clock | None = None
     ) -> None:
         options.check()
         self.options = options
@@ -67,51 +64,44 @@ class Synchroniser:
 
     def apply(
         self,
-        desired: Optional[DockerConfig],
+        desired: DockerConfig | None,
         *,
-        slot: Slot = nullcontext,
-        on_written: Optional[Callable[[SyncResult], None]] = None,
-        stop: Stop = _never,
+        stop: Stop = _no_stop,
     ) -> SyncResult:
         """Write, then restart and watch kubelet if its file has changed.
 
         :param desired: what of the file is ours; None: nothing.
-        :param slot: entered once the file is written, left when kubelet has been watched; may wait, and
-        may raise a PullSecretError: the restart is then pending.
-        :param on_written: told of the write before that.
         :param stop: asked several times a second; True leaves what is not done to the next run.
         :raises PullSecretError: nothing was changed.
         """
         if self.options.restart != NEVER:
-            self._demand_usable(self._rehearsal().write(desired), stop)
+            self._require_usable(self._rehearsal().write(desired), stop)
         written = self.write(desired)
-        if on_written is not None:
-            on_written(written)
         if self.options.restart != ON_CHANGE or not written.needed:
             return written
-        settled = self._after(written, slot, stop)
+        settled = self._settle_write(written, stop)
         if written.state == HELD:
             settled.state, settled.message = written.state, written.message
         return settled
 
-    def plan(self, desired: Optional[DockerConfig], *, stop: Stop = _never) -> SyncResult:
+    def plan(self, desired: DockerConfig | None, *, stop: Stop = _no_stop) -> SyncResult:
         """What ``apply`` would do.  Nothing is written, not even a lock."""
         rehearsal = self._rehearsal()
         result = rehearsal.write(desired)
-        self._demand_usable(result, stop)
-        return rehearsal._foretold(result, stop) if self.options.restart == ON_CHANGE else result
+        self._require_usable(result, stop)
+        return rehearsal._with_restart(result, stop) if self.options.restart == ON_CHANGE else result
 
-    def write(self, desired: Optional[DockerConfig]) -> SyncResult:
+    def write(self, desired: DockerConfig | None) -> SyncResult:
         """Put the file in its place; kubelet is not touched.  Fast: the lock is held for milliseconds.
 
         ``needed`` of the result says whether ``settle`` has something to do.
 
         :raises PullSecretError: nothing was changed.
         """
-        for left in reversed(range(_TRIES)):
+        for left in reversed(range(_MOST_WRITES)):
             try:
                 with self._store.writing():
-                    return self._told(self._write(desired))
+                    return self._with_warnings(self._write(desired))
             except Conflict:
                 # Somebody who does not know our lock wrote between our read and our write: their entries
                 # count.
@@ -119,7 +109,7 @@ class Synchroniser:
                     raise
         raise AssertionError
 
-    def settle(self, *, slot: Slot = nullcontext, stop: Stop = _never) -> SyncResult:
+    def settle(self, *, stop: Stop = _no_stop) -> SyncResult:
         """Restart and watch kubelet if a write is pending; keep the file, or roll it back.
 
         Something newer that is written meanwhile is settled, too, before this returns.  Without ``rollback``
@@ -128,23 +118,23 @@ class Synchroniser:
 
         :raises PullSecretError: what is left is pending.
         """
-        return self._settle(slot, stop, leave=not self.options.rollback)
+        return self._settle(stop, leave=not self.options.rollback)
 
-    def plan_settle(self, *, stop: Stop = _never) -> SyncResult:
+    def plan_settle(self, *, stop: Stop = _no_stop) -> SyncResult:
         """What ``settle`` would do; nothing is written."""
         rehearsal = self._rehearsal()
         leave = not self.options.rollback
         result = SyncResult()
         if rehearsal._pending() is not None:
-            self._demand_heard(_NOT_RESTARTED, _HEARING)
+            self._require_healthz(_NOT_RESTARTED, _HEALTHZ_SECONDS)
             result = rehearsal._settlement(stop, leave=leave).foresee()
-        return rehearsal._told(result)
+        return rehearsal._with_warnings(result)
 
-    def verify(self, *, stop: Stop = _never) -> SyncResult:
+    def verify(self, *, stop: Stop = _no_stop) -> SyncResult:
         """Watch kubelet for the window, restarting nothing; a pending write is then known to work."""
         result = SyncResult()
         began = self._clock.monotonic()
-        systemd = self._asked()
+        systemd = self._require_systemd()
         pending = self._pending()
         before = pending.invocation if pending is not None else ""
         try:
@@ -161,28 +151,28 @@ class Synchroniser:
                     if problem:
                         note_reason(self._store, ledger, problem)
                     else:
-                        done(self._store, ledger, backup, keep=self.options.backup)
-        return self._told(result)
+                        note_verified(self._store, ledger, backup, keep=self.options.backup)
+        return self._with_warnings(result)
 
-    def roll_back(self, *, slot: Slot = nullcontext, stop: Stop = _never) -> SyncResult:
+    def roll_back(self, *, stop: Stop = _no_stop) -> SyncResult:
         """Restore the file of before the last write, and kubelet with it; nothing if there is none."""
         result = self._roll_back()
         if not result.needed or self.options.restart != ON_CHANGE:
             return result
-        settled = self._after(result, slot, stop)
+        settled = self._settle_write(result, stop)
         if settled.healthy:
             settled.state, settled.message = IN_SYNC, ""
         return settled
 
-    def plan_roll_back(self, *, stop: Stop = _never) -> SyncResult:
+    def plan_roll_back(self, *, stop: Stop = _no_stop) -> SyncResult:
         """What ``roll_back`` would do; nothing is written."""
         rehearsal = self._rehearsal()
         result = rehearsal._roll_back()
-        return rehearsal._foretold(result, stop) if self.options.restart == ON_CHANGE else result
+        return rehearsal._with_restart(result, stop) if self.options.restart == ON_CHANGE else result
 
     # The write.
 
-    def _write(self, desired: Optional[DockerConfig]) -> SyncResult:
+    def _write(self, desired: DockerConfig | None) -> SyncResult:
         store, result = self._store, SyncResult()
         store.tidy()
         # Whoever rolled back may have been killed: first the file of before.
@@ -194,18 +184,18 @@ class Synchroniser:
         wanted = ledger.digest(desired.canonical() if desired is not None else None)
         has_failed = ledger.failed is not None and ledger.failed.desired == wanted
         if has_failed and not self.options.retry_failed:
-            _hold(result, ledger)
+            _report_held(result, ledger)
         else:
             found = store.file()
-            composed = compose(found.data, desired, ledger, backup)
-            _tell(result, composed)
-            result.needed = composed.differs or _is_untried(ledger, found, has_failed)
-            if composed.differs:
-                if composed.data is not None:
+            merged = merge_file(found.data, desired, ledger, backup)
+            _report_write(result, merged)
+            result.needed = merged.differs or _is_untried(ledger, found, has_failed)
+            if merged.differs:
+                if merged.data is not None:
                     store.check_owner(found)
-                begin(store, ledger, backup, found, composed, wanted)
+                note_write(store, ledger, backup, found, merged, wanted)
                 try:
-                    store.replace(found, composed.data)
+                    store.replace(found, merged.data)
                 except PullSecretError:
                     # Kubelet is still restarted with what was written before, and that is what may fail.
                     if before is not None:
@@ -214,20 +204,20 @@ class Synchroniser:
                     raise
             elif not result.needed:
                 # As wanted, and kubelet runs with it; but whose the entries are may be new.
-                claim(ledger, backup, found, composed)
-                done(store, ledger, backup, keep=self.options.backup)
+                claim(ledger, backup, found, merged)
+                note_verified(store, ledger, backup, keep=self.options.backup)
             elif ledger.pending is None:
-                again(store, ledger, wanted)
-        self._leave(result)
+                note_retry(store, ledger, wanted)
+        self._note_restart(result)
         return result
 
-    def _leave(self, result: SyncResult) -> None:
+    def _note_restart(self, result: SyncResult) -> None:
         """What of kubelet is left to do after a write."""
         if not result.needed:
             return
         if self.options.restart == NEVER:
             result.needed, result.effective = False, CACHE
-            done(self._store, self._store.ledger(), self._store.backup(), keep=self.options.backup)
+            note_verified(self._store, self._store.ledger(), self._store.backup(), keep=self.options.backup)
             return
         result.effective = "after the restart"
         if result.state == IN_SYNC:
@@ -235,11 +225,11 @@ class Synchroniser:
 
     def _roll_back(self) -> SyncResult:
         with self._store.writing():
-            result = self._rolled_back()
-            self._leave(result)
-        return self._told(result)
+            result = self._restore_previous()
+            self._note_restart(result)
+        return self._with_warnings(result)
 
-    def _rolled_back(self) -> SyncResult:
+    def _restore_previous(self) -> SyncResult:
         store, result = self._store, SyncResult()
         if not finish_roll_back(store, result):
             return result
@@ -251,7 +241,7 @@ class Synchroniser:
             pass
         elif ledger.is_only_noted(here):
             # Whoever noted it was killed before the file was replaced.
-            done(store, ledger, backup, keep=self.options.backup)
+            note_verified(store, ledger, backup, keep=self.options.backup)
         elif not self._back(ledger, backup):
             result.state, result.message = FAILED, f"the file {LOST}"
         else:
@@ -267,7 +257,7 @@ class Synchroniser:
         reason = reason or "rolled back on request"
         return roll_back(self._store, ledger, backup, reason, self._clock.now(), by_node=by_node)
 
-    def _told(self, result: SyncResult) -> SyncResult:
+    def _with_warnings(self, result: SyncResult) -> SyncResult:
         """With what was found of the files beside ``config.json``."""
         result.warn(self._store.warnings)
         return result
@@ -280,7 +270,7 @@ class Synchroniser:
         other._store = Rehearsal(self._store.path, self._clock)
         return other
 
-    def _foretold(self, result: SyncResult, stop: Stop) -> SyncResult:
+    def _with_restart(self, result: SyncResult, stop: Stop) -> SyncResult:
         """With what would become of kubelet; this is the rehearsal."""
         if result.needed:
             foreseen = self._settlement(stop).foresee()
@@ -293,47 +283,47 @@ class Synchroniser:
                 result.rolled_back, result.after = True, result.before
         return result
 
-    def _after(self, written: SyncResult, slot: Slot, stop: Stop) -> SyncResult:
+    def _settle_write(self, written: SyncResult, stop: Stop) -> SyncResult:
         """What was written, and what became of kubelet; also where another run is busy with kubelet."""
         try:
-            return written.then(self._settle(slot, stop))
+            return written.then(self._settle(stop))
         except PullSecretError as error:
             written.state, written.message, written.effective = PENDING, str(error), CACHE
             return written
 
-    def _settle(self, slot: Slot, stop: Stop, *, leave: bool = False) -> SyncResult:
+    def _settle(self, stop: Stop, *, leave: bool = False) -> SyncResult:
         if self._pending() is None:
-            return self._told(SyncResult())
+            return self._with_warnings(SyncResult())
         settlement = self._settlement(stop, leave=leave)
-        with self._store.restarting(), slot():
-            self._demand_heard(_NOT_RESTARTED, _HEARING)
-            return self._told(settlement.run())
+        with self._store.restarting():
+            self._require_healthz(_NOT_RESTARTED, _HEALTHZ_SECONDS)
+            return self._with_warnings(settlement.run())
 
     def _settlement(self, stop: Stop, *, leave: bool = False) -> Settlement:
-        systemd, health = self._asked(), self._health
+        systemd, health = self._require_systemd(), self._health
         return Settlement(self._store, systemd, self.options, health, self._clock, stop, leave=leave)
 
-    def _demand_usable(self, foreseen: SyncResult, stop: Stop) -> None:
+    def _require_usable(self, foreseen: SyncResult, stop: Stop) -> None:
         """A unit that cannot be restarted or judged is found before anything is written.
 
         :raises SystemdError: it cannot be, or systemd cannot be asked.
-        :raises Unheard: kubelet runs, and its ``healthz`` is not to be had.
+        :raises HealthzUnreachable: kubelet runs, and its ``healthz`` is not to be had.
         :raises PullSecretError: ``stop`` said so meanwhile.
         """
         if not foreseen.needed or foreseen.state == HELD:
             return
-        problem = self._asked().state(self.options.unit).problem
+        problem = self._require_systemd().state(self.options.unit).problem
         if problem:
             raise SystemdError(self.options.unit, problem)
         try:
-            self._demand_heard("nothing was written", self._health.patience, stop)
+            self._require_healthz("nothing was written", self._health.patience, stop)
         except Interrupted:
             raise PullSecretError("interrupted; nothing was written") from None
 
-    def _demand_heard(self, left: str, patience: float, stop: Stop = _never) -> None:
+    def _require_healthz(self, left: str, patience: float, stop: Stop = _no_stop) -> None:
         """Not of one that may run with what we wrote, or is to go back: the file may be why it is silent.
 
-        :raises Unheard: kubelet runs, and its ``healthz`` is not to be had.
+        :raises HealthzUnreachable: kubelet runs, and its ``healthz`` is not to be had.
         :raises Interrupted: ``stop`` said so.
         """
         ledger = self._store.ledger()
@@ -341,16 +331,16 @@ class Synchroniser:
         if ledger.failed is not None or (pending is not None and pending.may_be_down):
             return
         limit = min(patience, self._health.patience)
-        words = self._health.silence(self._asked(), self.options.unit, self._clock, limit, stop)
+        words = self._health.unreachable(self._require_systemd(), self.options.unit, self._clock, limit, stop)
         if words:
-            raise Unheard(self.options.unit, self.options.healthz, words, left)
+            raise HealthzUnreachable(self.options.unit, self.options.healthz, words, left)
 
-    def _asked(self) -> Systemd:
+    def _require_systemd(self) -> Systemd:
         if self._systemd is None:
             raise ConfigurationError("kubelet cannot be restarted from here: there is no way to ask systemd")
         return self._systemd
 
-    def _pending(self) -> Optional[Pending]:
+    def _pending(self) -> Pending | None:
         with self._store.writing():
             return self._store.ledger().pending
 
@@ -362,7 +352,7 @@ def _is_untried(ledger: Ledger, found: Snapshot, has_failed: bool) -> bool:
     return (ledger.pending is not None or has_failed) and ledger.digest(found.data) != ledger.verified
 
 
-def _hold(result: SyncResult, ledger: Ledger) -> None:
+def _report_held(result: SyncResult, ledger: Ledger) -> None:
     result.state, result.needed = HELD, ledger.pending is not None
     if ledger.failed is not None:
         result.by_node = ledger.failed.by_node
@@ -372,11 +362,11 @@ def _hold(result: SyncResult, ledger: Ledger) -> None:
         )
 
 
-def _tell(result: SyncResult, composed: Composed) -> None:
-    result.before, result.after = composed.before, composed.after
-    result.provenance = composed.provenance
-    result.warn(composed.warnings)
-    if composed.differs:
-        result.did("removed" if composed.data is None else "written")
+def _report_write(result: SyncResult, merged: MergedFile) -> None:
+    result.before, result.after = merged.before, merged.after
+    result.provenance = merged.provenance
+    result.warn(merged.warnings)
+    if merged.differs:
+        result.did("removed" if merged.data is None else "written")
         # It is the file of before no longer.
         result.rolled_back = False

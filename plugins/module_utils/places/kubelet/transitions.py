@@ -11,21 +11,28 @@ under the store's lock of ``writing``.
 from __future__ import annotations
 
 import os
-from typing import Optional
 
 from ...dockerconfig import registry_identity
 from .auth_file import Snapshot
-from .compose import Composed, held, revert
-from .found import look
 from .ledger import RESTART, ROLLBACK, Backup, Failed, Ledger, Pending
-from .members import without
+from .merge import MergedFile, ownership, revert
+from .node_file import parse_file
 from .store import Store
 
-__all__ = ["again", "begin", "claim", "done", "note_invocation", "note_reason", "restore", "roll_back"]
+__all__ = [
+    "claim",
+    "note_invocation",
+    "note_reason",
+    "note_retry",
+    "note_verified",
+    "note_write",
+    "restore",
+    "roll_back",
+]
 
 
-def begin(
-    store: Store, ledger: Ledger, backup: Backup, found: Snapshot, composed: Composed, wanted: str
+def note_write(
+    store: Store, ledger: Ledger, backup: Backup, found: Snapshot, merged: MergedFile, wanted: str
 ) -> None:
     """Before the file is replaced: keep what it was, and note what it is to be.
 
@@ -39,13 +46,13 @@ def begin(
         ledger.verified = here
     else:
         _bring_on(ledger, backup, found)
-    claim(ledger, backup, found, composed)
+    claim(ledger, backup, found, merged)
     store.save_backup(backup)
-    _intend(ledger, wanted, ledger.digest(composed.data))
+    _intend(ledger, wanted, ledger.digest(merged.data))
     store.save_ledger(ledger)
 
 
-def again(store: Store, ledger: Ledger, wanted: str) -> None:
+def note_retry(store: Store, ledger: Ledger, wanted: str) -> None:
     """The file holds what failed, and could not be rolled back: it is to be tried once more."""
     _intend(ledger, wanted, ledger.digest(store.file().data))
     store.save_ledger(ledger)
@@ -68,21 +75,20 @@ def _reverted(found: Snapshot, previous: Snapshot, ledger: Ledger) -> Snapshot:
     return previous if data == previous.data else found._replace(data=data)
 
 
-def claim(ledger: Ledger, backup: Backup, found: Snapshot, composed: Composed) -> None:
+def claim(ledger: Ledger, backup: Backup, found: Snapshot, merged: MergedFile) -> None:
     """Note what is ours, or will be; what the file still holds of ours stays so until it is gone."""
     if ledger.is_new:
         ledger.was_absent = found.data is None
     # What comes back into the file stays in the backup until it is there.
-    coming = {key: entry for key, entry in backup.displaced.items() if key in composed.foreign}
-    backup.displaced = {**coming, **composed.displaced}
-    backup.displaced_members = {**backup.displaced_members, **composed.displaced_members}
-    if composed.displaced_file is not None:
-        backup.displaced_file = composed.displaced_file
-    _add(ledger.entries, composed.entries)
-    _add(ledger.members, composed.members)
+    coming = {key: entry for key, entry in backup.displaced.items() if key in merged.foreign}
+    backup.displaced = {**coming, **merged.displaced}
+    _add(ledger.entries, merged.entries)
+    _add(ledger.members, merged.members)
     # Of others, and the same as ours was: it stays when ours goes.
-    _drop(ledger.entries, composed.foreign)
-    _drop(ledger.members, composed.foreign_members)
+    for key, digest in merged.foreign.items():
+        left = [other for other in ledger.entries.pop(key, ()) if other != digest]
+        if left:
+            ledger.entries[key] = left
 
 
 def _add(known: dict[str, list[str]], digests: dict[str, str]) -> None:
@@ -90,14 +96,7 @@ def _add(known: dict[str, list[str]], digests: dict[str, str]) -> None:
         known[name] = list(dict.fromkeys([*known.get(name, ()), digest]))
 
 
-def _drop(known: dict[str, list[str]], digests: dict[str, str]) -> None:
-    for name, digest in digests.items():
-        left = [other for other in known.pop(name, ()) if other != digest]
-        if left:
-            known[name] = left
-
-
-def done(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -> None:
+def note_verified(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -> None:
     """The file is as wanted, and kubelet runs with it or is left to find it.
 
     :param keep: whether the file of before stays in the backup.
@@ -110,7 +109,7 @@ def done(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -> None:
         ledger.failed = None
     if pending is not None:
         ledger.desired = pending.desired
-    previous = held(backup.previous.data if keep and backup.previous is not None else None, ledger)
+    previous = ownership(backup.previous.data if keep and backup.previous is not None else None, ledger)
     _settled(ledger, backup, found)
     if not keep or is_back:
         # After a roll-back the file is that of before: there is nothing to go back to.
@@ -128,13 +127,10 @@ def done(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -> None:
 
 
 def _settled(ledger: Ledger, backup: Backup, found: Snapshot) -> None:
-    there = held(found.data, ledger)
+    there = ownership(found.data, ledger)
     ledger.entries, ledger.members = there.entries, there.members
     ledger.verified = ledger.digest(found.data)
-    backup.displaced = without(backup.displaced, there.foreign)
-    backup.displaced_members = without(backup.displaced_members, there.foreign_members)
-    if backup.displaced_file == found.data:
-        backup.displaced_file = None
+    backup.displaced = {key: entry for key, entry in backup.displaced.items() if key not in there.foreign}
 
 
 def roll_back(
@@ -165,17 +161,14 @@ def roll_back(
     return restore(store, ledger, backup)
 
 
-def _make_way(ledger: Ledger, backup: Backup, here: Optional[bytes]) -> None:
-    """What of others is there, and not in the file of before for ours was there, is kept, as in a write."""
-    there, found = held(here, ledger), look(here)
-    ours = held(backup.previous.data if backup.previous is not None else None, ledger)
-    taken = {registry_identity(key) for key in ours.entries}
-    for key in there.foreign:
-        if registry_identity(key) in taken:
+def _displace(ledger: Ledger, backup: Backup, here: bytes | None) -> None:
+    """Keep the entries of others that ours replaces in the previous file, as in a write."""
+    found = parse_file(here)
+    ours = ownership(backup.previous.data if backup.previous is not None else None, ledger)
+    replaced = {registry_identity(key) for key in ours.entries}
+    for key in ownership(here, ledger).foreign:
+        if registry_identity(key) in replaced:
             backup.displaced[key] = found.auths[key]
-    # A credHelper has made way for an entry, too.
-    for name in there.foreign_members - ours.foreign_members:
-        backup.displaced_members[name] = found.beside[name]
 
 
 def restore(store: Store, ledger: Ledger, backup: Backup) -> bool:
@@ -192,7 +185,7 @@ def restore(store: Store, ledger: Ledger, backup: Backup) -> bool:
             _give_up(store, ledger)
             return False
         if here == pending.undone:
-            _make_way(ledger, backup, found.data)
+            _displace(ledger, backup, found.data)
             store.save_backup(backup)
         else:
             # Somebody else has written since: theirs stays, also for a later one; ours goes back.

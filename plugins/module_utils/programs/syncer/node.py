@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from ...clients.systemd.manager import Systemd
 from ...dockerconfig import DockerConfigError, load
@@ -56,8 +56,8 @@ class Node:
     def __init__(
         self,
         settings: Settings,
-        open_systemd: Optional[Callable[[], Systemd]] = None,
-        clock: Optional[Clock] = None,
+        open_systemd: Callable[[], Systemd] | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self._path = os.path.join(settings.kubelet_dir, "config.json")
         self._options = Options(
@@ -75,7 +75,7 @@ class Node:
         retrying = self._options._replace(retry_failed=True)
         self._retrier = Synchroniser(self._path, retrying, None, self._clock)
 
-    def write(self, content: Optional[bytes], *, again: bool = False) -> Outcome:
+    def write(self, content: bytes | None, *, again: bool = False) -> Outcome:
         """Put the content into the node's file; kubelet is left alone.
 
         :param content: of the Secret's key; None: it has none.
@@ -130,7 +130,7 @@ class Node:
             may_be_down=pending.may_be_down,
         )
 
-    def stamp(self) -> Optional[tuple[int, ...]]:
+    def stamp(self) -> tuple[int, ...] | None:
         """Changes whenever somebody writes the file; None if it is not there."""
         try:
             found = os.lstat(self._path)
@@ -142,14 +142,14 @@ class Node:
         pending = self._pending()
         return pending is not None and pending.is_back
 
-    def _pending(self) -> Optional[Pending]:
+    def _pending(self) -> Pending | None:
         try:
             return self._store.ledger().pending
         except PullSecretError:
             return None
 
 
-def _outcome(result: SyncResult, left: Optional[Pending]) -> Outcome:
+def _outcome(result: SyncResult, left: Pending | None) -> Outcome:
     """:param left: the restart that is left to do."""
     failed = result.state in (FAILED, HELD)
     said = [result.message] if result.message else []

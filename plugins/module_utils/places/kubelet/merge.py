@@ -1,0 +1,245 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Merge our docker config into what others wrote into a node's file.  No I/O.
+
+Others write into ``config.json`` too (a cloud's credential refresher).  Their entries stay, ours that are no
+longer wanted go, and an entry that ours replaced comes back when ours goes.  What stands beside ``auths``
+is one unit with one owner: if the docker config has members of its own, they replace all members of others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container
+from typing import Any, NamedTuple
+
+from ...dockerconfig import DockerConfig, DockerConfigError, Layer, load, merge, registry_identity
+from ...dockerconfig.display import display
+from ...model.errors import InvalidDocument
+from .ledger import Backup, Ledger
+from .node_file import NodeFile, broken_rule, entry_config, is_fatal, parse_file, to_bytes
+
+__all__ = ["FOREIGN", "MEMBERS", "OURS", "MergedFile", "Ownership", "merge_file", "ownership", "revert"]
+
+OURS, FOREIGN = "pull secret", "node"
+
+MEMBERS = ""
+"""The ledger's name for all that stands beside ``auths``."""
+
+# Bytes of a node's file, of which others' part may be larger than a Secret.
+_LARGEST = 16 * 1024 * 1024
+# An earlier release's ledger has the members of these one by one, as ``credHelpers/registry``.
+_MAPS = ("credHelpers", "HttpHeaders")
+
+
+class MergedFile(NamedTuple):
+    """``data``: what the file is to hold, None for no file.  Secret, as both configs and ``displaced`` are.
+
+    ``before``, ``after``: as far as they are docker configs; ``entries``, ``members``: name -> digest of ours;
+    ``foreign``: key -> digest of others' entries; ``displaced``: entries of others that ours replaces;
+    ``differs``: in meaning.
+    """
+
+    data: bytes | None
+    before: DockerConfig | None
+    after: DockerConfig | None
+    provenance: dict[str, str]
+    entries: dict[str, str]
+    members: dict[str, str]
+    foreign: dict[str, str]
+    displaced: dict[str, Any]
+    differs: bool
+    warnings: list[str]
+
+
+class _Entries(NamedTuple):
+    """Entries of others: those that stay in the file, those that ours replaces, and what was taken out."""
+
+    kept: dict[str, Any]
+    displaced: dict[str, Any]
+    warnings: list[str]
+
+
+def merge_file(
+    current: bytes | None, desired: DockerConfig | None, ledger: Ledger, backup: Backup
+) -> MergedFile:
+    """The node's file with ``desired`` in it; None: without anything of ours.
+
+    :raises InvalidDocument: naming the rule; nothing is to be written.
+    """
+    if desired is not None and not desired.registries:
+        raise InvalidDocument(
+            "the docker config has no registry", "state absent takes our entries from the node"
+        )
+    found = parse_file(current)
+    if desired is None and found.rule and (ledger.entries or ledger.members):
+        raise InvalidDocument(
+            f"the node's file is not a docker config [{found.rule}]: what of it is ours cannot be told",
+            "mend or remove it",
+        )
+    mine, mine_beside = (desired._auths, desired._extra) if desired is not None else ({}, {})
+    entries = _entries(found, desired, ledger, backup)
+    _ours, foreign = _split_members(found, ledger)
+    broken = {name: rule for name, value in foreign.items() if (rule := broken_rule(name, value))}
+    members = foreign if desired is None else {} if mine_beside else _without(foreign, broken)
+    # What breaks our rules and is not taken out stays as it is.
+    odd_entries = {key: entry for key, entry in entries.kept.items() if entry_config(key, entry) is None}
+    odd_members = {name: value for name, value in members.items() if name in broken}
+    merged = _merge(_without(entries.kept, odd_entries), _without(members, odd_members), desired)
+    after: DockerConfig | None = merged
+    has_nothing_of_ours = desired is None and (entries.kept, members) == (found.auths, found.members)
+    is_bare = desired is None and not entries.kept and not members
+    if has_nothing_of_ours and found.config is None:
+        data, after = current, None if found.rule or current is None else merged
+    elif is_bare and (ledger.was_absent or current is None):
+        data, after = None, None
+    elif odd_entries or odd_members:
+        data = to_bytes({**odd_entries, **merged._auths}, {**merged._extra, **odd_members})
+    else:
+        data = merged.canonical()
+    lost = _lost_members(foreign, {**merged._extra, **odd_members}, broken)
+    is_claimed = bool(mine_beside) and foreign != merged._extra
+    return MergedFile(
+        data=data,
+        before=found.config,
+        after=after,
+        provenance={key: OURS if key in mine else FOREIGN for key in merged.registries},
+        entries={key: _digest(ledger, key, merged._auths[key]) for key in mine},
+        members={MEMBERS: _digest_member(ledger, MEMBERS, merged._extra)} if is_claimed else {},
+        foreign={key: _digest(ledger, key, entry) for key, entry in entries.kept.items()},
+        displaced=entries.displaced,
+        differs=_differs(found, current, data),
+        warnings=[*_unreadable(found, is_left=data == current), *entries.warnings, *lost],
+    )
+
+
+def _merge(auths: dict[str, Any], members: dict[str, Any], desired: DockerConfig | None) -> DockerConfig:
+    try:
+        foreign = load({**members, "auths": auths}, allow_empty=True, max_bytes=_LARGEST)
+        if desired is None:
+            return foreign
+        if not foreign.registries and not foreign._extra:
+            return desired
+        return merge([Layer(FOREIGN, foreign), Layer(OURS, desired)]).config
+    except DockerConfigError as error:
+        raise InvalidDocument(f"merge into the node's file: {error}") from None
+
+
+def _entries(found: NodeFile, desired: DockerConfig | None, ledger: Ledger, backup: Backup) -> _Entries:
+    foreign = {
+        key: entry for key, entry in found.auths.items() if not ledger.owns(key, _digest(ledger, key, entry))
+    }
+    fatal = {key for key, entry in foreign.items() if is_fatal(key, entry)}
+    there = foreign if desired is None else _without(foreign, fatal)
+    # Others may have two names of one registry: both come back.  What they have written since, under
+    # whichever name, takes the place of what was displaced, unless kubelet cannot use it.
+    rewritten = {registry_identity(key) for key in foreign if key not in fatal}
+    back = {
+        key: entry
+        for key, entry in backup.displaced.items()
+        if key not in foreign and registry_identity(key) not in rewritten and not is_fatal(key, entry)
+    }
+    wanted = {registry_identity(key) for key in desired.registries} if desired is not None else set()
+    displaced = {key: entry for key, entry in {**there, **back}.items() if registry_identity(key) in wanted}
+    warnings = [
+        f"{display(key, position)}: an entry of others for which kubelet rejects the whole file: taken out"
+        for position, key in enumerate(sorted(found.auths))
+        if key in fatal and desired is not None
+    ]
+    return _Entries(_without({**there, **back}, displaced), displaced, warnings)
+
+
+def _split_members(found: NodeFile, ledger: Ledger) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """What stands beside ``auths``: the digests of ours, and what others have."""
+    digest = _digest_member(ledger, MEMBERS, found.members)
+    if ledger.owns_member(MEMBERS, digest):
+        return {MEMBERS: [digest]}, {}
+    # An earlier release noted ours one by one.
+    ours: dict[str, list[str]] = {}
+    foreign: dict[str, Any] = {}
+    for name, value in found.members.items():
+        is_map = name in _MAPS and isinstance(value, dict) and value
+        left = {}
+        for inner, item in value.items() if is_map else [("", value)]:
+            noted = f"{name}/{inner}" if is_map else name
+            digest = _digest_member(ledger, noted, item)
+            if ledger.owns_member(noted, digest):
+                ours[noted] = [digest]
+            else:
+                left[inner] = item
+        if left:
+            foreign[name] = left if is_map else value
+    return ours, foreign
+
+
+def _lost_members(foreign: dict[str, Any], after: dict[str, Any], broken: dict[str, str]) -> list[str]:
+    """Also a helper that would lead past an entry of ours."""
+    lost = sorted(name for name, value in foreign.items() if after.get(name) != value)
+    if not lost:
+        return []
+    # Imported when there is a warning, which few nodes ever have: a syncer's memory is counted.
+    from ...model.shown import shown
+
+    why = {name: f"breaks the rule {broken[name]}" if name in broken else "is in ours' way" for name in lost}
+    return [f"{shown(name)}: a member of others that {why[name]}: taken out" for name in lost]
+
+
+class Ownership(NamedTuple):
+    """Who owns what in a file: ``entries`` and ``members`` are ours, with their digests."""
+
+    entries: dict[str, list[str]]
+    members: dict[str, list[str]]
+    foreign: set[str]
+    has_foreign_members: bool
+
+
+def ownership(data: bytes | None, ledger: Ledger) -> Ownership:
+    """Who owns what in the file."""
+    found = parse_file(data)
+    entries = {key: _digest(ledger, key, entry) for key, entry in found.auths.items()}
+    ours = {key: [digest] for key, digest in entries.items() if ledger.owns(key, digest)}
+    members, foreign_members = _split_members(found, ledger)
+    return Ownership(ours, members, set(entries) - set(ours), bool(foreign_members))
+
+
+def revert(data: bytes | None, previous: bytes | None, ledger: Ledger) -> bytes | None:
+    """The file that somebody else has changed meanwhile, with ours in it as they were in ``previous``."""
+    now = ownership(data, ledger)
+    if data == previous or not (now.foreign or now.has_foreign_members):
+        return previous
+    found, before = parse_file(data), parse_file(previous)
+    auths = {key: entry for key, entry in found.auths.items() if key in now.foreign}
+    taken = {registry_identity(key) for key in now.foreign}
+    auths.update({key: entry for key, entry in before.auths.items() if registry_identity(key) not in taken})
+    return to_bytes(auths, found.members if now.has_foreign_members else before.members)
+
+
+def _differs(found: NodeFile, current: bytes | None, data: bytes | None) -> bool:
+    if data is None or current is None or data == current:
+        return data != current
+    return bool(found.rule) or to_bytes(found.auths, found.members) != data
+
+
+def _unreadable(found: NodeFile, *, is_left: bool) -> list[str]:
+    if not found.rule:
+        return []
+    fate = "left as it is" if is_left else "replaced; it is kept whole as the previous file"
+    return [f"the node's file was not a docker config [{found.rule}]: {fate}"]
+
+
+def _without(values: dict[str, Any], names: Container[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
+
+
+def _digest(ledger: Ledger, key: str, entry: Any) -> str:
+    """Of what the entry means: somebody may have padded or re-ordered it."""
+    config = entry_config(key, entry)
+    if config is not None:
+        return ledger.digest(config.canonical())
+    return _digest_member(ledger, key, entry)
+
+
+def _digest_member(ledger: Ledger, name: str, value: Any) -> str:
+    return ledger.digest(json.dumps({name: value}, sort_keys=True).encode("utf-8", "surrogatepass"))

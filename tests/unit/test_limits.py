@@ -23,11 +23,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limit
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.syncer_limits import (
     LONGEST_SECONDS,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
-    MOST_ATTEMPTS,
-    MOST_SECONDS,
-    SECONDS,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
 
@@ -201,8 +196,6 @@ def test_an_empty_path_stands_for_none() -> None:
 
 def test_the_syncers_limits_are_the_modules() -> None:
     assert LIMITS["health_window"].most == LONGEST_SECONDS
-    assert LIMITS["attempts"].most == MOST_ATTEMPTS
-    assert {LIMITS[name].most for name in SECONDS} == {MOST_SECONDS}
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,12 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import (
-    MOST_ATTEMPTS,
-    MOST_SECONDS,
     SECONDS,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import kubelet_auth_sync
 from tests.unit.kubelet.support import Place, config, document
 
+MOST_ATTEMPTS, MOST_SECONDS = 100, 86400.0
 TOO_MUCH: list[dict[str, Any]] = [
     *({name: value} for name in SECONDS for value in (1e300, math.inf, math.nan, -1.0, 2.0**70)),
     *({"attempts": value} for value in (0, -1, 101, 10**9, 2**70)),

@@ -16,9 +16,9 @@ import stat
 from typing import NamedTuple
 
 from ...model.errors import NotFound, PermissionDenied, PullSecretError
-from ...runtime.atomic_file import label_of, read_open, remove_file, remove_leftover, replace_file
+from ...runtime.atomic_file import label_of, read_open, remove_file, replace_file
 
-__all__ = ["ABSENT", "Snapshot", "TooLarge", "check_owner", "read", "restore", "tidy", "write"]
+__all__ = ["ABSENT", "Snapshot", "TooLarge", "check_owner", "read", "restore", "write"]
 
 _NEW_MODE = 0o600
 
@@ -139,8 +139,3 @@ def restore(path: str, snapshot: Snapshot) -> None:
         remove_file(path)
     except OSError as error:
         raise PermissionDenied(f"file:{path} cannot be removed: {error.strerror}") from None
-
-
-def tidy(path: str) -> None:
-    """Remove what a killed writer left beside the file."""
-    remove_leftover(path)

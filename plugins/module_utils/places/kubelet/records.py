@@ -43,7 +43,7 @@ def parse_document(data: bytes) -> dict[str, Any]:
 
     :raises NewerVersion: it has a higher version.
     """
-    found = mapping(parse_json(data))
+    found: dict[str, Any] = mapping(parse_json(data))
     version = number(2**31)(found.get("version"))
     if version > _VERSION:
         raise NewerVersion
@@ -87,46 +87,46 @@ def one_of(*texts: str) -> Reader:
     return lambda value: texts[texts.index(value)]
 
 
-def number(most: float, *types: type) -> Reader:
-    """A number from 0 to ``most``, of type int if no type is given."""
+def of_type(*types: type) -> Reader:
+    """A value of exactly one of these types: true is a number to Python."""
 
     def read(value: Any) -> Any:
-        # Not isinstance: true is a number to Python.
-        if type(value) not in (types or (int,)) or not 0 <= value <= most:
-            raise ValueError("not a number in its range")
+        if type(value) not in types:
+            raise ValueError(f"not of type {types[0].__name__}")
         return value
 
     return read
 
 
-def mapping(value: Any) -> dict[str, Any]:
-    """An object."""
-    if not isinstance(value, dict):
-        raise ValueError("not an object")
-    return value
+flag, mapping = of_type(bool), of_type(dict)
+
+
+def number(most: float, *types: type) -> Reader:
+    """A number from 0 to ``most``, of type int if no type is given."""
+    plain = of_type(*(types or (int,)))
+
+    def read(value: Any) -> Any:
+        if not 0 <= plain(value) <= most:
+            raise ValueError("not in its range")
+        return value
+
+    return read
 
 
 def text(value: Any) -> str:
     """A text that can be reported: UTF-8, without half of a surrogate pair."""
-    if not isinstance(value, str):
-        raise ValueError("not a text")
-    value.encode("utf-8")
-    return value
-
-
-def flag(value: Any) -> bool:
-    """True or false."""
-    if not isinstance(value, bool):
-        raise ValueError("not true or false")
-    return value
+    found: str = of_type(str)(value)
+    found.encode("utf-8")
+    return found
 
 
 def lists(value: Any) -> dict[str, list[str]]:
     """An object of lists of texts."""
-    for texts in mapping(value).values():
-        if not isinstance(texts, list) or not all(isinstance(item, str) for item in texts):
-            raise ValueError("not a list of texts")
-    return mapping(value)
+    found: dict[str, list[str]] = mapping(value)
+    for texts in found.values():
+        for item in of_type(list)(texts):
+            of_type(str)(item)
+    return found
 
 
 def key(value: Any) -> str:

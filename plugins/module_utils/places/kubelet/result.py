@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ...dockerconfig import DockerConfig
 from ...model.errors import ConfigurationError
+from ...model.limits import LIMITS
 
 __all__ = [
     "DEFERRED",
@@ -19,8 +19,6 @@ __all__ = [
     "HELD",
     "IN_SYNC",
     "LOST",
-    "MOST_ATTEMPTS",
-    "MOST_SECONDS",
     "NEVER",
     "ON_CHANGE",
     "PENDING",
@@ -36,8 +34,6 @@ CACHE = "within 5 minutes"
 """kubelet reads the file again through a cache of that age, without a restart."""
 LOST = "could not be rolled back: its backup is gone"
 
-MOST_ATTEMPTS = 100
-MOST_SECONDS = 24 * 60 * 60.0
 SECONDS = ("backoff", "restart_timeout", "ready_timeout", "window", "lock_timeout")
 """Of the options, those that are times."""
 
@@ -70,12 +66,9 @@ class Options(NamedTuple):
 
         :raises ConfigurationError: naming the option.
         """
-        if not 1 <= self.attempts <= MOST_ATTEMPTS:
-            raise ConfigurationError(f"attempts must be a number from 1 to {MOST_ATTEMPTS}")
-        for name in SECONDS:
-            seconds = getattr(self, name)
-            if not (math.isfinite(seconds) and 0 <= seconds <= MOST_SECONDS):
-                raise ConfigurationError(f"{name} must be a number of seconds from 0 to {MOST_SECONDS:.0f}")
+        for name in ("attempts", *SECONDS):
+            if not LIMITS[name].fits(getattr(self, name)):
+                raise ConfigurationError(f"{name} must be {LIMITS[name].text}")
 
 
 class SyncResult:

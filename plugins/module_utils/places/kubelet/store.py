@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TypeVar
 
 from ...model.errors import Conflict, PermissionDenied, PullSecretError
+from ...runtime.atomic_file import remove_leftover
 from ...runtime.clock import Clock
 from . import auth_file
 from .auth_file import Snapshot
@@ -38,20 +39,12 @@ class Store:
 
     def __init__(self, path: str, clock: Clock, *, patience: float = 30.0) -> None:
         self.path = os.path.abspath(path)
+        self.ledger_path = self.path + ".hyperfleet"
+        self.backup_path = self.path + ".hyperfleet-backup"
         self._clock = clock
         self._patience = patience
         # What was found of the two files beside it, each once.
         self.warnings: list[str] = []
-
-    @property
-    def ledger_path(self) -> str:
-        """Names and keyed digests."""
-        return self.path + ".hyperfleet"
-
-    @property
-    def backup_path(self) -> str:
-        """Secret."""
-        return self.path + ".hyperfleet-backup"
 
     def writing(self) -> AbstractContextManager[None]:
         """Hold this for each change of the three files."""
@@ -152,7 +145,7 @@ class Store:
     def tidy(self) -> None:
         """Remove what killed writers left; only under the lock of ``writing``."""
         for path in (self.path, self.ledger_path, self.backup_path):
-            auth_file.tidy(path)
+            remove_leftover(path)
         self._lock("restarting").tidy()
 
     # All that reads and writes files.

@@ -20,7 +20,7 @@ from ...model.errors import ConfigurationError, Conflict, PullSecretError
 from ...runtime.clock import Clock
 from .auth_file import Snapshot
 from .health import Health, Healthz, HealthzUnreachable, Interrupted
-from .ledger import Backup, Ledger, Pending
+from .ledger import Ledger, Pending
 from .merge import MergedFile, merge_file
 from .result import CACHE, FAILED, HELD, IN_SYNC, LOST, NEVER, ON_CHANGE, PENDING, Options, SyncResult
 from .settling import Settlement, finish_roll_back
@@ -62,12 +62,7 @@ class Synchroniser:
 
     # What a caller does.
 
-    def apply(
-        self,
-        desired: DockerConfig | None,
-        *,
-        stop: Stop = _no_stop,
-    ) -> SyncResult:
+    def apply(self, desired: DockerConfig | None, *, stop: Stop = _no_stop) -> SyncResult:
         """Write, then restart and watch kubelet if its file has changed.
 
         :param desired: what of the file is ours; None: nothing.
@@ -235,6 +230,9 @@ class Synchroniser:
             return result
         ledger, backup, here = store.ledger(), store.backup(), store.file().data
         pending = ledger.pending
+        # The reason that was noted when it was not rolled back at once, if there is one.
+        reason, by_node = (pending.reason, pending.by_node) if pending is not None else ("", False)
+        reason = reason or "rolled back on request"
         if pending is not None and pending.is_back:
             result.rolled_back = result.needed = True
         elif ledger.is_new or (pending is None and (backup.previous is None or backup.previous.data == here)):
@@ -242,20 +240,13 @@ class Synchroniser:
         elif ledger.is_only_noted(here):
             # Whoever noted it was killed before the file was replaced.
             note_verified(store, ledger, backup, keep=self.options.backup)
-        elif not self._back(ledger, backup):
+        elif not roll_back(store, ledger, backup, reason, self._clock.now(), by_node=by_node):
             result.state, result.message = FAILED, f"the file {LOST}"
         else:
             if store.file().data != here:
                 result.did("rolled back")
             result.rolled_back = result.needed = True
         return result
-
-    def _back(self, ledger: Ledger, backup: Backup) -> bool:
-        """For the reason that was noted when it was not rolled back at once, if there is one."""
-        pending = ledger.pending
-        reason, by_node = (pending.reason, pending.by_node) if pending is not None else ("", False)
-        reason = reason or "rolled back on request"
-        return roll_back(self._store, ledger, backup, reason, self._clock.now(), by_node=by_node)
 
     def _with_warnings(self, result: SyncResult) -> SyncResult:
         """With what was found of the files beside ``config.json``."""

@@ -12,12 +12,15 @@ version_added: 0.1.0
 description:
   - Merges a docker config into kubelet's C(config.json), restarts kubelet if that changes the file's
     meaning, watches it for a while, and rolls the file back if kubelet does not come up or does not stay up.
-  - Entries that others wrote into the file stay. Entries of this module's that are no longer wanted go,
-    and what they took the place of comes back. Names and keyed digests of them are kept in
-    C(config.json.hyperfleet), and what they took the place of in C(config.json.hyperfleet-backup), both
+  - Entries that others wrote into the file stay. Entries of this module that are no longer wanted go,
+    and the entries that they replaced come back. Names and keyed digests of them are kept in
+    C(config.json.hyperfleet), and the entries that they replaced in C(config.json.hyperfleet-backup), both
     beside the file.
-  - What others have beside C(auths) stays as well, one by one. Only what breaks a rule is put aside, and
-    comes back with O(state=absent).
+  - An entry of others for which kubelet rejects the whole file is taken out, with a warning.
+  - What others have beside C(auths) stays as well, unless the docker config has members of its own there,
+    which replace all of them. A member that breaks a rule is taken out. A warning names each member that goes.
+  - A file that is not a docker config is replaced, with a warning. O(state=rolled_back) restores it as long
+    as it is the file of before, O(state=absent) does not.
   - The file is replaced in one step. A run that is killed leaves the old file or the new one, and the
     next run goes on from there.
   - The docker config is read on the controller and sent to the node over a pipelined connection, or not
@@ -105,7 +108,7 @@ options:
   backup:
     description:
       - Whether the file of before stays in the backup once kubelet runs with the new one, so that
-        O(state=rolled_back) finds it. Entries that ours took the place of are kept in any case.
+        O(state=rolled_back) finds it. Entries that ours replaced are kept in any case.
     type: bool
     default: true
   rollback:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A node that release 0.1.0 wrote to: its ledger and its backup, byte for byte, are still read.
+"""A node that an earlier release wrote to: its ledger and its backup, byte for byte, are still read.
 
 That release noted members beside ``auths`` one by one, and kept what of others it had taken out: members,
 entries for which kubelet rejects the file, and a file that was not a docker config.
@@ -19,7 +19,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import load
 from tests.unit.kubelet.support import Place, auth, config, document
 
-# Others wrote these before 0.1.0 merged OURS into the file.
+# Others wrote these before that release merged OURS into the file.
 THEIRS: dict[str, Any] = {
     "auths": {
         "ecr.example": auth("theirs"),

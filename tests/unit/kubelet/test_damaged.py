@@ -316,7 +316,7 @@ def test_what_could_not_be_understood_is_replaced(place: Place, data: bytes, bac
     place.put(data)
     sync = place.sync(backup=backup)
     (warning,) = sync.apply(config(quay_io="new")).warnings
-    assert "replaced; it is kept whole as the previous file" in warning
+    assert "replaced, and kept whole as the previous file" in warning
     assert place.auths() == {"quay.io": auth("new")}
     again = sync.apply(config(quay_io="new"))
     assert (again.actions, again.warnings) == ([], [])
@@ -354,7 +354,7 @@ def test_whether_ours_is_in_what_cannot_be_understood_is_not_guessed(place: Plac
     data = place.path.read_bytes()[:-1] + b",}"
     place.put(data)
     for work in (place.sync().plan, place.sync().apply):
-        with pytest.raises(InvalidDocument, match="what of it is ours cannot be told"):
+        with pytest.raises(InvalidDocument, match="which entries are ours cannot be told"):
             work(None)
     assert place.path.read_bytes() == data
     place.put(data[:-2] + b"}")

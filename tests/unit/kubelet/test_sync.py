@@ -101,7 +101,7 @@ def test_an_entry_of_others_that_spoils_the_file_is_taken_out(place: Place) -> N
 def test_an_entry_that_spoils_the_file_is_taken_out_where_ours_replaces_it(place: Place) -> None:
     place.put({"auths": {"quay.io": {"auth": "bm8gY29sb24="}}})
     (warning,) = place.sync().apply(WANTED).warnings
-    assert warning == "quay.io: an entry of others for which kubelet rejects the whole file: taken out"
+    assert warning == "quay.io: foreign entry taken out: kubelet rejects the whole file for it"
     place.sync().apply(None)
     assert place.auths() == {}
 
@@ -295,7 +295,7 @@ def test_names_of_others_are_read_as_go_reads_them(place: Place, found: object) 
     result = place.sync().apply(WANTED)
     assert json.loads(place.path.read_bytes()) == {"auths": {"quay.io": auth("new")}}
     (warning,) = result.warnings
-    assert warning.startswith("a.example: an entry of others for which kubelet rejects the whole file")
+    assert warning.startswith("a.example: foreign entry taken out: kubelet rejects the whole file")
 
 
 def test_entries_under_another_spelling_of_auths_stay(place: Place) -> None:

@@ -80,7 +80,7 @@ REPLACED_BACKUP = (
     '{"displaced": {}, "displaced_file": "eyJhdXRocyI6IHt9LH0=", "displaced_members": {}, "previous": null, '
     '"version": 1}'
 )
-NOT_PUT_BACK = "holds a file or members of others that an earlier release took out: they are not put back"
+NOT_RESTORED = "has a foreign file or foreign members that an earlier release took out: they are not restored"
 
 
 def put(place: Place, content: str, ledger: str, backup: str) -> None:
@@ -100,7 +100,7 @@ def test_what_ours_replaced_comes_back(place: Place) -> None:
     planned, result = place.sync().plan(None), place.sync().apply(None)
     for each in (planned, result):
         (warning,) = each.warnings
-        assert warning.endswith(NOT_PUT_BACK)
+        assert warning.endswith(NOT_RESTORED)
     assert read(place) == {
         "auths": document(ecr_example="theirs", quay_io="displaced")["auths"],
         "HttpHeaders": {"User-Agent": "node"},
@@ -112,7 +112,7 @@ def test_what_ours_replaced_comes_back(place: Place) -> None:
 def test_a_rotation_prunes_ours(place: Place) -> None:
     put(place, IN_SYNC, LEDGER, BACKUP)
     (warning,) = place.sync().apply(config(quay_io="new")).warnings
-    assert warning.endswith(NOT_PUT_BACK)
+    assert warning.endswith(NOT_RESTORED)
     assert read(place) == {
         "auths": document(ecr_example="theirs", quay_io="new")["auths"],
         "HttpHeaders": {"User-Agent": "node"},
@@ -172,7 +172,7 @@ def test_a_pending_write_that_fails_is_rolled_back(place: Place) -> None:
 def test_a_file_that_was_not_a_docker_config_stays_away(place: Place, backup: bool) -> None:
     put(place, json.dumps(document(quay_io="ours")), REPLACED_LEDGER, REPLACED_BACKUP)
     (warning,) = place.sync(backup=backup).apply(config(quay_io="ours")).warnings
-    assert warning.endswith(NOT_PUT_BACK)
+    assert warning.endswith(NOT_RESTORED)
     assert place.sync(backup=backup).apply(None).warnings == []
     assert read(place) == {"auths": {}}
     assert place.beside() == ["config.json"]

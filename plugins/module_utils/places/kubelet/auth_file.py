@@ -101,7 +101,7 @@ def write(path: str, data: bytes, like: Snapshot) -> None:
 
 
 def check_owner(path: str, found: Snapshot) -> None:
-    """Before anything is written: whether a file of somebody else's can be made again as theirs.
+    """Check, before anything is written, that a file of another user can be replaced as that user's.
 
     :raises PermissionDenied: it belongs to another user, and this process may not give files away.
     """

@@ -30,7 +30,7 @@ _STATUS = re.compile(rb"[0-9]{3}\Z")
 
 
 class Interrupted(Exception):
-    """Whoever asked no longer wants to wait."""
+    """The caller no longer wants to wait."""
 
 
 class HealthzUnreachable(PullSecretError):
@@ -41,7 +41,7 @@ class HealthzUnreachable(PullSecretError):
     def __init__(self, unit: str, url: str, words: str, left: str) -> None:
         super().__init__(
             f"{unit}: kubelet runs, but {words} ({url}); {left}",
-            "see whether `healthz` is its address; empty, it is not asked",
+            "see whether `healthz` is its address; an empty `healthz` skips the check",
         )
 
 
@@ -64,9 +64,9 @@ class Healthz:
             host, colon, port = where, "", ""
         plain = all("!" <= char <= "~" for char in url) and len(url) <= _LONGEST_URL
         if scheme != "http" or not where or "@" in where or not plain:
-            raise ConfigurationError("healthz is a URL such as http://127.0.0.1:10248/healthz, or empty")
+            raise ConfigurationError("healthz must be a URL such as http://127.0.0.1:10248/healthz, or empty")
         if colon and not (host and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65536):
-            raise ConfigurationError("healthz has a port that is no number from 1 to 65535")
+            raise ConfigurationError("healthz must have a port from 1 to 65535")
         self._host = (host if colon else where).strip("[]")
         self._port = int(port) if colon else 80
         self._request = f"GET /{path} HTTP/1.0\r\nHost: {where}\r\nConnection: close\r\n\r\n".encode("ascii")
@@ -76,7 +76,7 @@ class Healthz:
         return self._request_status(clock)[1]
 
     def unreachable(self, clock: Clock) -> str:
-        """Likewise, but nothing either where kubelet itself says that it is unwell: so it is there."""
+        """What it says or does; nothing if kubelet answers, even if it says that it is unwell."""
         status, words = self._request_status(clock)
         return "" if status >= 500 else words
 
@@ -211,7 +211,7 @@ def _fatal(state: UnitState, before: str, known: UnitState | None) -> str:
 
 
 def wait(seconds: float, clock: Clock, stop: Callable[[], bool]) -> None:
-    """Wait, but not for somebody who no longer wants to.
+    """Wait, until ``stop`` says that the caller no longer wants to.
 
     :raises Interrupted: ``stop`` said so.
     """

@@ -6,7 +6,7 @@
 
 The ledger (``config.json.hyperfleet``) holds names and keyed digests only: which entries are ours, what is
 written and not yet known to work, and what has failed.  The backup (``config.json.hyperfleet-backup``) holds
-the file before the last write, and the entries of others that ours replaced.  Both are 0600.
+the file before the last write, and the foreign entries that ours replaced.  Both are 0600.
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ class Ledger:
 class Backup:
     """``previous``: the file before the last write, None: nothing to go back to.
 
-    ``displaced``: entries of others that ours replaced; ``has_lost``: an earlier release kept more of others,
-    which is gone once this one is saved.
+    ``displaced``: foreign entries that ours replaced; ``has_lost``: an earlier release kept a foreign file or
+    foreign members, which are gone once this backup is saved.
     """
 
     def __init__(self, **fields: Any) -> None:
@@ -164,7 +164,7 @@ class Backup:
         return backup
 
 
-# Whoever restores a file gives it to this user; the highest id stands for "leave it as it is".
+# A restored file is given to this user; the highest id means "leave it as it is".
 _ID = number(2**32 - 2)
 _PENDING = record(
     Pending,

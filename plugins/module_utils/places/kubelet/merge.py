@@ -4,9 +4,9 @@
 
 """Merge our docker config into what others wrote into a node's file.  No I/O.
 
-Others write into ``config.json`` too (a cloud's credential refresher).  Their entries stay, ours that are no
-longer wanted go, and an entry that ours replaced comes back when ours goes.  What stands beside ``auths``
-is one unit with one owner: if the docker config has members of its own, they replace all members of others.
+Other programs write into ``config.json`` too (a cloud's credential refresher).  Foreign entries stay, ours
+that are no longer wanted go, and a foreign entry that ours replaced comes back when ours goes.  What stands
+beside ``auths`` is one unit with one owner: members of our docker config replace all foreign members.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OURS, FOREIGN = "pull secret", "node"
 MEMBERS = ""
 """The ledger's name for all that stands beside ``auths``."""
 
-# Bytes of a node's file, of which others' part may be larger than a Secret.
+# Bytes of a node's file, whose foreign part may be larger than a Secret.
 _LARGEST = 16 * 1024 * 1024
 # An earlier release's ledger has the members of these one by one, as ``credHelpers/registry``.
 _MAPS = ("credHelpers", "HttpHeaders")
@@ -38,7 +38,7 @@ class MergedFile(NamedTuple):
     """``data``: what the file is to hold, None for no file.  Secret, as both configs and ``displaced`` are.
 
     ``before``, ``after``: as far as they are docker configs; ``entries``, ``members``: name -> digest of ours;
-    ``foreign``: key -> digest of others' entries; ``displaced``: entries of others that ours replaces;
+    ``foreign``: key -> digest of foreign entries; ``displaced``: foreign entries that ours replaces;
     ``differs``: in meaning.
     """
 
@@ -55,7 +55,7 @@ class MergedFile(NamedTuple):
 
 
 class _Entries(NamedTuple):
-    """Entries of others: those that stay in the file, those that ours replaces, and what was taken out."""
+    """Foreign entries: those that stay in the file, those that ours replaces, and warnings of the rest."""
 
     kept: dict[str, Any]
     displaced: dict[str, Any]
@@ -71,13 +71,13 @@ def merge_file(
     """
     if desired is not None and not desired.registries:
         raise InvalidDocument(
-            "the docker config has no registry", "state absent takes our entries from the node"
+            "the docker config has no registry", "use state absent to take our entries out of the node's file"
         )
     found = parse_file(current)
     if desired is None and found.rule and (ledger.entries or ledger.members):
         raise InvalidDocument(
-            f"the node's file is not a docker config [{found.rule}]: what of it is ours cannot be told",
-            "mend or remove it",
+            f"the node's file is not a docker config [{found.rule}]: which entries are ours cannot be told",
+            "repair or remove it",
         )
     mine, mine_beside = (desired._auths, desired._extra) if desired is not None else ({}, {})
     entries = _entries(found, desired, ledger, backup)
@@ -88,6 +88,7 @@ def merge_file(
     odd_entries = {key: entry for key, entry in entries.kept.items() if entry_config(key, entry) is None}
     odd_members = {name: value for name, value in members.items() if name in broken}
     merged = _merge(_without(entries.kept, odd_entries), _without(members, odd_members), desired)
+    left = {**merged._extra, **odd_members}
     after: DockerConfig | None = merged
     has_nothing_of_ours = desired is None and (entries.kept, members) == (found.auths, found.members)
     is_bare = desired is None and not entries.kept and not members
@@ -96,10 +97,10 @@ def merge_file(
     elif is_bare and (ledger.was_absent or current is None):
         data, after = None, None
     elif odd_entries or odd_members:
-        data = to_bytes({**odd_entries, **merged._auths}, {**merged._extra, **odd_members})
+        data = to_bytes({**odd_entries, **merged._auths}, left)
     else:
         data = merged.canonical()
-    lost = _lost_members(foreign, {**merged._extra, **odd_members}, broken)
+    lost = _lost_members(foreign, left, broken, is_replaced=bool(mine_beside))
     is_claimed = bool(mine_beside) and foreign != merged._extra
     return MergedFile(
         data=data,
@@ -133,8 +134,8 @@ def _entries(found: NodeFile, desired: DockerConfig | None, ledger: Ledger, back
     }
     fatal = {key for key, entry in foreign.items() if is_fatal(key, entry)}
     there = foreign if desired is None else _without(foreign, fatal)
-    # Others may have two names of one registry: both come back.  What they have written since, under
-    # whichever name, takes the place of what was displaced, unless kubelet cannot use it.
+    # A registry may have two names, and both entries come back.  An entry that was written since, under any
+    # name of the registry, replaces them, unless kubelet cannot use it.
     rewritten = {registry_identity(key) for key in foreign if key not in fatal}
     back = {
         key: entry
@@ -144,7 +145,7 @@ def _entries(found: NodeFile, desired: DockerConfig | None, ledger: Ledger, back
     wanted = {registry_identity(key) for key in desired.registries} if desired is not None else set()
     displaced = {key: entry for key, entry in {**there, **back}.items() if registry_identity(key) in wanted}
     warnings = [
-        f"{display(key, position)}: an entry of others for which kubelet rejects the whole file: taken out"
+        f"{display(key, position)}: foreign entry taken out: kubelet rejects the whole file for it"
         for position, key in enumerate(sorted(found.auths))
         if key in fatal and desired is not None
     ]
@@ -152,7 +153,7 @@ def _entries(found: NodeFile, desired: DockerConfig | None, ledger: Ledger, back
 
 
 def _split_members(found: NodeFile, ledger: Ledger) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """What stands beside ``auths``: the digests of ours, and what others have."""
+    """What stands beside ``auths``: the digests of ours, and the foreign members."""
     digest = _digest_member(ledger, MEMBERS, found.members)
     if ledger.owns_member(MEMBERS, digest):
         return {MEMBERS: [digest]}, {}
@@ -174,16 +175,21 @@ def _split_members(found: NodeFile, ledger: Ledger) -> tuple[dict[str, list[str]
     return ours, foreign
 
 
-def _lost_members(foreign: dict[str, Any], after: dict[str, Any], broken: dict[str, str]) -> list[str]:
-    """Also a helper that would lead past an entry of ours."""
+def _lost_members(
+    foreign: dict[str, Any], after: dict[str, Any], broken: dict[str, str], *, is_replaced: bool
+) -> list[str]:
     lost = sorted(name for name, value in foreign.items() if after.get(name) != value)
     if not lost:
         return []
     # Imported when there is a warning, which few nodes ever have: a syncer's memory is counted.
     from ...model.shown import shown
 
-    why = {name: f"breaks the rule {broken[name]}" if name in broken else "is in ours' way" for name in lost}
-    return [f"{shown(name)}: a member of others that {why[name]}: taken out" for name in lost]
+    # Unless it was replaced, it is a helper that readers would ask instead of our entry.
+    reason = (
+        "the pull secret has members of its own" if is_replaced else "it hides an entry of the pull secret"
+    )
+    why = {name: f"it breaks the rule {broken[name]}" if name in broken else reason for name in lost}
+    return [f"{shown(name)}: foreign member taken out: {why[name]}" for name in lost]
 
 
 class Ownership(NamedTuple):
@@ -205,7 +211,7 @@ def ownership(data: bytes | None, ledger: Ledger) -> Ownership:
 
 
 def revert(data: bytes | None, previous: bytes | None, ledger: Ledger) -> bytes | None:
-    """The file that somebody else has changed meanwhile, with ours in it as they were in ``previous``."""
+    """A file that another program has changed meanwhile, with our entries as they were in ``previous``."""
     now = ownership(data, ledger)
     if data == previous or not (now.foreign or now.has_foreign_members):
         return previous
@@ -225,7 +231,7 @@ def _differs(found: NodeFile, current: bytes | None, data: bytes | None) -> bool
 def _unreadable(found: NodeFile, *, is_left: bool) -> list[str]:
     if not found.rule:
         return []
-    fate = "left as it is" if is_left else "replaced; it is kept whole as the previous file"
+    fate = "left as it is" if is_left else "replaced, and kept whole as the previous file"
     return [f"the node's file was not a docker config [{found.rule}]: {fate}"]
 
 
@@ -234,7 +240,7 @@ def _without(values: dict[str, Any], names: Container[str]) -> dict[str, Any]:
 
 
 def _digest(ledger: Ledger, key: str, entry: Any) -> str:
-    """Of what the entry means: somebody may have padded or re-ordered it."""
+    """Of what the entry means: another program may have padded or re-ordered it."""
     config = entry_config(key, entry)
     if config is not None:
         return ledger.digest(config.canonical())

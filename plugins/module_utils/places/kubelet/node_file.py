@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The content of a node's ``config.json``: what others wrote, and what kubelet makes of it.  No I/O."""
+"""The content of a node's ``config.json``: what other programs wrote, and what kubelet makes of it.  No I/O."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def to_bytes(auths: Mapping[str, Any], members: Mapping[str, Any]) -> bytes:
     try:
         return canonical_bytes(auths, members)
     except UnicodeEncodeError:
-        # Half of a surrogate pair, in an entry of others, can only be written as an escape.
+        # Half of a surrogate pair, in a foreign entry, can only be written as an escape.
         document = {**members, "auths": auths}
         return json.dumps(document, sort_keys=True, separators=(",", ":")).encode("ascii")
 

@@ -137,7 +137,7 @@ class Restarter:
         return Verdict(not problem, problem)
 
     def _canceled(self, before: UnitState) -> Verdict:
-        """Somebody else asked for something else: a stop, which is theirs to undo, or a start."""
+        """Another process asked for a stop, which is not ours to undo, or for a start."""
         unit, now = self._options.unit, self._clock.monotonic
         unchanged, end = now() + _UNCHANGED_SECONDS, now() + self._options.restart_timeout
         state = before

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from ...clients.systemd.manager import Systemd
 from ...runtime.clock import Clock
 from .health import Health, Interrupted
-from .ledger import Pending
+from .ledger import Backup, Ledger, Pending
 from .restarting import Restarter, Verdict
 from .result import CACHE, FAILED, LOST, PENDING, Options, SyncResult
 from .store import Store
@@ -91,7 +91,7 @@ class Settlement:
             return self._store.ledger().pending
 
     def _judge(self, pending: Pending, verdict: Verdict) -> bool:
-        """What a verdict means for the file; whether there is more to do."""
+        """Keep the file or roll it back; whether there is more to do."""
         store, result = self._store, self._result
         with store.writing():
             ledger, backup = store.ledger(), store.backup()
@@ -104,52 +104,57 @@ class Settlement:
                 failed = None
             if verdict.warning:
                 result.warn([verdict.warning])
-            if verdict.ok:
-                if pending.is_back and failed is not None and result.state != FAILED:
-                    result.state = FAILED
-                    result.message = f"{failed.reason}; {_BACK}"
-                    result.by_node = failed.by_node
-                if self._leave and not verdict.warning:
-                    note_reason(store, ledger, "")
-                    if result.state != FAILED:
-                        result.state, result.message = PENDING, "kubelet is up and still to be watched"
-                else:
-                    note_verified(store, ledger, backup, keep=self._options.backup)
-                return False
             if verdict.unknown:
                 result.state, result.message = PENDING, verdict.reason
-                return False
-            if pending.is_back:
+            elif verdict.ok:
+                if pending.is_back and failed is not None and result.state != FAILED:
+                    self._fail(f"{failed.reason}; {_BACK}", by_node=failed.by_node)
+                self._accept(ledger, backup, is_watched=not self._leave or bool(verdict.warning))
+            elif pending.is_back:
                 before = result.message or _BACK
-                result.state = FAILED
-                result.message = (
-                    f"{before}; kubelet is not well with the file of before either: {verdict.reason}"
-                )
-                result.by_node = True
+                why = f"kubelet is not well with the file of before either: {verdict.reason}"
+                self._fail(f"{before}; {why}", by_node=True)
                 if failed is not None:
                     ledger.failed = failed._replace(by_node=True)
                     store.save_ledger(ledger)
-                return False
-            result.state, result.message, result.by_node = FAILED, verdict.reason, verdict.by_node
-            if not self._options.rollback:
+            else:
+                self._fail(verdict.reason, by_node=verdict.by_node)
+                if self._options.rollback:
+                    return self._roll_back(pending, verdict, ledger, backup)
                 note_reason(store, ledger, verdict.reason, by_node=verdict.by_node)
-                return False
-            there = store.file().data
-            now, by_node = self._clock.now(), verdict.by_node
-            if not roll_back(store, ledger, backup, verdict.reason, now, by_node=by_node):
-                result.message += f"; the file {LOST}"
-                return False
-            result.message += f"; {_BACK}"
-            result.rolled_back = True
-            if store.file().data != there:
-                result.did("rolled back")
-            if verdict.untouched and not pending.has_restarted:
-                # No kubelet was restarted, and none can be: it was not the content that failed.
-                ledger.failed = None
-                note_verified(store, ledger, backup, keep=self._options.backup)
-                return False
-            # Where an earlier run restarted kubelet it may be down: that is not forgotten.
-            return True
+            return False
+
+    def _fail(self, message: str, *, by_node: bool) -> None:
+        self._result.state, self._result.message, self._result.by_node = FAILED, message, by_node
+
+    def _accept(self, ledger: Ledger, backup: Backup, *, is_watched: bool) -> None:
+        """Kubelet is up with the file; if nobody has watched it for the window, the write stays pending."""
+        if is_watched:
+            note_verified(self._store, ledger, backup, keep=self._options.backup)
+            return
+        note_reason(self._store, ledger, "")
+        if self._result.state != FAILED:
+            self._result.state, self._result.message = PENDING, "kubelet is up and still to be watched"
+
+    def _roll_back(self, pending: Pending, verdict: Verdict, ledger: Ledger, backup: Backup) -> bool:
+        """Restore the file of before; whether kubelet is to be restarted with it."""
+        store, result = self._store, self._result
+        there = store.file().data
+        now, by_node = self._clock.now(), verdict.by_node
+        if not roll_back(store, ledger, backup, verdict.reason, now, by_node=by_node):
+            result.message += f"; the file {LOST}"
+            return False
+        result.message += f"; {_BACK}"
+        result.rolled_back = True
+        if store.file().data != there:
+            result.did("rolled back")
+        if verdict.untouched and not pending.has_restarted:
+            # No kubelet was restarted, and none can be: it was not the content that failed.
+            ledger.failed = None
+            note_verified(store, ledger, backup, keep=self._options.backup)
+            return False
+        # If an earlier run restarted kubelet, it may be down: that is not forgotten.
+        return True
 
 
 def finish_roll_back(store: Store, result: SyncResult) -> bool:

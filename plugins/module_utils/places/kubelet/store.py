@@ -79,8 +79,8 @@ class Store:
         backup = self._load(self.backup_path, Backup, why)
         if backup.has_lost:
             self._warn(
-                f"file:{self.backup_path} holds a file or members of others that an earlier release took out: "
-                "they are not put back"
+                f"file:{self.backup_path} has a foreign file or foreign members that an earlier release took "
+                "out: they are not restored"
             )
         return backup
 
@@ -128,7 +128,7 @@ class Store:
         """Make the file hold ``data``, or None: no file.
 
         :param found: what ``data`` was made from.
-        :raises Conflict: somebody else, who does not know our lock, has changed the file since.
+        :raises Conflict: a program that does not use our lock has changed the file since.
         """
         if self.file() != found:
             raise Conflict(f"file:{self.path} was changed while it was being merged")
@@ -215,7 +215,7 @@ class _Lock(AbstractContextManager[None]):
 
     def __exit__(self, *_error: object) -> None:
         handle, self._handle = self._handle, -1
-        # Removed while it is held: whoever waits for it finds that it has gone, and makes a new one.
+        # Removed while it is held: a waiting process finds that it has gone, and makes a new one.
         with suppress(OSError):
             os.unlink(self._path)
         os.close(handle)

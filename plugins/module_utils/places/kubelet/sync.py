@@ -30,7 +30,7 @@ from .transitions import claim, note_reason, note_retry, note_verified, note_wri
 __all__ = ["Options", "SyncResult", "Synchroniser"]
 
 _MOST_WRITES = 5
-# Seconds, before a restart: whoever writes has waited longer, and who holds a slot keeps others waiting.
+# Before a restart: ``apply`` has waited longer before the write, and a slot keeps other nodes waiting.
 _HEALTHZ_SECONDS = 5.0
 _NOT_RESTARTED = "it was not restarted"
 
@@ -65,7 +65,7 @@ class Synchroniser:
     def apply(self, desired: DockerConfig | None, *, stop: Stop = _no_stop) -> SyncResult:
         """Write, then restart and watch kubelet if its file has changed.
 
-        :param desired: what of the file is ours; None: nothing.
+        :param desired: our part of the file; None: nothing.
         :param stop: asked several times a second; True leaves what is not done to the next run.
         :raises PullSecretError: nothing was changed.
         """
@@ -98,8 +98,7 @@ class Synchroniser:
                 with self._store.writing():
                     return self._with_warnings(self._write(desired))
             except Conflict:
-                # Somebody who does not know our lock wrote between our read and our write: their entries
-                # count.
+                # A program that does not use our lock wrote between our read and our write.
                 if not left:
                     raise
         raise AssertionError
@@ -170,7 +169,7 @@ class Synchroniser:
     def _write(self, desired: DockerConfig | None) -> SyncResult:
         store, result = self._store, SyncResult()
         store.tidy()
-        # Whoever rolled back may have been killed: first the file of before.
+        # A roll-back may have been killed: first finish it.
         if not finish_roll_back(store, result):
             result.state, result.message = IN_SYNC, ""
             result.warn([f"the file {LOST}"])
@@ -207,7 +206,7 @@ class Synchroniser:
         return result
 
     def _note_restart(self, result: SyncResult) -> None:
-        """What of kubelet is left to do after a write."""
+        """Note what is left to do with kubelet after a write."""
         if not result.needed:
             return
         if self.options.restart == NEVER:
@@ -238,7 +237,7 @@ class Synchroniser:
         elif ledger.is_new or (pending is None and (backup.previous is None or backup.previous.data == here)):
             pass
         elif ledger.is_only_noted(here):
-            # Whoever noted it was killed before the file was replaced.
+            # Its run was killed before the file was replaced.
             note_verified(store, ledger, backup, keep=self.options.backup)
         elif not roll_back(store, ledger, backup, reason, self._clock.now(), by_node=by_node):
             result.state, result.message = FAILED, f"the file {LOST}"

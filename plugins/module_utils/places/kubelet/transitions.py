@@ -84,7 +84,7 @@ def claim(ledger: Ledger, backup: Backup, found: Snapshot, merged: MergedFile) -
     backup.displaced = {**coming, **merged.displaced}
     _add(ledger.entries, merged.entries)
     _add(ledger.members, merged.members)
-    # Of others, and the same as ours was: it stays when ours goes.
+    # A foreign entry that is the same as ours was stays when ours goes.
     for key, digest in merged.foreign.items():
         left = [other for other in ledger.entries.pop(key, ()) if other != digest]
         if left:
@@ -115,7 +115,7 @@ def note_verified(store: Store, ledger: Ledger, backup: Backup, *, keep: bool) -
         # After a roll-back the file is that of before: there is nothing to go back to.
         backup.previous = None
     elif not ledger.is_new:
-        # What of it is ours will be so, too, once ``rolled_back`` has brought it back.
+        # Our part of it will be ours again once ``rolled_back`` has brought it back.
         _add(ledger.entries, {name: digests[0] for name, digests in previous.entries.items()})
         _add(ledger.members, {name: digests[0] for name, digests in previous.members.items()})
     if ledger.is_new:
@@ -162,7 +162,7 @@ def roll_back(
 
 
 def _displace(ledger: Ledger, backup: Backup, here: bytes | None) -> None:
-    """Keep the entries of others that ours replaces in the previous file, as in a write."""
+    """Keep the foreign entries that ours replaces in the previous file, as in a write."""
     found = parse_file(here)
     ours = ownership(backup.previous.data if backup.previous is not None else None, ledger)
     replaced = {registry_identity(key) for key in ours.entries}
@@ -188,7 +188,7 @@ def restore(store: Store, ledger: Ledger, backup: Backup) -> bool:
             _displace(ledger, backup, found.data)
             store.save_backup(backup)
         else:
-            # Somebody else has written since: theirs stays, also for a later one; ours goes back.
+            # Another program has written since: its part stays, also for a later roll-back; ours goes back.
             backup.previous = _reverted(found, backup.previous, ledger)
             store.save_backup(backup)
             ledger.pending = pending._replace(content=ledger.digest(backup.previous.data))
@@ -211,7 +211,7 @@ def _give_up(store: Store, ledger: Ledger) -> None:
 
 
 def note_reason(store: Store, ledger: Ledger, reason: str, *, by_node: bool = False) -> None:
-    """Note why kubelet is not well with what is pending, or nothing, for whoever rolls it back or not."""
+    """Note why kubelet is not well with what is pending, or nothing, for a later roll-back."""
     if ledger.pending is not None:
         ledger.pending = ledger.pending._replace(reason=reason, by_node=by_node)
         store.save_ledger(ledger)

@@ -61,11 +61,11 @@ class ActionModule(BatchAction):
                     "ANSIBLE_KEEP_REMOTE_FILES off): otherwise it would be written to a file there",
                 }
             with without_stderr():
-                config, said = kubelet_auth_sync.resolve(params)
+                config, origins = kubelet_auth_sync.resolve(params)
             text = config.canonical().decode("utf-8")
             hidden.update(sensitive_forms(text))
             leave_if_gone()
             result = self._execute({**given, "source": {"inline": text}}, task_vars)
-            return kubelet_auth_sync.with_layers(result, said)
+            return kubelet_auth_sync.with_layers(result, origins)
 
         return safely(work, AnsibleConnectionFailure)

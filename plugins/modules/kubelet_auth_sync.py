@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: kubelet_auth_sync
-short_description: Bring a node's pull secret and its kubelet in step
+short_description: Bring a node's pull secret and its kubelet in sync
 version_added: 0.1.0
 description:
   - Merges a docker config into kubelet's C(config.json), restarts kubelet if that changes the file's
@@ -322,7 +322,7 @@ rolled_back:
   returned: when the node was reached
 registries:
   description:
-    - Each registry in the file and where it came from, V(node) for an entry of others.
+    - Each registry in the file and where it came from, V(node) for a foreign entry.
     - A key that may be a credential is not shown. Its number stands for it.
   type: dict
   returned: when the node was reached

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``kubelet_auth_sync`` does: bring one node's ``config.json`` and its kubelet in step.
+"""What ``kubelet_auth_sync`` does: bring one node's ``config.json`` and its kubelet in sync.
 
 The docker config is read on the controller (``resolve``) and used on the node (``run``).
 """
@@ -57,7 +57,7 @@ _LIMITS = Limits(spec())
 
 
 def resolve(params: Mapping[str, Any]) -> tuple[DockerConfig, dict[str, Any]]:
-    """On the controller: the docker config that the node is to hold, and what there is to say of it.
+    """On the controller: the docker config that the node is to hold, and where it came from.
 
     :raises PullSecretError: nothing was done.
     """
@@ -66,26 +66,26 @@ def resolve(params: Mapping[str, Any]) -> tuple[DockerConfig, dict[str, Any]]:
     here = Run(params, "node", check_mode=True, diff=False)
     here.documents.prepare([params])
     document = here.documents.read(params, here.settings.deadline(), [])
-    said: dict[str, Any] = {
-        # The node numbers what is not shown among others' entries, too.
+    origins: dict[str, Any] = {
+        # The node also numbers the keys that are not shown, among more entries.
         "provenance": {name: layer for name, layer in document.provenance.items() if is_displayed(name)},
         "warnings": list(document.warnings),
         "conflicts": list(document.conflicts),
     }
-    return document.config, said
+    return document.config, origins
 
 
-def with_layers(result: dict[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """The node's result, with what is known on the controller only."""
+def with_layers(result: dict[str, Any], origins: Mapping[str, Any]) -> dict[str, Any]:
+    """The node's result with the origins, warnings and conflicts that only the controller knows."""
     registries = result.get("registries")
     if isinstance(registries, dict):
         result["registries"] = {
-            name: said["provenance"].get(name, layer) for name, layer in registries.items()
+            name: origins["provenance"].get(name, layer) for name, layer in registries.items()
         }
-    if said["warnings"]:
-        result["warnings"] = [*said["warnings"], *(result.get("warnings") or ())]
-    if said["conflicts"]:
-        result["conflicts"] = said["conflicts"]
+    if origins["warnings"]:
+        result["warnings"] = [*origins["warnings"], *(result.get("warnings") or ())]
+    if origins["conflicts"]:
+        result["conflicts"] = origins["conflicts"]
     return result
 
 

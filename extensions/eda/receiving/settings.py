@@ -20,12 +20,12 @@ from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.kinds import BROKERS
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import default_base
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import default_base
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limits import is_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown
 
-__all__ = ["Settings", "parse_settings"]
+__all__ = ["ClusterEventsSettings", "parse_cluster_events_settings"]
 
 _CONFIG = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config"
 _OPTIONS = ("adapter_config", "broker", "batch", "run_dir", "start_timeout", "tries")
@@ -37,7 +37,7 @@ _OPTION = re.compile(r"\bbroker\.([a-z_]+)")
 
 
 @dataclass(frozen=True)
-class Settings:
+class ClusterEventsSettings:
     """The source's options; times in seconds.
 
     :param size: clusters in one run at most.
@@ -56,7 +56,7 @@ class Settings:
     config: Optional[Any] = None
 
 
-def parse_settings(arguments: Mapping[str, Any]) -> Settings:
+def parse_cluster_events_settings(arguments: Mapping[str, Any]) -> ClusterEventsSettings:
     """The event source's ``args``.
 
     :raises ConfigurationError: before anything is begun, so that it is seen when the rulebook is started.
@@ -67,14 +67,16 @@ def parse_settings(arguments: Mapping[str, Any]) -> Settings:
     config = _load(path) if path else None
     batch = _mapping(arguments.get("batch"), "batch")
     _check_only(batch, _BATCH, "batch")
-    size = int(_number(batch, "size", _of(config, "batch", "size", Settings.size), 1, _MOST))
-    return Settings(
+    size = int(_number(batch, "size", _of(config, "batch", "size", ClusterEventsSettings.size), 1, _MOST))
+    return ClusterEventsSettings(
         broker=_broker(arguments.get("broker"), config, size),
         run_dir=_directory(arguments.get("run_dir")),
         size=size,
-        window=_number(batch, "window", _of(config, "batch", "window", Settings.window), 0.0, 600.0),
-        start=_number(arguments, "start_timeout", Settings.start, 0.1, 3600.0),
-        tries=int(_number(arguments, "tries", Settings.tries, 1, 1000)),
+        window=_number(
+            batch, "window", _of(config, "batch", "window", ClusterEventsSettings.window), 0.0, 600.0
+        ),
+        start=_number(arguments, "start_timeout", ClusterEventsSettings.start, 0.1, 3600.0),
+        tries=int(_number(arguments, "tries", ClusterEventsSettings.tries, 1, 1000)),
         config=config,
     )
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import signal
 import threading
 
-__all__ = ["give_back"]
+__all__ = ["restore_signal_handlers"]
 
 
-def give_back() -> None:
+def restore_signal_handlers() -> None:
     """Have SIGTERM and SIGINT call what they were meant to call.
 
     The JVM of the rule engine begins after ansible-rulebook has set its handlers, and ends the process where

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import Directories
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import RunDirectories
 from tests.integration.adapter.world import PROJECT
 from tests.integration.adapter_chaos.story import Story
 from tests.integration.adapter_chaos.world import ChaosWorld
@@ -49,7 +49,7 @@ def unheard(world: ChaosWorld, story: Story) -> list[str]:
 
 def left_directories(base: Path) -> list[str]:
     """Directories of runs that are left for good: what one killed process left, the next one removes."""
-    directories = Directories(base)
+    directories = RunDirectories(base)
     directories.open()
     directories.close()
     return [f"directory {path} is left" for path in base.glob("*")]

@@ -33,8 +33,8 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
     Take,
     reconnecting,
 )
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.settings import Settings
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.settings import ClusterEventsSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.action import hyperfleet_adapter as action
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
@@ -76,7 +76,7 @@ class _Piped:
     def __init__(self, pipe: Connection) -> None:
         self.pipe = pipe
 
-    async def run(self, take: Take, telling: Telling) -> None:
+    async def run(self, take: Take, telling: ActivityRecorder) -> None:
         await reconnecting(lambda connected: self._session(take, connected), repr, telling)
 
     async def acknowledge(self, tokens: Sequence[Any]) -> int:
@@ -116,8 +116,8 @@ class _Queue:
 def be_source(pipe: Connection, directory: str) -> None:
     """The source's process."""
     main = runpy.run_path(str(SOURCE))["main"]
-    settings = Settings(_Piped(pipe), Path(directory), window=0.1, start=2.0, tries=_TRIES)  # type: ignore[arg-type]
-    main.__globals__["parse_settings"] = lambda _arguments: settings
+    settings = ClusterEventsSettings(_Piped(pipe), Path(directory), window=0.1, start=2.0, tries=_TRIES)  # type: ignore[arg-type]
+    main.__globals__["parse_cluster_events_settings"] = lambda _arguments: settings
 
     async def ended_in_order() -> None:
         task = asyncio.create_task(main(_Queue(pipe), {}))

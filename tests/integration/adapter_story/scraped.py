@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.integration.surface import monitoring
+from tests.integration.monitoring import monitoring
 from tests.lab.prometheus import Prometheus, prometheus
 
 # A panel's title and the metric of its query.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.adapter_story.rights import granted
-from tests.integration.surface import monitoring
+from tests.integration.monitoring import monitoring
 from tests.lab.nodes.api import wait_until
 from tests.lab.pubsub import pubsub
 from tests.lab.rabbitmq import rabbitmq

@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
 
 
-class Told(Telling):
+class Told(ActivityRecorder):
     """Counts what the source tells."""
 
     def __init__(self) -> None:

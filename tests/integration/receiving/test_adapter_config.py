@@ -77,7 +77,7 @@ def test_its_broker_and_its_batch_are_used(tmp_path: Path) -> None:
 def test_a_rabbitmq_has_the_names_that_the_configuration_gives(
     tmp_path: Path, broker: dict[str, Any], queue: str
 ) -> None:
-    settings = runpy.run_path(str(SOURCE))["parse_settings"]
+    settings = runpy.run_path(str(SOURCE))["parse_cluster_events_settings"]
     config = write(tmp_path, {"type": "rabbitmq", "url": "amqp://127.0.0.1:5673/", **broker})
     found = settings({"adapter_config": config}).broker
     assert (found.exchange, found.queue, found.exchange_type) == ("clusters", queue, "topic")
@@ -85,7 +85,7 @@ def test_a_rabbitmq_has_the_names_that_the_configuration_gives(
 
 
 def test_one_without_a_broker_is_refused(tmp_path: Path) -> None:
-    settings = runpy.run_path(str(SOURCE))["parse_settings"]
+    settings = runpy.run_path(str(SOURCE))["parse_cluster_events_settings"]
     with pytest.raises(ConfigurationError, match=r"spec\.broker is missing"):
         settings({"adapter_config": write(tmp_path, None)})
 
@@ -97,7 +97,7 @@ def test_a_path_that_the_runs_would_not_find_is_refused(
     write(tmp_path, {"type": "webhook"})
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    settings = runpy.run_path(str(SOURCE))["parse_settings"]
+    settings = runpy.run_path(str(SOURCE))["parse_cluster_events_settings"]
     with pytest.raises(ConfigurationError, match=r"^adapter_config is not an absolute path"):
         settings({"adapter_config": path})
 
@@ -111,7 +111,7 @@ def test_what_is_wrong_at_the_broker_is_called_as_the_configuration_calls_it(
     if content is not None:
         url.write_text(content)
     given = {"type": "rabbitmq", "urlFile": str(url), "topic": "clusters", "subscription": "sub"}
-    settings = runpy.run_path(str(SOURCE))["parse_settings"]
+    settings = runpy.run_path(str(SOURCE))["parse_cluster_events_settings"]
     with pytest.raises(ConfigurationError, match=r"^spec\.broker\.urlFile") as error:
         settings({"adapter_config": write(tmp_path, given)})
     assert "s3cret" not in str(error.value)

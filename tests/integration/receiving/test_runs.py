@@ -20,12 +20,12 @@ from typing import Any
 import aiohttp
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving import receiving, runs
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.again import Again
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving import playbook_runs, receiver
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers import webhook as broker
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import RunDirectory
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.doors import Door
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.http_limits import ConnectionLimiter
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.requeue import Requeue
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import RunDirectory
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.integration.receiving.engine import Engine, reported, write_result
 from tests.integration.receiving.source import cloud_event, running, until
@@ -247,7 +247,7 @@ def test_what_is_no_request_is_not_logged(tmp_path: Path, caplog: pytest.LogCapt
 def test_who_connects_and_says_nothing_keeps_no_other_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(broker, "Door", partial(Door, most=3, head=1.0))
+    monkeypatch.setattr(broker, "ConnectionLimiter", partial(ConnectionLimiter, most=3, head=1.0))
 
     async def scenario() -> None:
         async with webhook(tmp_path) as (engine, post):
@@ -419,7 +419,7 @@ def test_a_cluster_is_looked_at_again_without_an_event(
 ) -> None:
     pauses: list[float | None] = []
 
-    class Noted(Again):
+    class Noted(Requeue):
         """Where time stands still while a result is taken, so that a pause is what was meant."""
 
         def result(self, row: Mapping[str, Any]) -> None:
@@ -429,7 +429,7 @@ def test_a_cluster_is_looked_at_again_without_an_event(
                 super().result(row)
                 pauses.append(self.next())
 
-    monkeypatch.setattr(receiving, "Again", Noted)
+    monkeypatch.setattr(receiver, "Requeue", Noted)
 
     async def scenario() -> None:
         engine = Engine()
@@ -515,7 +515,7 @@ def test_a_directory_that_cannot_be_made_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As on a disk that is full for a while, of which nothing else is lost."""
-    monkeypatch.setattr(runs, "_FULL", 0.05)
+    monkeypatch.setattr(playbook_runs, "_FULL", 0.05)
 
     async def scenario() -> None:
         async with webhook(tmp_path) as (engine, post):

@@ -13,16 +13,19 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.again import Again
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recent_maximum import (
+    WINDOW,
+    RecentMaximum,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import MonitoringRecorder
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.batching import Batch, BatchQueue
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker, Message
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.webhook import Webhook
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import Batch, Collecting
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import Directories
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.receiving import Receiving
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.runs import Runs
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.longest import WINDOW, Longest
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.webhook import WebhookBroker
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.playbook_runs import PlaybookRuns
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.receiver import Receiver
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.requeue import Requeue
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import RunDirectories
 
 _RUNNING = {"generation": 1, "outcome": "reported", "state": "running", "reason": "JobRunning", "again": 0.5}
 
@@ -57,12 +60,14 @@ def test_a_cluster_of_which_nobody_says_more_is_not_kept(
     tmp_path: Path, last: Mapping[str, Any] | None
 ) -> None:
     clock = Clock()
-    again = Again(clock=clock)
-    collecting = Collecting(10, 0.0, tries=1, clock=clock)
+    again = Requeue(clock=clock)
+    collecting = BatchQueue(10, 0.0, tries=1, clock=clock)
     runs = Script([{"clusters": [{"id": "cls-1", **_RUNNING}]}, last])
-    directories = Directories(tmp_path / "runs")
+    directories = RunDirectories(tmp_path / "runs")
     directories.open()
-    receiving = Receiving(cast(Broker, None), collecting, cast(Runs, runs), directories, Telling(), again)
+    receiving = Receiver(
+        cast(Broker, None), collecting, cast(PlaybookRuns, runs), directories, ActivityRecorder(), again
+    )
 
     async def scenario() -> None:
         receiving.take(Message(b'{"data": {"id": "cls-1"}}', {}, 1))
@@ -80,11 +85,11 @@ def test_a_cluster_of_which_nobody_says_more_is_not_kept(
 
 def test_a_receiving_that_begins_anew_has_room() -> None:
     """What the one before it held is acknowledged by nobody."""
-    webhook = Webhook.validate({"listen": "127.0.0.1:0", "prefetch": 2}, 2)
+    webhook = WebhookBroker.validate({"listen": "127.0.0.1:0", "prefetch": 2}, 2)
     webhook._held.update({1, 2})
 
     async def scenario() -> None:
-        task = asyncio.create_task(webhook.run(lambda _message: None, Telling()))
+        task = asyncio.create_task(webhook.run(lambda _message: None, ActivityRecorder()))
         while not webhook.addresses:
             await asyncio.sleep(0.01)
         task.cancel()
@@ -96,15 +101,15 @@ def test_a_receiving_that_begins_anew_has_room() -> None:
 
 def test_a_run_that_is_no_longer_waited_for_does_not_hang_for_ever(tmp_path: Path) -> None:
     """Its receiving began anew: the probe would say so until the process ends."""
-    surface = Surface()
-    directories = Directories(tmp_path / "runs")
+    surface = MonitoringRecorder()
+    directories = RunDirectories(tmp_path / "runs")
     directories.open()
 
     class Queue:
         async def put(self, item: Any) -> None:
             surface.run_started()
 
-    runs = Runs(Queue(), directories, cast(Telling, surface), start=60.0, busy=lambda: False)
+    runs = PlaybookRuns(Queue(), directories, cast(ActivityRecorder, surface), start=60.0, busy=lambda: False)
 
     async def scenario() -> None:
         task = asyncio.create_task(runs.run(Batch()))
@@ -120,7 +125,7 @@ def test_a_run_that_is_no_longer_waited_for_does_not_hang_for_ever(tmp_path: Pat
 
 def test_durations_that_nobody_collects_are_not_kept() -> None:
     clock = Clock()
-    longest = Longest("a_name", "what it is", ["result"], clock)
+    longest = RecentMaximum("a_name", "what it is", ["result"], clock)
     for number in range(5000):
         # Each is smaller than the one before, so that none hides another.
         longest.add(("success",), 100_000.0 - number)

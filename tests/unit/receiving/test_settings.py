@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.settings import parse_settings
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.settings import (
+    parse_cluster_events_settings,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 RABBITMQ = {"type": "rabbitmq", "exchange": "e", "queue": "q"}
@@ -35,5 +37,5 @@ RABBITMQ = {"type": "rabbitmq", "exchange": "e", "queue": "q"}
 )
 def test_settings_that_cannot_be_used_are_refused(arguments: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        parse_settings({"broker": {"type": "webhook"}, **arguments})
+        parse_cluster_events_settings({"broker": {"type": "webhook"}, **arguments})
     assert str(caught.value) == complaint

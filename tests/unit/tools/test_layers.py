@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 # ansible-rulebook loads an event source as a file; these parts are loaded when they are needed.
-BY_TEXT = {"extensions/eda/receiving/settings.py", "extensions/eda/receiving/surface.py"}
+BY_TEXT = {"extensions/eda/receiving/settings.py", "extensions/eda/receiving/monitoring.py"}
 
 
 def _names_a_module(path: Path) -> bool:

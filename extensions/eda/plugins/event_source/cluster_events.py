@@ -107,27 +107,27 @@ def _find_collection() -> None:
 
 _find_collection()
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import (  # noqa: E402
-    Collecting,
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.batching import (  # noqa: E402
+    BatchQueue,
 )
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import (  # noqa: E402
-    Directories,
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.monitoring import (  # noqa: E402
+    open_recorder,
 )
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.receiving import (  # noqa: E402
-    Receiving,
-)
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.runs import (  # noqa: E402
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.playbook_runs import (  # noqa: E402
     LOGGER,
-    Runs,
+    PlaybookRuns,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.receiver import (  # noqa: E402
+    Receiver,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import (  # noqa: E402
+    RunDirectories,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.settings import (  # noqa: E402
-    parse_settings,
+    parse_cluster_events_settings,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.signals import (  # noqa: E402
-    give_back,
-)
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.surface import (  # noqa: E402
-    open_surface,
+    restore_signal_handlers,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import (  # noqa: E402
     Queue,
@@ -144,16 +144,16 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
     Returning would end ansible-rulebook, so nothing that happens later does; only what cannot be used as it
     is described is raised.
     """
-    settings = parse_settings(args)
-    directories = Directories(settings.run_dir)
+    settings = parse_cluster_events_settings(args)
+    directories = RunDirectories(settings.run_dir)
     directories.open()
-    give_back()
+    restore_signal_handlers()
     try:
-        async with open_surface(settings.config) as telling:
+        async with open_recorder(settings.config) as telling:
             while True:
-                runs = Runs(queue, directories, telling, start=settings.start, busy=engine_is_busy)
-                collecting = Collecting(settings.size, settings.window, settings.tries)
-                receiving = Receiving(settings.broker, collecting, runs, directories, telling)
+                runs = PlaybookRuns(queue, directories, telling, start=settings.start, busy=engine_is_busy)
+                collecting = BatchQueue(settings.size, settings.window, settings.tries)
+                receiving = Receiver(settings.broker, collecting, runs, directories, telling)
                 try:
                     await receiving.run()
                 except ConfigurationError:

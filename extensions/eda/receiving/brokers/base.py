@@ -14,13 +14,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Optional
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     PullSecretError,
 )
 
-__all__ = ["LOGGER", "Broker", "Message", "Take", "number", "reconnecting", "text"]
+__all__ = ["LOGGER", "Broker", "Message", "Take", "number_option", "reconnecting", "text_option"]
 
 LOGGER = logging.getLogger("hyperfleet.pull_secret.cluster_events")
 
@@ -62,7 +62,7 @@ class Broker(ABC):
         """
 
     @abstractmethod
-    async def run(self, take: Take, telling: Telling) -> None:
+    async def run(self, take: Take, telling: ActivityRecorder) -> None:
         """Give each message to ``take``, for ever: a connection that is lost is made anew.
 
         :raises ConfigurationError: what was found there does not fit, and will not by itself.
@@ -79,7 +79,7 @@ class Broker(ABC):
 async def reconnecting(
     session: Callable[[Callable[[], None]], Awaitable[None]],
     explain: Callable[[BaseException], str],
-    telling: Telling,
+    telling: ActivityRecorder,
 ) -> None:
     """Run sessions for ever, with growing pauses where they fail.
 
@@ -119,7 +119,7 @@ async def reconnecting(
         await asyncio.sleep(pause)
 
 
-def text(options: Mapping[str, Any], name: str, default: Optional[str] = None) -> str:
+def text_option(options: Mapping[str, Any], name: str, default: Optional[str] = None) -> str:
     """:raises ConfigurationError: the option is missing and has no default, or is no text."""
     value = options.get(name)
     if value is None or value == "":
@@ -129,7 +129,7 @@ def text(options: Mapping[str, Any], name: str, default: Optional[str] = None) -
     return value
 
 
-def number(options: Mapping[str, Any], name: str, default: int, most: int) -> int:
+def number_option(options: Mapping[str, Any], name: str, default: int, most: int) -> int:
     """A whole number from 1 on; 0 is the default.
 
     :raises ConfigurationError: it is not one.

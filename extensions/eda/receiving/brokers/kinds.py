@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.pubsub import PubSub
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.rabbitmq import RabbitMQ
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.webhook import Webhook
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.pubsub import PubSubBroker
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.rabbitmq import (
+    RabbitMQBroker,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.webhook import WebhookBroker
 
 __all__ = ["BROKERS"]
 
-BROKERS: dict[str, type[Broker]] = {one.NAME: one for one in (PubSub, RabbitMQ, Webhook)}
+BROKERS: dict[str, type[Broker]] = {one.NAME: one for one in (PubSubBroker, RabbitMQBroker, WebhookBroker)}

@@ -19,11 +19,11 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
     Broker,
     Message,
     Take,
-    number,
+    number_option,
     reconnecting,
-    text,
+    text_option,
 )
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.messaging.pubsub import (
     Service,
     failure,
@@ -32,7 +32,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.mes
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
-__all__ = ["PubSub"]
+__all__ = ["PubSubBroker"]
 
 # The service's own limits: ids of one request, seconds of a deadline.
 _IDS, _SHORTEST, _LONGEST = 1000, 10, 600
@@ -42,7 +42,7 @@ _CLOSING = 1.0
 
 
 @dataclass(frozen=True)
-class PubSub(Broker):
+class PubSubBroker(Broker):
     """One subscription.
 
     :param path: its full name.
@@ -69,19 +69,21 @@ class PubSub(Broker):
     _client: list[Any] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
-    def validate(cls, options: Mapping[str, Any], prefetch: int) -> PubSub:
+    def validate(cls, options: Mapping[str, Any], prefetch: int) -> PubSubBroker:
         """See ``Broker``."""
         project = options.get("project_id") or os.environ.get("GOOGLE_CLOUD_PROJECT")
         if not project:
             raise ConfigurationError("broker.projectId is missing", "set it or GOOGLE_CLOUD_PROJECT")
         return cls(
-            subscription_path(text({"project_id": project}, "project_id"), text(options, "subscription")),
+            subscription_path(
+                text_option({"project_id": project}, "project_id"), text_option(options, "subscription")
+            ),
             Service.of(options, "broker"),
-            max(_SHORTEST, number(options, "ack_deadline", 60, _LONGEST)),
-            number(options, "prefetch", prefetch, 10**6),
+            max(_SHORTEST, number_option(options, "ack_deadline", 60, _LONGEST)),
+            number_option(options, "prefetch", prefetch, 10**6),
         )
 
-    async def run(self, take: Take, telling: Telling) -> None:
+    async def run(self, take: Take, telling: ActivityRecorder) -> None:
         """See ``Broker``."""
         # What another receiving held, that is no more, nobody acknowledges: it is delivered again.
         self._held.clear()

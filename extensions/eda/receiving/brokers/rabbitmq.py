@@ -21,11 +21,11 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
     Broker,
     Message,
     Take,
-    number,
+    number_option,
     reconnecting,
-    text,
+    text_option,
 )
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.messaging.rabbitmq import (
     AmqpAddress,
     declare_exchange,
@@ -34,14 +34,14 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.mes
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
-__all__ = ["RabbitMQ"]
+__all__ = ["RabbitMQBroker"]
 
 _MOST = 65535
 _TIMEOUT = 30.0
 
 
 @dataclass(frozen=True)
-class RabbitMQ(Broker):
+class RabbitMQBroker(Broker):
     """One queue of one RabbitMQ.
 
     :param address: where it is, and who asks.
@@ -70,19 +70,19 @@ class RabbitMQ(Broker):
     _library: Any = field(repr=False, compare=False)
 
     @classmethod
-    def validate(cls, options: Mapping[str, Any], prefetch: int) -> RabbitMQ:
+    def validate(cls, options: Mapping[str, Any], prefetch: int) -> RabbitMQBroker:
         """See ``Broker``."""
-        exchange = text(options, "exchange", options.get("topic"))
+        exchange = text_option(options, "exchange", options.get("topic"))
         return cls(
             AmqpAddress.of(options, "broker"),
             exchange,
             _exchange_type(options),
             _queue(options, exchange),
-            number(options, "prefetch", prefetch, _MOST),
+            number_option(options, "prefetch", prefetch, _MOST),
             imports(),
         )
 
-    async def run(self, take: Take, telling: Telling) -> None:
+    async def run(self, take: Take, telling: ActivityRecorder) -> None:
         """See ``Broker``."""
         await reconnecting(lambda connected: self._session(take, connected), self._explain, telling)
 
@@ -156,7 +156,7 @@ class RabbitMQ(Broker):
 
 
 def _exchange_type(options: Mapping[str, Any]) -> str:
-    kind = text(options, "exchange_type", "topic")
+    kind = text_option(options, "exchange_type", "topic")
     if kind not in ("topic", "fanout"):
         raise ConfigurationError("broker.exchange_type is topic or fanout")
     return kind
@@ -165,8 +165,8 @@ def _exchange_type(options: Mapping[str, Any]) -> str:
 def _queue(options: Mapping[str, Any], exchange: str) -> str:
     """A queue that is given without a subscription has a name of its own."""
     if options.get("queue") and not options.get("subscription"):
-        return text(options, "queue")
-    return f"{text(options, 'queue', exchange)}-{text(options, 'subscription')}"
+        return text_option(options, "queue")
+    return f"{text_option(options, 'queue', exchange)}-{text_option(options, 'subscription')}"
 
 
 def _headers(message: Any) -> dict[str, Any]:

@@ -27,13 +27,17 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
     Broker,
     Message,
     Take,
-    number,
+    number_option,
     reconnecting,
-    text,
+    text_option,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import LARGEST
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.doors import KEPT, Door, quiet
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.http_limits import (
+    KEEP_ALIVE_SECONDS,
+    ConnectionLimiter,
+    quiet_logger,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.connection import (
     TokenFile,
 )
@@ -42,7 +46,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     missing_package,
 )
 
-__all__ = ["Webhook"]
+__all__ = ["WebhookBroker"]
 
 # Bodies that are read at once, and seconds in which one has to be there.
 _BODIES = 16
@@ -50,7 +54,7 @@ _READ = 30.0
 
 
 @dataclass(frozen=True)
-class Webhook(Broker):
+class WebhookBroker(Broker):
     """One address to post to.
 
     :param token: what a request has to say in ``Authorization: Bearer``; None: nothing.
@@ -72,7 +76,7 @@ class Webhook(Broker):
     addresses: list[str] = field(default_factory=list, compare=False)
 
     @classmethod
-    def validate(cls, options: Mapping[str, Any], prefetch: int) -> Webhook:
+    def validate(cls, options: Mapping[str, Any], prefetch: int) -> WebhookBroker:
         """See ``Broker``."""
         try:
             from aiohttp import web
@@ -81,19 +85,19 @@ class Webhook(Broker):
         host, port = _listen(options.get("listen"))
         if not port.isascii() or not port.isdecimal() or int(port) > 65535:
             raise ConfigurationError("broker.listen is not an address and a port, such as 127.0.0.1:8080")
-        path = text(options, "path", "/")
+        path = text_option(options, "path", "/")
         if not path.startswith("/"):
             raise ConfigurationError("broker.path does not begin with /")
         host = host.strip("[]")
-        token = TokenFile(text(options, "token_file")) if options.get("token_file") else None
+        token = TokenFile(text_option(options, "token_file")) if options.get("token_file") else None
         if token is not None:
             token.token()
         elif not _is_loopback(host):
             raise ConfigurationError("broker.token_file is missing: only on loopback may anybody send events")
-        held = number(options, "prefetch", prefetch, 10**6)
+        held = number_option(options, "prefetch", prefetch, 10**6)
         return cls(host, int(port), path, held, token, web)
 
-    async def run(self, take: Take, telling: Telling) -> None:
+    async def run(self, take: Take, telling: ActivityRecorder) -> None:
         """See ``Broker``."""
         # What another receiving held, that is no more, nobody acknowledges.
         self._held.clear()
@@ -108,7 +112,7 @@ class Webhook(Broker):
         why = getattr(error, "strerror", None) or type(error).__name__
         return f"the webhook at {self.host}:{self.port}: {why}"
 
-    async def _session(self, take: Take, connected: Callable[[], None], telling: Telling) -> None:
+    async def _session(self, take: Take, connected: Callable[[], None], telling: ActivityRecorder) -> None:
         web = self._library
         # Bodies are read some at a time: as many as are held could not be in memory at once.
         reading = asyncio.Semaphore(_BODIES)
@@ -126,10 +130,12 @@ class Webhook(Broker):
             refusal = self._refusal(request, telling)
             return refusal if refusal is not None else await self._posted(request, take, telling, reading)
 
-        door = Door(web)
+        door = ConnectionLimiter(web)
         application = web.Application(client_max_size=LARGEST, middlewares=[door.middleware])
         application.router.add_post(self.path, posted, expect_handler=expected)
-        runner = web.AppRunner(application, access_log=None, logger=quiet(LOGGER), keepalive_timeout=KEPT)
+        runner = web.AppRunner(
+            application, access_log=None, logger=quiet_logger(LOGGER), keepalive_timeout=KEEP_ALIVE_SECONDS
+        )
         await runner.setup()
         try:
             async with door.open(runner, self.host or None, self.port) as addresses:
@@ -140,7 +146,7 @@ class Webhook(Broker):
         finally:
             await runner.cleanup()
 
-    def _refusal(self, request: Any, telling: Telling) -> Any:
+    def _refusal(self, request: Any, telling: ActivityRecorder) -> Any:
         """The answer to a request whose body is not read; None where it is."""
         if self.token is not None and not _is_allowed(request, self.token):
             return _answer(self._library, 401, "unauthorized")
@@ -150,7 +156,9 @@ class Webhook(Broker):
             return _answer(self._library, 503, "busy", {"Retry-After": "1"})
         return None
 
-    async def _posted(self, request: Any, take: Take, telling: Telling, reading: asyncio.Semaphore) -> Any:
+    async def _posted(
+        self, request: Any, take: Take, telling: ActivityRecorder, reading: asyncio.Semaphore
+    ) -> Any:
         token = next(self._numbers)
         # From here on, so that many that come at once are not all taken.
         self._held.add(token)
@@ -172,7 +180,7 @@ class Webhook(Broker):
                 self._held.discard(token)
         return _answer(self._library, 202, "accepted")
 
-    def _too_large(self, telling: Telling) -> Any:
+    def _too_large(self, telling: ActivityRecorder) -> Any:
         """Counted as any other garbage."""
         telling.garbage("too_large")
         LOGGER.warning("a message of no use was refused: too_large")

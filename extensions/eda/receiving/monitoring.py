@@ -11,29 +11,29 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import missing_package
 
-__all__ = ["open_surface"]
+__all__ = ["open_recorder"]
 
-_SURFACE = "ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.opening"
+_MONITORING = "ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.start"
 
 
 @asynccontextmanager
-async def open_surface(config: Optional[Any]) -> AsyncIterator[Telling]:
+async def open_recorder(config: Optional[Any]) -> AsyncIterator[ActivityRecorder]:
     """For the time of the block.
 
     :raises ConfigurationError: its port cannot be had, or a package is missing.
     """
     if config is None:
-        yield Telling()
+        yield ActivityRecorder()
         return
     try:
-        surface = importlib.import_module(_SURFACE)
+        monitoring = importlib.import_module(_MONITORING)
     except ModuleNotFoundError as error:
-        if not _SURFACE.startswith(str(error.name)):
+        if not _MONITORING.startswith(str(error.name)):
             raise missing_package(error, str(error.name)) from None
-        yield Telling()
+        yield ActivityRecorder()
         return
-    async with surface.open_surface(config) as telling:
+    async with monitoring.start_monitoring(config) as telling:
         yield telling

@@ -16,15 +16,15 @@ import time
 from collections.abc import Callable
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import Batch
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import (
-    Directories,
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.batching import Batch
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import (
+    RunDirectories,
     RunDirectory,
 )
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Queue
 
-__all__ = ["LOGGER", "Runs"]
+__all__ = ["LOGGER", "PlaybookRuns"]
 
 LOGGER = logging.getLogger("hyperfleet.pull_secret.cluster_events")
 
@@ -38,7 +38,7 @@ _FULL = 5.0
 _AFTER_WORK = 5.0
 
 
-class Runs:
+class PlaybookRuns:
     """:param start: seconds in which a run has to begin while the engine is idle.
     :param busy: whether the engine runs an action, as far as that can be known.
     """
@@ -46,8 +46,8 @@ class Runs:
     def __init__(
         self,
         queue: Queue,
-        directories: Directories,
-        telling: Telling,
+        directories: RunDirectories,
+        telling: ActivityRecorder,
         *,
         start: float,
         busy: Callable[[], bool],

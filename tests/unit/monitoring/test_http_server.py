@@ -17,12 +17,12 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import server as server_module
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.server import Server
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import http_server as server_module
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.http_server import MonitoringServer
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import MonitoringRecorder
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
-from tests.unit.surface.results import result, row, success
-from tests.unit.surface.test_metrics import Clock
+from tests.unit.monitoring.results import result, row, success
+from tests.unit.monitoring.test_metrics import Clock
 
 
 class Asked:
@@ -43,8 +43,8 @@ class Asked:
 
 
 @contextlib.asynccontextmanager
-async def served(surface: Surface) -> AsyncIterator[Asked]:
-    server = Server(surface, port=0, host="127.0.0.1")
+async def served(surface: MonitoringRecorder) -> AsyncIterator[Asked]:
+    server = MonitoringServer(surface, port=0, host="127.0.0.1")
     port = await server.start()
     try:
         async with aiohttp.ClientSession() as session:
@@ -56,7 +56,7 @@ async def served(surface: Surface) -> AsyncIterator[Asked]:
 def test_ready_is_who_is_configured_and_connected_and_has_no_run_that_hangs() -> None:
     async def scenario() -> None:
         clock = Clock()
-        surface = Surface(hung_after=60.0, clock=clock)
+        surface = MonitoringRecorder(hung_after=60.0, clock=clock)
         async with served(surface) as asked:
             assert await asked.ready() == (
                 503,
@@ -93,7 +93,7 @@ def test_ready_is_who_is_configured_and_connected_and_has_no_run_that_hangs() ->
 
 
 def test_a_run_that_ends_twice_does_no_harm() -> None:
-    surface = Surface()
+    surface = MonitoringRecorder()
     surface.run_ended(None, 1.0)
     surface.run_started()
     surface.run_ended(None, 1.0)
@@ -103,7 +103,7 @@ def test_a_run_that_ends_twice_does_no_harm() -> None:
 
 def test_metrics_are_what_prometheus_reads() -> None:
     async def scenario() -> None:
-        surface = Surface(per_cluster=True)
+        surface = MonitoringRecorder(per_cluster=True)
         surface.run_ended(result(row("cls-1", job_created=True, job=success())), 1.0)
         async with served(surface) as asked:
             status, kind, text = await asked.get("/metrics")
@@ -124,7 +124,7 @@ def test_metrics_are_what_prometheus_reads() -> None:
 
 def test_nothing_else_is_answered() -> None:
     async def scenario() -> None:
-        async with served(Surface()) as asked:
+        async with served(MonitoringRecorder()) as asked:
             assert (await asked.get("/"))[0] == 404
             assert (await asked.get("/metrics/../readyz"))[0] == 503
             async with aiohttp.ClientSession() as session, session.post(asked._url + "/metrics") as answer:
@@ -135,7 +135,7 @@ def test_nothing_else_is_answered() -> None:
 
 def test_who_stops_reading_holds_up_nobody() -> None:
     async def scenario() -> None:
-        async with served(Surface()) as asked:
+        async with served(MonitoringRecorder()) as asked:
             port = int(asked._url.rpartition(":")[2])
             silent = [socket.create_connection(("127.0.0.1", port)) for unused_one in range(50)]
             for one in silent:
@@ -153,7 +153,7 @@ def test_who_stops_reading_does_not_keep_it_from_ending(monkeypatch: pytest.Monk
     monkeypatch.setattr(server_module, "choose_encoder", lambda _accept: (lambda _: bytes(64 << 20), "a/b"))
 
     async def scenario() -> None:
-        server = Server(Surface(), port=0, host="127.0.0.1")
+        server = MonitoringServer(MonitoringRecorder(), port=0, host="127.0.0.1")
         port = await server.start()
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
         writer.write(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -171,7 +171,7 @@ def test_a_loop_that_does_not_turn_answers_no_probe() -> None:
         loop = asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever)
         thread.start()
-        server = Server(Surface(), port=0, host="127.0.0.1")
+        server = MonitoringServer(MonitoringRecorder(), port=0, host="127.0.0.1")
         port = asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
         async with aiohttp.ClientSession() as session:
             asked = Asked(session, f"http://127.0.0.1:{port}")
@@ -198,9 +198,9 @@ def test_a_loop_that_does_not_turn_answers_no_probe() -> None:
 
 def test_a_port_that_is_taken_is_a_word_of_the_configuration() -> None:
     async def scenario() -> None:
-        server = Server(Surface(), port=0, host="127.0.0.1")
+        server = MonitoringServer(MonitoringRecorder(), port=0, host="127.0.0.1")
         port = await server.start()
-        other = Server(Surface(), port=port, host="127.0.0.1")
+        other = MonitoringServer(MonitoringRecorder(), port=port, host="127.0.0.1")
         with pytest.raises(ConfigurationError, match=rf"metrics.port: {port} .*in use"):
             await other.start()
         await server.close()

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Optional
 
-__all__ = ["Telling"]
+__all__ = ["ActivityRecorder"]
 
 
-class Telling:
+class ActivityRecorder:
     """Told at each step, in the event loop's thread; must neither block nor raise."""
 
     def event(self, kind: str) -> None:

@@ -16,13 +16,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Optional
 
-__all__ = ["KEPT", "Door", "quiet"]
+__all__ = ["KEEP_ALIVE_SECONDS", "ConnectionLimiter", "quiet_logger"]
 
 # Connections at once. A process often may have 1024 files.
-MOST = 256
+_MAX_CONNECTIONS = 256
 # Seconds in which a first request's head has to be there, and in which the next one may come.
-HEAD = 30.0
-KEPT = 75.0
+_HEAD_SECONDS = 30.0
+KEEP_ALIVE_SECONDS = 75.0
 
 
 class _Quiet(logging.Filter):
@@ -38,7 +38,7 @@ class _Quiet(logging.Filter):
         return True
 
 
-def quiet(parent: logging.Logger) -> logging.Logger:
+def quiet_logger(parent: logging.Logger) -> logging.Logger:
     """A logger for aiohttp's ``AppRunner``."""
     logger = parent.getChild("http")
     if not any(isinstance(one, _Quiet) for one in logger.filters):
@@ -54,13 +54,13 @@ class _Refused(asyncio.Protocol):
         transport.close()
 
 
-class Door:
+class ConnectionLimiter:
     """Who may be connected, to one runner.
 
     :param most: connections at once; one more is closed. :param head: seconds for a first request's head.
     """
 
-    def __init__(self, library: Any, *, most: int = MOST, head: float = HEAD) -> None:
+    def __init__(self, library: Any, *, most: int = _MAX_CONNECTIONS, head: float = _HEAD_SECONDS) -> None:
         self._most = most
         self._head = head
         # Those that have said nothing whole yet.

@@ -10,10 +10,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import bounds
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import label_values
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.known import PHASES
 
-__all__ = ["OUTCOMES", "PHASES", "REPORTS", "RESULTS", "Call", "Job", "Row", "asked", "rows"]
+__all__ = [
+    "OUTCOMES",
+    "PHASES",
+    "REPORTS",
+    "RESULTS",
+    "ClusterRow",
+    "JobReport",
+    "RequestCount",
+    "cluster_rows",
+    "run_requests",
+]
 
 # What became of a cluster in a run.
 OUTCOMES = ("reported", "discarded", "gone", "failed")
@@ -30,7 +40,7 @@ _ENTRIES = 64
 
 
 @dataclass(frozen=True)
-class Call:
+class RequestCount:
     """Requests of one operation with one answer; ``seconds`` of all of them together."""
 
     operation: str
@@ -40,7 +50,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Job:
+class JobReport:
     """What a Job said of itself at its end.
 
     :param kind: why it failed; None where it did not.
@@ -52,13 +62,13 @@ class Job:
     kind: Optional[str]
     phase: str
     versions: int
-    gcp: tuple[Call, ...]
-    k8s: tuple[Call, ...]
+    gcp: tuple[RequestCount, ...]
+    k8s: tuple[RequestCount, ...]
     retries: int
 
 
 @dataclass(frozen=True)
-class Row:
+class ClusterRow:
     """One cluster of a run.
 
     :param kind: why it failed; None where it did not.
@@ -72,10 +82,10 @@ class Row:
     reports: dict[str, int]
     job_created: bool
     ended: bool
-    job: Optional[Job]
+    job: Optional[JobReport]
 
 
-def rows(result: Any) -> Iterator[Row]:
+def cluster_rows(result: Any) -> Iterator[ClusterRow]:
     """The clusters of a result; what has not the shape of one is left out."""
     clusters = result.get("clusters") if isinstance(result, Mapping) else None
     for one in clusters if isinstance(clusters, list) else ():
@@ -83,21 +93,21 @@ def rows(result: Any) -> Iterator[Row]:
             yield _row(one)
 
 
-def asked(result: Any) -> Iterator[tuple[str, tuple[Call, ...]]]:
+def run_requests(result: Any) -> Iterator[tuple[str, tuple[RequestCount, ...]]]:
     """By place (``gcp``, ``k8s``), what a run asked of it beside the Jobs; likewise."""
     if isinstance(result, Mapping):
         yield "gcp", tuple(_calls(result.get("gcp_api_calls"), gcp=True))
         yield "k8s", tuple(_calls(result.get("k8s_api_calls"), gcp=False))
 
 
-def _row(one: Mapping[str, Any]) -> Row:
+def _row(one: Mapping[str, Any]) -> ClusterRow:
     reports = one.get("reports")
     said = one.get("job")
     outcome = one.get("outcome")
-    return Row(
-        cluster=bounds.cluster(one.get("id")),
-        outcome=bounds.chosen(outcome, OUTCOMES),
-        kind=bounds.chosen(one.get("kind"), bounds.KINDS) if outcome == "failed" else None,
+    return ClusterRow(
+        cluster=label_values.cluster_label(one.get("id")),
+        outcome=label_values.chosen(outcome, OUTCOMES),
+        kind=label_values.chosen(one.get("kind"), label_values.KINDS) if outcome == "failed" else None,
         reports={label: _whole(reports.get(name), _CALLS) for name, label in REPORTS.items()}
         if isinstance(reports, Mapping)
         else {},
@@ -107,16 +117,16 @@ def _row(one: Mapping[str, Any]) -> Row:
     )
 
 
-def _job(said: Mapping[str, Any]) -> Job:
+def _job(said: Mapping[str, Any]) -> JobReport:
     # What says nothing of the kind did not end well: a pod that was killed writes what it likes.
     result = "success" if said.get("result") == "success" else "failure"
     gcp = tuple(_calls(said.get("gcp_api_calls"), gcp=True))
     k8s = tuple(_calls(said.get("k8s_api_calls"), gcp=False))
-    return Job(
+    return JobReport(
         result=result,
-        seconds=bounds.amount(said.get("duration_seconds"), _SECONDS),
-        kind=bounds.chosen(said.get("kind"), bounds.KINDS) if result == "failure" else None,
-        phase=bounds.chosen(said.get("phase"), PHASES),
+        seconds=label_values.bounded_number(said.get("duration_seconds"), _SECONDS),
+        kind=label_values.chosen(said.get("kind"), label_values.KINDS) if result == "failure" else None,
+        phase=label_values.chosen(said.get("phase"), PHASES),
         versions=_whole(said.get("versions_created"), _ENTRIES),
         gcp=gcp,
         k8s=k8s,
@@ -124,18 +134,22 @@ def _job(said: Mapping[str, Any]) -> Job:
     )
 
 
-def _calls(entries: Any, *, gcp: bool) -> Iterator[Call]:
+def _calls(entries: Any, *, gcp: bool) -> Iterator[RequestCount]:
     for one in entries[:_ENTRIES] if isinstance(entries, list) else ():
         if not isinstance(one, Mapping):
             continue
         operation = one.get("operation")
-        known = bounds.chosen(operation, bounds.GCP_OPERATIONS) if gcp else bounds.k8s_operation(operation)
+        known = (
+            label_values.chosen(operation, label_values.GCP_OPERATIONS)
+            if gcp
+            else label_values.k8s_operation(operation)
+        )
         count = _whole(one.get("count"), _CALLS)
         if count:
-            seconds = bounds.amount(one.get("seconds"), _SECONDS) or 0.0
-            yield Call(known, bounds.status(one.get("status_code")), count, seconds)
+            seconds = label_values.bounded_number(one.get("seconds"), _SECONDS) or 0.0
+            yield RequestCount(known, label_values.status(one.get("status_code")), count, seconds)
 
 
 def _whole(value: Any, most: int) -> int:
     """A number of things, 0 for what is none."""
-    return int(bounds.amount(value, most) or 0)
+    return int(label_values.bounded_number(value, most) or 0)

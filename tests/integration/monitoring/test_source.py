@@ -20,7 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.integration.receiving.engine import Engine
 from tests.integration.receiving.source import SOURCE, cloud_event
 from tests.lab.supervisor import free_ports
-from tests.unit.surface.results import failure, row, success
+from tests.unit.monitoring.results import failure, row, success
 
 
 class Running(NamedTuple):

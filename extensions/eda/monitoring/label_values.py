@@ -28,10 +28,10 @@ __all__ = [
     "GCP_OPERATIONS",
     "KINDS",
     "OTHER",
-    "Few",
-    "amount",
+    "LimitedLabels",
+    "bounded_number",
     "chosen",
-    "cluster",
+    "cluster_label",
     "k8s_operation",
     "status",
 ]
@@ -40,12 +40,12 @@ _CLUSTER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?\Z")
 _WORD = re.compile(r"[a-z][a-zA-Z0-9._-]{0,62}\Z")
 
 
-def cluster(value: Any) -> str:
+def cluster_label(value: Any) -> str:
     """A cluster's id; else ``other``."""
     return value if isinstance(value, str) and _CLUSTER.match(value) else OTHER
 
 
-def amount(value: Any, most: float) -> Optional[float]:
+def bounded_number(value: Any, most: float) -> Optional[float]:
     """A number from 0 to ``most``, or None: a wrong one would spoil a counter for good."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
@@ -55,7 +55,7 @@ def amount(value: Any, most: float) -> Optional[float]:
     return float(value)
 
 
-class Few:
+class LimitedLabels:
     """Words of the right shape, as long as they are few; what comes after those is ``other``."""
 
     def __init__(self, most: int) -> None:

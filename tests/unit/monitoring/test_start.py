@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import aiohttp
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.opening import open_surface
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.start import start_monitoring
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 
@@ -45,7 +45,7 @@ def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
         port = free_port()
         async with (
             aiohttp.ClientSession() as session,
-            open_surface(configuration(port, per_cluster=True)) as surface,
+            start_monitoring(configuration(port, per_cluster=True)) as surface,
         ):
             surface.broker(True)
             surface.run_ended({"clusters": [{"id": "cls-1", "job_created": True}]}, 1.0)
@@ -55,7 +55,7 @@ def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
                     assert said in await answer.text()
             logger.info("a line")
         # It can be had again, and what is logged now is nobody's.
-        async with open_surface(configuration(port)):
+        async with start_monitoring(configuration(port)):
             pass
         logger.info("no line")
 
@@ -67,7 +67,7 @@ def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
 def test_without_a_port_nothing_is_served_and_all_can_be_told() -> None:
     async def scenario() -> None:
         for config in (None, configuration(0, form="text")):
-            async with open_surface(config) as surface:
+            async with start_monitoring(config) as surface:
                 surface.event("type")
                 surface.run_started()
                 surface.run_ended(None, 1.0)
@@ -85,7 +85,7 @@ def test_a_port_that_is_taken_ends_it_at_the_start_and_leaves_the_log_alone() ->
             one.bind(("127.0.0.1", 0))
             one.listen()
             with pytest.raises(ConfigurationError, match=r"metrics\.port"):
-                async with open_surface(configuration(one.getsockname()[1])):
+                async with start_monitoring(configuration(one.getsockname()[1])):
                     pytest.fail("it was opened")
 
     asyncio.run(scenario())

@@ -18,14 +18,14 @@ from typing import Callable
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-__all__ = ["WINDOW", "Longest"]
+__all__ = ["WINDOW", "RecentMaximum"]
 
 # Seconds.
 WINDOW = 600.0
 _Labels = tuple[str, ...]
 
 
-class Longest:
+class RecentMaximum:
     """A collector of one gauge: by labels, the largest value of the last ``WINDOW`` seconds, if any.
 
     :param clock: seconds, monotonic.

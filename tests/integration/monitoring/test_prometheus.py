@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.server import Server
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
-from tests.integration.surface import monitoring
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.http_server import MonitoringServer
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import MonitoringRecorder
+from tests.integration.monitoring import monitoring
 from tests.lab.prometheus import Prometheus, prometheus, promtool
-from tests.unit.surface.results import failure, result, row, success
+from tests.unit.monitoring.results import failure, result, row, success
 
 pytestmark = [pytest.mark.real("root"), pytest.mark.alone]
 
@@ -30,7 +30,7 @@ EXPECTED = {
 }
 
 
-def work(surface: Surface, number: int) -> None:
+def work(surface: MonitoringRecorder, number: int) -> None:
     """A little of all that happens."""
     surface.event("com.example.reconcile")
     surface.garbage("not_json")
@@ -64,9 +64,9 @@ async def unanswered(server: Prometheus) -> list[str]:
 @pytest.mark.parametrize("per_cluster", [False, True])
 def test_every_panel_draws_and_every_rule_is_evaluated(tmp_path: Path, per_cluster: bool) -> None:
     async def scenario() -> None:
-        surface = Surface(per_cluster=per_cluster)
+        surface = MonitoringRecorder(per_cluster=per_cluster)
         surface.broker(True)
-        listening = Server(surface, port=0, host="127.0.0.1")
+        listening = MonitoringServer(surface, port=0, host="127.0.0.1")
         target = f"127.0.0.1:{await listening.start()}"
         rules = [monitoring.ALERTS]
         async with (

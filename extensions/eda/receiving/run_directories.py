@@ -23,11 +23,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import Batch
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.batching import Batch
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown_path
 
-__all__ = ["Directories", "RunDirectory", "default_base"]
+__all__ = ["RunDirectories", "RunDirectory", "default_base"]
 
 _LOCK, _RESULT, _RUN, _OWNER = "lock", "result.json", "run.json", "owner"
 _VERSION = 1
@@ -106,7 +106,7 @@ class RunDirectory:
                 yield True
 
 
-class Directories:
+class RunDirectories:
     """All runs of this process, and those that a killed one has left.
 
     :param base: a directory of this user's alone; made where it is not there.

@@ -14,10 +14,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import bounds, results
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.longest import Longest
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import label_values, run_results
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recent_maximum import RecentMaximum
 
-__all__ = ["CLUSTERS", "GARBAGE", "Metrics"]
+__all__ = ["CLUSTERS", "GARBAGE", "AdapterMetrics"]
 
 # Values of the label cluster_id, with the option; what comes after those is "other".
 CLUSTERS = 10_000
@@ -36,7 +36,7 @@ _USUAL = {
 }
 
 
-class Metrics:
+class AdapterMetrics:
     """All metrics of one adapter, in a registry of their own.
 
     :param per_cluster: whether Jobs are counted by cluster; as many series as there are clusters.
@@ -96,13 +96,13 @@ class Metrics:
         self.failed = self._counter(
             "adapter_failures_total", "Clusters that a run could not finish, by why", "kind"
         )
-        for result in (*results.RESULTS, GARBAGE):
+        for result in (*run_results.RESULTS, GARBAGE):
             self.processed.labels(result)
-        for result in results.REPORTS.values():
+        for result in run_results.REPORTS.values():
             self.updates.labels(result)
-        for outcome in results.OUTCOMES:
+        for outcome in run_results.OUTCOMES:
             self.clusters.labels(outcome)
-        for kind in sorted(bounds.KINDS):
+        for kind in sorted(label_values.KINDS):
             self.failed.labels(kind)
 
     def _jobs(self, clock: Callable[[], float]) -> None:
@@ -137,21 +137,21 @@ class Metrics:
             for status in _ERRORS:
                 self.calls["gcp"].labels(operation, status)
                 self.call_seconds["gcp"].labels(operation, status)
-        for kind in sorted(bounds.KINDS):
-            for phase in results.PHASES:
+        for kind in sorted(label_values.KINDS):
+            for phase in run_results.PHASES:
                 self.failures.labels(kind, phase)
         if not self._per_cluster:
             self._expect(())
 
-    def _longest(self, name: str, what: str, clock: Callable[[], float], *labels: str) -> Longest:
+    def _longest(self, name: str, what: str, clock: Callable[[], float], *labels: str) -> RecentMaximum:
         said = f"The longest {what} in the last ten minutes; none: no series"
-        longest = Longest(f"pullsecret_{name}_duration_seconds", said, labels, clock)
+        longest = RecentMaximum(f"pullsecret_{name}_duration_seconds", said, labels, clock)
         self.registry.register(longest)
         return longest
 
     def count(self, result: Any) -> None:
         """Count what a run's result says; whatever it is, this does not raise."""
-        for row in results.rows(result):
+        for row in run_results.cluster_rows(result):
             self.clusters.labels(row.outcome).inc()
             if row.kind:
                 self.failed.labels(row.kind).inc()
@@ -165,7 +165,7 @@ class Metrics:
                 self._job(row.job, by)
             if row.ended and row.cluster in self._known:
                 self._forget(row.cluster)
-        for api, calls in results.asked(result):
+        for api, calls in run_results.run_requests(result):
             self._asked(api, calls)
 
     def _labels(self, cluster: str) -> tuple[str, ...]:
@@ -173,16 +173,16 @@ class Metrics:
             return ()
         if cluster not in self._known:
             if len(self._known) >= CLUSTERS:
-                return (bounds.OTHER,)
+                return (label_values.OTHER,)
             self._known.add(cluster)
         return (cluster,)
 
     def _expect(self, by: tuple[str, ...]) -> None:
         """A Job will end: both ends of it are 0 until then, so that its end has a rate."""
-        for result in results.RESULTS:
+        for result in run_results.RESULTS:
             self.jobs.labels(result, *by)
 
-    def _job(self, job: results.Job, by: tuple[str, ...]) -> None:
+    def _job(self, job: run_results.JobReport, by: tuple[str, ...]) -> None:
         self.jobs.labels(job.result, *by).inc()
         if job.kind:
             self.failures.labels(job.kind, job.phase).inc()
@@ -195,12 +195,12 @@ class Metrics:
             self._asked(api, calls)
             self._means(api, calls)
 
-    def _asked(self, api: str, calls: tuple[results.Call, ...]) -> None:
+    def _asked(self, api: str, calls: tuple[run_results.RequestCount, ...]) -> None:
         for call in calls:
             self.calls[api].labels(call.operation, call.status).inc(call.count)
             self.call_seconds[api].labels(call.operation, call.status).inc(call.seconds)
 
-    def _means(self, api: str, calls: tuple[results.Call, ...]) -> None:
+    def _means(self, api: str, calls: tuple[run_results.RequestCount, ...]) -> None:
         together: dict[str, tuple[int, float]] = {}
         for call in calls:
             count, seconds = together.get(call.operation, (0, 0.0))
@@ -213,7 +213,7 @@ class Metrics:
         self._known.discard(cluster)
         for metric in (self.created, self.versions):
             _remove(metric, cluster)
-        for result in results.RESULTS:
+        for result in run_results.RESULTS:
             _remove(self.jobs, result, cluster)
 
 

@@ -12,17 +12,17 @@ from collections.abc import Iterator
 import pytest
 from prometheus_client import Metric
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
-from tests.integration.surface import monitoring
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import MonitoringRecorder
+from tests.integration.monitoring import monitoring
 from tests.tools.env import ROOT
-from tests.unit.surface.results import failure, result, row, success
+from tests.unit.monitoring.results import failure, result, row, success
 
 PAGE = (ROOT / "docs" / "monitoring.md").read_text()
 
 
 def families(*, per_cluster: bool) -> dict[str, Metric]:
     """What the registry gives when all has happened once, by the name in Prometheus."""
-    surface = Surface(per_cluster=per_cluster)
+    surface = MonitoringRecorder(per_cluster=per_cluster)
     surface.event("type")
     surface.garbage("kind")
     rows = row(job_created=True, job=success()), row("cls-2", "failed", job=failure())

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-__all__ = ["Batch", "Collecting", "Waiting"]
+__all__ = ["Batch", "BatchQueue", "PendingCluster"]
 
 # Seconds that clusters wait whose run died: for the second try, doubled for each after that.
 _FIRST_PAUSE = 1.0
@@ -23,7 +23,7 @@ _LONGEST_PAUSE = 30.0
 
 
 @dataclass
-class Waiting:
+class PendingCluster:
     """A cluster that waits for a run.
 
     :param token: the message to be acknowledged after it; None where there was none.
@@ -44,7 +44,7 @@ class Waiting:
 class Batch:
     """The clusters of one run."""
 
-    clusters: Sequence[Waiting] = field(default_factory=tuple)
+    clusters: Sequence[PendingCluster] = field(default_factory=tuple)
 
     @property
     def ids(self) -> list[str]:
@@ -60,7 +60,7 @@ class Batch:
         return {one.cluster_id: one.traceparent for one in self.clusters if one.traceparent}
 
 
-class Collecting:
+class BatchQueue:
     """What waits for a run.  One batch is out at a time.
 
     :param size: clusters in a batch.
@@ -75,7 +75,7 @@ class Collecting:
         self._window = window
         self._tries = tries
         self._clock = clock
-        self._waiting: dict[str, Waiting] = {}
+        self._waiting: dict[str, PendingCluster] = {}
         self._out: Batch = Batch()
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ class Collecting:
         """An event about a cluster, or a look without one; the tokens that it makes superfluous."""
         known = self._waiting.get(cluster_id)
         if known is None:
-            self._waiting[cluster_id] = Waiting(cluster_id, self._clock(), token, traceparent)
+            self._waiting[cluster_id] = PendingCluster(cluster_id, self._clock(), token, traceparent)
             return []
         known.traceparent = traceparent or known.traceparent
         if token is None or known.token is None:
@@ -155,5 +155,5 @@ class Collecting:
 
     def held(self) -> list[Any]:
         """The tokens of all that waits and of the batch that is out."""
-        waiting: Iterable[Waiting] = (*self._waiting.values(), *self._out.clusters)
+        waiting: Iterable[PendingCluster] = (*self._waiting.values(), *self._out.clusters)
         return [one.token for one in waiting if one.token is not None]

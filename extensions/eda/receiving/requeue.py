@@ -15,26 +15,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
-__all__ = ["Again"]
+__all__ = ["Requeue"]
 
 _LONGEST = 60.0
 _SHORTEST = 0.5
 
 
 @dataclass
-class _Look:
+class _Schedule:
     found: tuple[Any, ...]
     pause: float
     when: Optional[float]
 
 
-class Again:
+class Requeue:
     """:param longest: seconds between two looks at most."""
 
     def __init__(self, longest: float = _LONGEST, clock: Callable[[], float] = time.monotonic) -> None:
         self._longest = longest
         self._clock = clock
-        self._looks: dict[str, _Look] = {}
+        self._looks: dict[str, _Schedule] = {}
 
     def __len__(self) -> int:
         return len(self._looks)
@@ -56,7 +56,7 @@ class Again:
         pause = min(max(float(seconds), _SHORTEST), self._longest)
         if known is not None and known.found == found and not row.get("job_created"):
             pause = max(pause, min(2 * known.pause, self._longest))
-        self._looks[cluster_id] = _Look(found, pause, self._clock() + pause)
+        self._looks[cluster_id] = _Schedule(found, pause, self._clock() + pause)
 
     def due(self) -> list[str]:
         """Whose time has come since it was asked last.

@@ -10,15 +10,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import logs
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.server import Server
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import logs
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.http_server import MonitoringServer
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import MonitoringRecorder
 
-__all__ = ["open_surface"]
+__all__ = ["start_monitoring"]
 
 
 @asynccontextmanager
-async def open_surface(config: Optional[Any]) -> AsyncIterator[Surface]:
+async def start_monitoring(config: Optional[Any]) -> AsyncIterator[MonitoringRecorder]:
     """Log as the configuration says, and serve its port; no port (0): nothing is served.
 
     :param config: an AdapterConfig; of it ``metrics`` and ``logging`` are used. None: nothing is served, and
@@ -26,13 +26,13 @@ async def open_surface(config: Optional[Any]) -> AsyncIterator[Surface]:
     :raises ConfigurationError: the port cannot be had.
     """
     if config is None:
-        yield Surface()
+        yield MonitoringRecorder()
         return
     metrics = config.metrics
-    surface = Surface(per_cluster=bool(metrics.per_cluster))
+    surface = MonitoringRecorder(per_cluster=bool(metrics.per_cluster))
     surface.configured()
-    server = Server(surface, port=metrics.port, host=metrics.address or None)
-    undo = logs.configure(form=config.logging.format, level=config.logging.level)
+    server = MonitoringServer(surface, port=metrics.port, host=metrics.address or None)
+    undo = logs.configure_logging(form=config.logging.format, level=config.logging.level)
     try:
         if metrics.port:
             await server.start()

@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import generate_latest
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import metrics as metrics_module
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.bounds import KINDS
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.longest import WINDOW
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.metrics import Metrics
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import metrics as metrics_module
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.label_values import KINDS
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.metrics import AdapterMetrics
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recent_maximum import WINDOW
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import MonitoringRecorder
 from tests.tools.env import ROOT
-from tests.unit.surface.results import call, failure, result, row, success
+from tests.unit.monitoring.results import call, failure, result, row, success
 
 
 class Clock:
@@ -32,18 +32,18 @@ class Clock:
         return self.now
 
 
-def value(metrics: Metrics, name: str, **labels: str) -> float | None:
+def value(metrics: AdapterMetrics, name: str, **labels: str) -> float | None:
     return metrics.registry.get_sample_value(f"pullsecret_{name}", labels)
 
 
-def series(metrics: Metrics) -> set[str]:
+def series(metrics: AdapterMetrics) -> set[str]:
     """All series, as they are written, without their values."""
     lines = generate_latest(metrics.registry).decode().splitlines()
     return {line.rpartition(" ")[0] for line in lines if not line.startswith("#")}
 
 
 def test_a_run_is_counted_by_seed_003s_names() -> None:
-    metrics = Metrics()
+    metrics = AdapterMetrics()
     metrics.count(
         result(
             row("cls-1", job_created=True),
@@ -79,7 +79,7 @@ def test_a_run_is_counted_by_seed_003s_names() -> None:
 
 def test_what_is_counted_first_has_a_rate_too() -> None:
     """Prometheus sees no increase in a series that begins with 1."""
-    metrics = Metrics()
+    metrics = AdapterMetrics()
     before = series(metrics)
     metrics.count(
         result(row(job_created=True, job=success()), row("cls-2", "failed", kind="timeout", job=failure()))
@@ -91,7 +91,7 @@ def test_what_is_counted_first_has_a_rate_too() -> None:
 
 
 def test_what_a_run_asks_beside_the_jobs_is_counted_and_is_no_job() -> None:
-    metrics = Metrics()
+    metrics = AdapterMetrics()
     asked = {"gcp_api_calls": [call("get_secret", count=4, seconds=8.0)], "k8s_api_calls": [call("bogus"), 7]}
     metrics.count({**result(row(job=success())), **asked})
     assert value(metrics, "gcp_api_calls_total", operation="get_secret", status_code="200") == 5
@@ -103,7 +103,7 @@ def test_what_a_run_asks_beside_the_jobs_is_counted_and_is_no_job() -> None:
 
 def test_a_slow_job_is_seen_for_ten_minutes_behind_quicker_ones_and_then_no_longer() -> None:
     clock = Clock()
-    metrics = Metrics(clock=clock)
+    metrics = AdapterMetrics(clock=clock)
     metrics.count(result(row(job=success(seconds=400.0))))
     clock.now += 100
     metrics.count(result(row(job=success(seconds=30.0))))
@@ -116,7 +116,7 @@ def test_a_slow_job_is_seen_for_ten_minutes_behind_quicker_ones_and_then_no_long
 
 
 def test_what_rules_watch_is_there_before_it_happened() -> None:
-    metrics = Metrics()
+    metrics = AdapterMetrics()
     for result_ in ("success", "failure"):
         assert value(metrics, "job_total", result=result_) == 0
     assert value(metrics, "adapter_status_updates_total", result="failure") == 0
@@ -144,7 +144,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("per_cluster", [False, True])
 def test_a_hostile_termination_message_makes_no_series(per_cluster: bool) -> None:
-    metrics = Metrics(per_cluster=per_cluster)
+    metrics = AdapterMetrics(per_cluster=per_cluster)
     metrics.count(result(row(job=success()), row(job=failure("other"))))
     metrics.count(
         result(
@@ -188,7 +188,7 @@ JSON = st.recursive(
 @given(JSON)
 @settings(max_examples=200, deadline=None)
 def test_whatever_a_result_holds_it_is_counted_or_left_out(said: Any) -> None:
-    surface = Surface(per_cluster=True)
+    surface = MonitoringRecorder(per_cluster=True)
     surface.run_ended(said if isinstance(said, dict) else {"clusters": said}, 1.0)
     surface.run_ended(
         {"clusters": [{"id": "cls-1", "outcome": "reported", "job": said, "reports": said}]}, 1.0
@@ -197,12 +197,12 @@ def test_whatever_a_result_holds_it_is_counted_or_left_out(said: Any) -> None:
 
 
 def test_clusters_are_labels_only_with_the_option() -> None:
-    metrics = Metrics()
+    metrics = AdapterMetrics()
     for number in range(50):
         metrics.count(result(row(f"cls-{number}", job_created=True, job=success())))
     assert not [one for one in series(metrics) if "cls-" in one]
 
-    metrics = Metrics(per_cluster=True)
+    metrics = AdapterMetrics(per_cluster=True)
     metrics.count(result(row("cls-1", job_created=True, job=success()), row("cls-2", job=failure())))
     assert value(metrics, "adapter_jobs_created_total", cluster_id="cls-1") == 1
     assert value(metrics, "secret_versions_created_total", cluster_id="cls-1") == 1
@@ -212,7 +212,7 @@ def test_clusters_are_labels_only_with_the_option() -> None:
 
 def test_a_cluster_that_is_gone_keeps_no_series() -> None:
     clock = Clock()
-    metrics = Metrics(per_cluster=True, clock=clock)
+    metrics = AdapterMetrics(per_cluster=True, clock=clock)
     metrics.count(result(row("cls-1", job_created=True, job=success()), row("cls-2", job=success())))
     metrics.count(result(row("cls-1", state="deleted")))
     metrics.count(result(row("cls-2", "gone")))
@@ -222,7 +222,7 @@ def test_a_cluster_that_is_gone_keeps_no_series() -> None:
 
 def test_clusters_beyond_the_limit_share_a_series(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics_module, "CLUSTERS", 2)
-    metrics = Metrics(per_cluster=True)
+    metrics = AdapterMetrics(per_cluster=True)
     metrics.count(result(*(row(f"cls-{number}", job=success()) for number in range(5))))
     assert value(metrics, "secret_versions_created_total", cluster_id="other") == 3
     metrics.count(
@@ -232,7 +232,7 @@ def test_clusters_beyond_the_limit_share_a_series(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_is_no_clusters_id_is_no_label() -> None:
-    metrics = Metrics(per_cluster=True)
+    metrics = AdapterMetrics(per_cluster=True)
     wrong: list[Any] = ["../etc", 'x"', "a" * 64, "", "x\n", "-x", "\u00e4", 5, None, ["cls-1"], {}]
     metrics.count(result(*(row(one, job=success()) for one in wrong)))
     assert value(metrics, "secret_versions_created_total", cluster_id="other") == len(wrong)
@@ -250,7 +250,7 @@ def test_all_kinds_of_our_errors_are_known() -> None:
 
 
 def test_the_source_tells_its_own() -> None:
-    surface = Surface()
+    surface = MonitoringRecorder()
     metrics = surface.metrics
     surface.event("cluster")
     surface.event("cluster")
@@ -282,7 +282,7 @@ def test_the_source_tells_its_own() -> None:
 
 
 def test_kinds_of_events_are_few() -> None:
-    surface = Surface()
+    surface = MonitoringRecorder()
     for number in range(1000):
         surface.event(f"com.example.type{number}")
         surface.garbage(f"kind{number}")
@@ -294,6 +294,6 @@ def test_kinds_of_events_are_few() -> None:
 
 def test_all_is_readable_by_those_who_read_json() -> None:
     # Results come from JSON, which may hold what Python takes for a float.
-    metrics = Metrics()
+    metrics = AdapterMetrics()
     metrics.count(json.loads('{"clusters": [{"id": "c", "job": {"duration_seconds": Infinity}}]}'))
     assert value(metrics, "job_run_seconds_count", result="failure") is None

@@ -10,18 +10,24 @@ import time
 from collections.abc import Mapping
 from typing import Any, Callable, Optional
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.bounds import Few
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.health import HUNG, State
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.metrics import GARBAGE, Metrics
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.results import RESULTS
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.label_values import LimitedLabels
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.metrics import (
+    GARBAGE,
+    AdapterMetrics,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.readiness import (
+    HUNG_AFTER_SECONDS,
+    Readiness,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.run_results import RESULTS
 
-__all__ = ["Surface"]
+__all__ = ["MonitoringRecorder"]
 
 # Kinds of events, and of garbage: each is a series.
 _KINDS = 16
 
 
-class Surface:
+class MonitoringRecorder:
     """Hears of the events, the runs and the broker; no method raises, whatever it is told.
 
     :param per_cluster: whether Jobs are counted by cluster.
@@ -33,14 +39,14 @@ class Surface:
         self,
         *,
         per_cluster: bool = False,
-        hung_after: float = HUNG,
+        hung_after: float = HUNG_AFTER_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._clock = clock
-        self.metrics = Metrics(per_cluster=per_cluster, clock=clock)
-        self.state = State(hung_after=hung_after)
-        self._events = Few(_KINDS)
-        self._garbage = Few(_KINDS)
+        self.metrics = AdapterMetrics(per_cluster=per_cluster, clock=clock)
+        self.state = Readiness(hung_after=hung_after)
+        self._events = LimitedLabels(_KINDS)
+        self._garbage = LimitedLabels(_KINDS)
         # Until there was a run, rules count from the start.
         self.metrics.last_run.set_to_current_time()
 

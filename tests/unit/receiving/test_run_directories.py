@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import Directories
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import RunDirectories
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 
 def test_a_directory_that_cannot_be_made_is_a_configuration_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ConfigurationError, match=r"run_dir .*/file/runs: Not a directory\Z"):
-        Directories(tmp_path / "file" / "runs").open()
+        RunDirectories(tmp_path / "file" / "runs").open()
 
 
 @pytest.mark.hardening(7)
@@ -25,4 +25,4 @@ def test_a_docker_config_in_its_place_is_not_quoted(tmp_path: Path) -> None:
     entry = base64.b64encode(b"robot:example-password").decode()
     text = base64.b64encode(b'{"auths": {"quay.io": {"auth": "%s"}}}' % (entry.encode() * 10)).decode()
     with pytest.raises(ConfigurationError, match=r"\Arun_dir \(path not shown\): File name too long\Z"):
-        Directories(tmp_path / text).open()
+        RunDirectories(tmp_path / text).open()

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Optional
 
-__all__ = ["HUNG", "State"]
+__all__ = ["HUNG_AFTER_SECONDS", "Readiness"]
 
 # Seconds after which a run is taken for hung: it never waits for Jobs, and each cluster has its time limit.
-HUNG = 900.0
+HUNG_AFTER_SECONDS = 900.0
 
 
 @dataclass
-class State:
+class Readiness:
     """What is known of the process; times are monotonic seconds.
 
     :param connected: None where nothing was heard of the broker yet.
@@ -25,7 +25,7 @@ class State:
 
     configured: bool = False
     connected: Optional[bool] = None
-    hung_after: float = HUNG
+    hung_after: float = HUNG_AFTER_SECONDS
     begun: list[float] = field(default_factory=list)
 
     def ended(self, now: float, seconds: float) -> None:

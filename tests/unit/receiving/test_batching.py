@@ -12,8 +12,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.again import Again
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import Collecting
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.batching import BatchQueue
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.requeue import Requeue
 
 
 class Clock:
@@ -23,9 +23,9 @@ class Clock:
         return self.now
 
 
-def make(size: int = 10, window: float = 1.0, tries: int = 3) -> tuple[Collecting, Clock]:
+def make(size: int = 10, window: float = 1.0, tries: int = 3) -> tuple[BatchQueue, Clock]:
     clock = Clock()
-    return Collecting(size, window, tries, clock), clock
+    return BatchQueue(size, window, tries, clock), clock
 
 
 def test_a_batch_is_ready_after_its_window_from_the_first_event() -> None:
@@ -153,7 +153,7 @@ class Anything(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
-        self.collecting = Collecting(3, 1.0, 2, self.clock)
+        self.collecting = BatchQueue(3, 1.0, 2, self.clock)
         self.given = 0
         self.of: dict[int, str] = {}
         self.acknowledged: set[int] = set()
@@ -239,7 +239,7 @@ def row(**changed: Any) -> dict[str, Any]:
     }
 
 
-def pauses(looking: Again, clock: Clock, count: int, **changed: Any) -> list[float]:
+def pauses(looking: Requeue, clock: Clock, count: int, **changed: Any) -> list[float]:
     """Seconds before each of so many looks that find the same."""
     found = []
     for _look in range(count):
@@ -255,14 +255,14 @@ def pauses(looking: Again, clock: Clock, count: int, **changed: Any) -> list[flo
 
 def test_looks_that_find_the_same_have_pauses_that_double_up_to_a_minute() -> None:
     clock = Clock()
-    again = Again(clock=clock)
+    again = Requeue(clock=clock)
     again.result(row())
     assert pauses(again, clock, 8) == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
 
 
 def test_what_a_look_finds_new_begins_anew_and_so_does_an_event() -> None:
     clock = Clock()
-    again = Again(clock=clock)
+    again = Requeue(clock=clock)
     again.result(row())
     assert pauses(again, clock, 3) == [2.0, 4.0, 8.0]
     clock.now += 16
@@ -278,7 +278,7 @@ def test_what_a_look_finds_new_begins_anew_and_so_does_an_event() -> None:
 
 def test_who_needs_no_look_is_not_looked_at() -> None:
     clock = Clock()
-    again = Again(clock=clock)
+    again = Requeue(clock=clock)
     again.result(row())
     again.result(row(again=None))
     assert again.next() is None

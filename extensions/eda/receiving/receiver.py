@@ -11,15 +11,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.again import Again
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.batching import Batch, BatchQueue
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker, Message
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.cloud_events import read_message
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.collecting import Batch, Collecting
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.directories import Directories
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.runs import LOGGER, Runs
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.telling import Telling
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.playbook_runs import (
+    LOGGER,
+    PlaybookRuns,
+)
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.requeue import Requeue
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import RunDirectories
 
-__all__ = ["Receiving"]
+__all__ = ["Receiver"]
 
 # Seconds between two looks at runs that a killed process left.
 _ORPHANS = 0.5
@@ -30,7 +33,7 @@ _STOPPED = "stopped"
 
 
 @dataclass(eq=False)
-class _Held:
+class _Unacknowledged:
     """A message, how many clusters of it are not done, and whether one of them failed."""
 
     token: Any
@@ -38,26 +41,26 @@ class _Held:
     result: str = _SUCCESS
 
 
-class Receiving:
+class Receiver:
     """One broker's events, made into runs."""
 
     def __init__(
         self,
         broker: Broker,
-        collecting: Collecting,
-        runs: Runs,
-        directories: Directories,
-        telling: Telling,
-        again: Optional[Again] = None,
+        collecting: BatchQueue,
+        runs: PlaybookRuns,
+        directories: RunDirectories,
+        telling: ActivityRecorder,
+        again: Optional[Requeue] = None,
     ) -> None:
         self._broker = broker
         self._collecting = collecting
         self._runs = runs
         self._directories = directories
         self._telling = telling
-        self._again = Again() if again is None else again
+        self._requeue = Requeue() if again is None else again
         self._some = asyncio.Event()
-        self._done: list[_Held] = []
+        self._done: list[_Unacknowledged] = []
         self._some_done = asyncio.Event()
 
     async def run(self) -> None:
@@ -90,17 +93,17 @@ class Receiving:
                 "a message of no use was acknowledged: %s", ", ".join(dict.fromkeys(found.garbage))
             )
         if not found.events:
-            self._finish([_Held(message.token, 1, _GARBAGE)])
+            self._finish([_Unacknowledged(message.token, 1, _GARBAGE)])
             return
-        held = _Held(message.token, len(found.events))
+        held = _Unacknowledged(message.token, len(found.events))
         for event in found.events:
             self._telling.event(event.type)
-            self._again.forget(event.cluster_id)
+            self._requeue.forget(event.cluster_id)
             self._finish(self._collecting.add(event.cluster_id, held, event.traceparent))
         self._telling.waiting(len(self._collecting))
         self._some.set()
 
-    def _finish(self, tokens: Iterable[_Held]) -> None:
+    def _finish(self, tokens: Iterable[_Unacknowledged]) -> None:
         for held in tokens:
             held.parts -= 1
             if held.parts == 0:
@@ -122,14 +125,14 @@ class Receiving:
 
     async def _work(self) -> None:
         while True:
-            for cluster_id in self._again.due():
+            for cluster_id in self._requeue.due():
                 self._collecting.add(cluster_id)
             elsewhere = self._directories.elsewhere()
             ready = self._collecting.ready(elsewhere)
             if ready == 0.0:
                 await self._one()
                 continue
-            times = [ready, self._again.next(), _ORPHANS if elsewhere else None]
+            times = [ready, self._requeue.next(), _ORPHANS if elsewhere else None]
             self._some.clear()
             try:
                 async with asyncio.timeout(min((one for one in times if one is not None), default=None)):
@@ -159,9 +162,9 @@ class Receiving:
             LOGGER.error("given up until there is another event: %s%s", ", ".join(given_up[:5]), more)
         for one in batch.clusters:
             if one.cluster_id in given_up or (result is not None and one.cluster_id not in rows):
-                self._again.forget(one.cluster_id)
+                self._requeue.forget(one.cluster_id)
             elif one.cluster_id in rows and one.cluster_id not in (stopped or ()):
-                self._again.result(rows[one.cluster_id])
+                self._requeue.result(rows[one.cluster_id])
             if one.cluster_id in failed and one.token is not None:
                 one.token.result = _FAILURE
         self._finish(tokens)

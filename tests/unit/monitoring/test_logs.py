@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface import logs
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import logs
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 LOGGER = logging.getLogger("hyperfleet.pull_secret.cluster_events")
@@ -40,7 +40,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 def test_a_line_has_seed_003s_fields(rulebook: io.StringIO) -> None:
     stream = io.StringIO()
-    undo = logs.configure(stream=stream)
+    undo = logs.configure_logging(stream=stream)
     LOGGER.info("Receiving from %s", "queue-sub", extra={"password": "never"})
     LOGGER.warning("Two\nlines")
     LOGGER.debug("Not at this level")
@@ -59,7 +59,7 @@ def test_a_line_has_seed_003s_fields(rulebook: io.StringIO) -> None:
 
 def test_others_lines_stay_as_they_are(rulebook: io.StringIO) -> None:
     stream = io.StringIO()
-    undo = logs.configure(stream=stream)
+    undo = logs.configure_logging(stream=stream)
     logging.getLogger("ansible_rulebook.engine").warning("theirs")
     logging.getLogger("ansible_rulebook.engine").info("theirs, and not wanted")
     undo()
@@ -69,7 +69,7 @@ def test_others_lines_stay_as_they_are(rulebook: io.StringIO) -> None:
 
 
 def test_text_is_ansible_rulebooks_own_form_at_our_level(rulebook: io.StringIO) -> None:
-    undo = logs.configure(form="text", level="info")
+    undo = logs.configure_logging(form="text", level="info")
     LOGGER.info("ours")
     LOGGER.debug("not at this level")
     undo()
@@ -79,7 +79,7 @@ def test_text_is_ansible_rulebooks_own_form_at_our_level(rulebook: io.StringIO) 
 
 def test_an_exceptions_text_is_not_logged(rulebook: io.StringIO) -> None:
     stream = io.StringIO()
-    undo = logs.configure(stream=stream)
+    undo = logs.configure_logging(stream=stream)
     try:
         raise ValueError("hunter2")
     except ValueError:
@@ -92,7 +92,7 @@ def test_an_exceptions_text_is_not_logged(rulebook: io.StringIO) -> None:
 
 def test_a_wrong_line_is_a_line_all_the_same(rulebook: io.StringIO) -> None:
     stream = io.StringIO()
-    undo = logs.configure(stream=stream)
+    undo = logs.configure_logging(stream=stream)
     LOGGER.error("%d clusters", "no number")
     LOGGER.critical("x" * 10_000)
     undo()
@@ -105,4 +105,4 @@ def test_a_wrong_line_is_a_line_all_the_same(rulebook: io.StringIO) -> None:
 @pytest.mark.parametrize(("option", "value"), [("form", "xml"), ("level", "loud")])
 def test_what_is_no_choice_is_a_word_of_the_configuration(option: str, value: str) -> None:
     with pytest.raises(ConfigurationError, match=r"logging\.(format|level)"):
-        logs.configure(**{option: value})  # type: ignore[arg-type]
+        logs.configure_logging(**{option: value})  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from typing import Any, Callable, Optional, TextIO
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
-__all__ = ["COMPONENT", "JsonFormatter", "configure"]
+__all__ = ["COMPONENT", "JsonFormatter", "configure_logging"]
 
 COMPONENT = "pullsecret-adapter"
 ROOT = "hyperfleet.pull_secret"
@@ -48,7 +48,7 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line)
 
 
-def configure(
+def configure_logging(
     *, form: str = "json", level: str = "info", stream: Optional[TextIO] = None
 ) -> Callable[[], None]:
     """Log so from now on; gives what takes it back.

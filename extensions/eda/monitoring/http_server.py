@@ -13,11 +13,14 @@ from typing import Optional
 from aiohttp import web
 from prometheus_client.exposition import choose_encoder
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.doors import KEPT, quiet
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.telling import Surface
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import MonitoringRecorder
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.http_limits import (
+    KEEP_ALIVE_SECONDS,
+    quiet_logger,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
-__all__ = ["Server"]
+__all__ = ["MonitoringServer"]
 
 _LOGGER = logging.getLogger("hyperfleet.pull_secret.surface")
 # Seconds for answers that are on their way when it ends.
@@ -25,7 +28,7 @@ _LEAVE = 1.0
 _NO_STORE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
-class Server:
+class MonitoringServer:
     """Answers probes and Prometheus until it is closed.
 
     A loop that does not turn answers nothing, and the liveness probe fails.
@@ -33,7 +36,7 @@ class Server:
     :param host: None is all addresses, which a pod's probes need. :param port: 0 takes a free one.
     """
 
-    def __init__(self, surface: Surface, *, port: int, host: Optional[str] = None) -> None:
+    def __init__(self, surface: MonitoringRecorder, *, port: int, host: Optional[str] = None) -> None:
         self._surface = surface
         self._host = host
         self._port = port
@@ -52,9 +55,9 @@ class Server:
         self._runner = web.AppRunner(
             application,
             access_log=None,
-            logger=quiet(_LOGGER),
+            logger=quiet_logger(_LOGGER),
             shutdown_timeout=_LEAVE,
-            keepalive_timeout=KEPT,
+            keepalive_timeout=KEEP_ALIVE_SECONDS,
         )
         await self._runner.setup()
         try:

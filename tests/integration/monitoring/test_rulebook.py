@@ -26,14 +26,14 @@ pytestmark = [pytest.mark.real("java"), pytest.mark.alone]
 SOURCE = """
 import asyncio, logging, sys, types
 sys.path.append({collections!r})
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.surface.opening import open_surface
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.start import start_monitoring
 
 async def main(queue, args):
     config = types.SimpleNamespace(
         metrics=types.SimpleNamespace(port=args["port"], address="127.0.0.1", per_cluster=False),
         logging=types.SimpleNamespace(level="info", format=args["format"]),
     )
-    async with open_surface(config) as surface:
+    async with start_monitoring(config) as surface:
         surface.broker(True)
         surface.event("com.example.reconcile")
         logger = logging.getLogger("hyperfleet.pull_secret.cluster_events")

@@ -36,8 +36,8 @@ class MonitoringServer:
     :param host: None is all addresses, which a pod's probes need. :param port: 0 takes a free one.
     """
 
-    def __init__(self, surface: MonitoringRecorder, *, port: int, host: Optional[str] = None) -> None:
-        self._surface = surface
+    def __init__(self, recorder: MonitoringRecorder, *, port: int, host: Optional[str] = None) -> None:
+        self._recorder = recorder
         self._host = host
         self._port = port
         self._runner: Optional[web.AppRunner] = None
@@ -81,12 +81,12 @@ class MonitoringServer:
         return web.json_response({"status": "ok"}, headers=_NO_STORE)
 
     async def _readyz(self, unused_request: web.Request) -> web.Response:
-        unready = self._surface.unready()
+        unready = self._recorder.unready()
         answer = {"status": "not ready", "problems": unready} if unready else {"status": "ok"}
         return web.json_response(answer, status=503 if unready else 200, headers=_NO_STORE)
 
     async def _metrics(self, request: web.Request) -> web.Response:
         encode, kind = choose_encoder(request.headers.get("Accept", ""))
         # With thousands of clusters this takes seconds, and the loop has to turn.
-        body = await asyncio.to_thread(encode, self._surface.metrics.registry)
+        body = await asyncio.to_thread(encode, self._recorder.metrics.registry)
         return web.Response(body=body, headers={**_NO_STORE, "Content-Type": kind})

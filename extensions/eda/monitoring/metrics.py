@@ -48,7 +48,7 @@ class AdapterMetrics:
         prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry(auto_describe=True)
         self._per_cluster = per_cluster
-        self._known: set[str] = set()
+        self._clusters_with_series: set[str] = set()
         self._by = ["cluster_id"] if per_cluster else []
         self._process()
         self._adapter()
@@ -113,7 +113,7 @@ class AdapterMetrics:
         self.versions = self._counter(
             "secret_versions_created_total", "Versions added to secrets of Secret Manager", *self._by
         )
-        self.duration = self._longest("job", "Job that ended", clock, "result", *self._by)
+        self.duration = self._recent_maximum("job", "Job that ended", clock, "result", *self._by)
         self.calls = {}
         self.call_seconds = {}
         self.call_duration = {}
@@ -127,7 +127,7 @@ class AdapterMetrics:
                 "operation",
                 "status_code",
             )
-            self.call_duration[api] = self._longest(
+            self.call_duration[api] = self._recent_maximum(
                 f"{api}_api", f"mean of a Job's requests to {place}", clock, "operation"
             )
             for operation, status in _USUAL[api]:
@@ -141,9 +141,11 @@ class AdapterMetrics:
             for phase in run_results.PHASES:
                 self.failures.labels(kind, phase)
         if not self._per_cluster:
-            self._expect(())
+            self._expect_job_end(())
 
-    def _longest(self, name: str, what: str, clock: Callable[[], float], *labels: str) -> RecentMaximum:
+    def _recent_maximum(
+        self, name: str, what: str, clock: Callable[[], float], *labels: str
+    ) -> RecentMaximum:
         said = f"The longest {what} in the last ten minutes; none: no series"
         longest = RecentMaximum(f"pullsecret_{name}_duration_seconds", said, labels, clock)
         self.registry.register(longest)
@@ -160,24 +162,24 @@ class AdapterMetrics:
             by = self._labels(row.cluster)
             if row.job_created:
                 _add(self.created, by, 1)
-                self._expect(by)
+                self._expect_job_end(by)
             if row.job:
                 self._job(row.job, by)
-            if row.ended and row.cluster in self._known:
+            if row.ended and row.cluster in self._clusters_with_series:
                 self._forget(row.cluster)
         for api, calls in run_results.run_requests(result):
-            self._asked(api, calls)
+            self._count_requests(api, calls)
 
     def _labels(self, cluster: str) -> tuple[str, ...]:
         if not self._per_cluster:
             return ()
-        if cluster not in self._known:
-            if len(self._known) >= CLUSTERS:
+        if cluster not in self._clusters_with_series:
+            if len(self._clusters_with_series) >= CLUSTERS:
                 return (label_values.OTHER,)
-            self._known.add(cluster)
+            self._clusters_with_series.add(cluster)
         return (cluster,)
 
-    def _expect(self, by: tuple[str, ...]) -> None:
+    def _expect_job_end(self, by: tuple[str, ...]) -> None:
         """A Job will end: both ends of it are 0 until then, so that its end has a rate."""
         for result in run_results.RESULTS:
             self.jobs.labels(result, *by)
@@ -192,15 +194,15 @@ class AdapterMetrics:
         self.retries.observe(job.retries)
         _add(self.versions, by, job.versions)
         for api, calls in (("gcp", job.gcp), ("k8s", job.k8s)):
-            self._asked(api, calls)
-            self._means(api, calls)
+            self._count_requests(api, calls)
+            self._mean_seconds(api, calls)
 
-    def _asked(self, api: str, calls: tuple[run_results.RequestCount, ...]) -> None:
+    def _count_requests(self, api: str, calls: tuple[run_results.RequestCount, ...]) -> None:
         for call in calls:
             self.calls[api].labels(call.operation, call.status).inc(call.count)
             self.call_seconds[api].labels(call.operation, call.status).inc(call.seconds)
 
-    def _means(self, api: str, calls: tuple[run_results.RequestCount, ...]) -> None:
+    def _mean_seconds(self, api: str, calls: tuple[run_results.RequestCount, ...]) -> None:
         together: dict[str, tuple[int, float]] = {}
         for call in calls:
             count, seconds = together.get(call.operation, (0, 0.0))
@@ -210,7 +212,7 @@ class AdapterMetrics:
 
     def _forget(self, cluster: str) -> None:
         """A cluster that is gone keeps no series."""
-        self._known.discard(cluster)
+        self._clusters_with_series.discard(cluster)
         for metric in (self.created, self.versions):
             _remove(metric, cluster)
         for result in run_results.RESULTS:

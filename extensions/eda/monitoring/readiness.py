@@ -20,18 +20,18 @@ class Readiness:
     """What is known of the process; times are monotonic seconds.
 
     :param connected: None where nothing was heard of the broker yet.
-    :param begun: when each run that goes on was begun.
+    :param run_begins: when each run that goes on was begun.
     """
 
     configured: bool = False
     connected: Optional[bool] = None
     hung_after: float = HUNG_AFTER_SECONDS
-    begun: list[float] = field(default_factory=list)
+    run_begins: list[float] = field(default_factory=list)
 
-    def ended(self, now: float, seconds: float) -> None:
+    def run_ended(self, now: float, seconds: float) -> None:
         """A run that took so long has ended: the one whose begin fits best."""
-        if self.begun:
-            self.begun.remove(min(self.begun, key=lambda begun: abs(now - seconds - begun)))
+        if self.run_begins:
+            self.run_begins.remove(min(self.run_begins, key=lambda begun: abs(now - seconds - begun)))
 
     def unready(self, now: float) -> dict[str, str]:
         """What is in the way, by what it is about; nothing: it is ready."""
@@ -40,7 +40,7 @@ class Readiness:
             found["configuration"] = "not loaded"
         if not self.connected:
             found["broker"] = "not connected"
-        oldest = now - min(self.begun, default=now)
+        oldest = now - min(self.run_begins, default=now)
         if oldest > self.hung_after:
             found["run"] = f"hangs for {oldest:.0f} s"
         return found

@@ -73,13 +73,13 @@ class MonitoringRecorder:
 
     def run_started(self) -> None:
         """A run was begun."""
-        self.state.begun.append(self._clock())
-        self.metrics.running.set(len(self.state.begun))
+        self.state.run_begins.append(self._clock())
+        self.metrics.running.set(len(self.state.run_begins))
 
     def run_ended(self, result: Optional[Mapping[str, Any]], seconds: float) -> None:
         """A run ended after so long; :param result: what it wrote down, None where it died before."""
-        self.state.ended(self._clock(), seconds)
-        self.metrics.running.set(len(self.state.begun))
+        self.state.run_ended(self._clock(), seconds)
+        self.metrics.running.set(len(self.state.run_begins))
         self.metrics.run_seconds.observe(max(0.0, seconds))
         self.metrics.runs.labels(_verdict(result)).inc()
         if result is not None:

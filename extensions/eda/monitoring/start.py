@@ -29,14 +29,14 @@ async def start_monitoring(config: Optional[Any]) -> AsyncIterator[MonitoringRec
         yield MonitoringRecorder()
         return
     metrics = config.metrics
-    surface = MonitoringRecorder(per_cluster=bool(metrics.per_cluster))
-    surface.configured()
-    server = MonitoringServer(surface, port=metrics.port, host=metrics.address or None)
+    recorder = MonitoringRecorder(per_cluster=bool(metrics.per_cluster))
+    recorder.configured()
+    server = MonitoringServer(recorder, port=metrics.port, host=metrics.address or None)
     undo = logs.configure_logging(form=config.logging.format, level=config.logging.level)
     try:
         if metrics.port:
             await server.start()
-        yield surface
+        yield recorder
     finally:
         await server.close()
         undo()

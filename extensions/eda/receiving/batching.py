@@ -75,17 +75,17 @@ class BatchQueue:
         self._window = window
         self._tries = tries
         self._clock = clock
-        self._waiting: dict[str, PendingCluster] = {}
-        self._out: Batch = Batch()
+        self._pending: dict[str, PendingCluster] = {}
+        self._running: Batch = Batch()
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self._pending)
 
     def add(self, cluster_id: str, token: Any = None, traceparent: Optional[str] = None) -> list[Any]:
         """An event about a cluster, or a look without one; the tokens that it makes superfluous."""
-        known = self._waiting.get(cluster_id)
+        known = self._pending.get(cluster_id)
         if known is None:
-            self._waiting[cluster_id] = PendingCluster(cluster_id, self._clock(), token, traceparent)
+            self._pending[cluster_id] = PendingCluster(cluster_id, self._clock(), token, traceparent)
             return []
         known.traceparent = traceparent or known.traceparent
         if token is None or known.token is None:
@@ -94,43 +94,43 @@ class BatchQueue:
         former, known.token = known.token, token
         return [former]
 
-    def ready(self, elsewhere: Collection[str] = ()) -> Optional[float]:
+    def ready(self, orphaned: Collection[str] = ()) -> Optional[float]:
         """Seconds until ``take`` has something to give, 0: now; None: nothing waits.
 
-        :param elsewhere: clusters that another process' run works on.
+        :param orphaned: clusters that another process' run works on.
         """
-        if self._out.clusters:
+        if self._running.clusters:
             return None
         now = self._clock()
-        free = [one for one in self._waiting.values() if one.cluster_id not in elsewhere]
+        free = [one for one in self._pending.values() if one.cluster_id not in orphaned]
         if sum(one.after <= now for one in free) >= self._size:
             return 0.0
         times = (max(one.since + self._window, one.after) for one in free)
         first = min(times, default=None)
         return None if first is None else max(0.0, first - now)
 
-    def take(self, elsewhere: Collection[str] = ()) -> Batch:
-        """The next batch: who has waited longest goes first.  Until ``done`` or ``died``, it is out."""
+    def take(self, orphaned: Collection[str] = ()) -> Batch:
+        """The next batch: who has waited longest goes first.  Until ``done`` or ``requeue_failed``, it is out."""
         now = self._clock()
-        free = (one for one in self._waiting.values() if one.after <= now and one.cluster_id not in elsewhere)
+        free = (one for one in self._pending.values() if one.after <= now and one.cluster_id not in orphaned)
         chosen = sorted(free, key=lambda one: one.since)[: self._size]
         for one in chosen:
-            del self._waiting[one.cluster_id]
-        self._out = Batch(tuple(chosen))
-        return self._out
+            del self._pending[one.cluster_id]
+        self._running = Batch(tuple(chosen))
+        return self._running
 
     def done(self) -> list[Any]:
         """The run has ended with a result: the tokens to be acknowledged."""
-        batch, self._out = self._out, Batch()
+        batch, self._running = self._running, Batch()
         return batch.tokens
 
-    def died(self, stopped: Optional[Collection[str]] = None) -> tuple[list[Any], list[str]]:
+    def requeue_failed(self, stopped: Optional[Collection[str]] = None) -> tuple[list[Any], list[str]]:
         """The run has ended without a result: its clusters wait again, those that are given up excepted.
 
         :param stopped: the clusters that this holds for, where the run has done the others; None: all.
         :return: the tokens to be acknowledged, and the clusters that are given up.
         """
-        batch, self._out = self._out, Batch()
+        batch, self._running = self._running, Batch()
         now = self._clock()
         tokens: list[Any] = []
         given_up: list[str] = []
@@ -139,7 +139,7 @@ class BatchQueue:
                 tokens += [] if one.token is None else [one.token]
                 continue
             one.tries += 1
-            newer = self._waiting.get(one.cluster_id)
+            newer = self._pending.get(one.cluster_id)
             if one.tries >= self._tries:
                 given_up.append(one.cluster_id)
                 tokens += [] if one.token is None else [one.token]
@@ -150,10 +150,10 @@ class BatchQueue:
                 tokens += [one.token] if one.token is not None and newer.token is not None else []
                 one.token = newer.token if newer.token is not None else one.token
                 one.traceparent = newer.traceparent or one.traceparent
-            self._waiting[one.cluster_id] = one
+            self._pending[one.cluster_id] = one
         return tokens, given_up
 
-    def held(self) -> list[Any]:
+    def unacknowledged(self) -> list[Any]:
         """The tokens of all that waits and of the batch that is out."""
-        waiting: Iterable[PendingCluster] = (*self._waiting.values(), *self._out.clusters)
+        waiting: Iterable[PendingCluster] = (*self._pending.values(), *self._running.clusters)
         return [one.token for one in waiting if one.token is not None]

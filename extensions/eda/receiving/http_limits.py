@@ -64,13 +64,13 @@ class ConnectionLimiter:
         self._most = most
         self._head = head
         # Those that have said nothing whole yet.
-        self._silent: set[Any] = set()
+        self._without_request: set[Any] = set()
 
-        async def heard(request: Any, handler: Any) -> Any:
-            self._silent.discard(request.protocol)
+        async def request_received(request: Any, handler: Any) -> Any:
+            self._without_request.discard(request.protocol)
             return await handler(request)
 
-        self.middleware = library.middleware(heard)
+        self.middleware = library.middleware(request_received)
 
     @asynccontextmanager
     async def open(self, runner: Any, host: Optional[str], port: int) -> AsyncIterator[list[tuple[Any, ...]]]:
@@ -84,8 +84,8 @@ class ConnectionLimiter:
             if len(runner.server.connections) >= self._most:
                 return _Refused()
             protocol: asyncio.BaseProtocol = runner.server()
-            self._silent.add(protocol)
-            loop.call_later(self._head, self._end_silent, protocol)
+            self._without_request.add(protocol)
+            loop.call_later(self._head, self._close_without_request, protocol)
             return protocol
 
         server = await loop.create_server(accepted, host, port)
@@ -94,7 +94,7 @@ class ConnectionLimiter:
         finally:
             server.close()
 
-    def _end_silent(self, protocol: Any) -> None:
-        if protocol in self._silent:
-            self._silent.discard(protocol)
+    def _close_without_request(self, protocol: Any) -> None:
+        if protocol in self._without_request:
+            self._without_request.discard(protocol)
             protocol.force_close()

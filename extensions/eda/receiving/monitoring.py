@@ -35,5 +35,5 @@ async def open_recorder(config: Optional[Any]) -> AsyncIterator[ActivityRecorder
             raise missing_package(error, str(error.name)) from None
         yield ActivityRecorder()
         return
-    async with monitoring.start_monitoring(config) as telling:
-        yield telling
+    async with monitoring.start_monitoring(config) as recorder:
+        yield recorder

@@ -29,13 +29,13 @@ __all__ = ["LOGGER", "PlaybookRuns"]
 LOGGER = logging.getLogger("hyperfleet.pull_secret.cluster_events")
 
 # Seconds between two looks for a result, between two at the lock, and after which a run is spoken of.
-_LOOK = 0.05
-_LOCK = 0.2
-_LONG = 600.0
+_RESULT_POLL_SECONDS = 0.05
+_LOCK_PROBE_SECONDS = 0.2
+_LONG_RUN_SECONDS = 600.0
 # Seconds until a disk that is full may have room.
-_FULL = 5.0
+_DISK_FULL_PAUSE_SECONDS = 5.0
 # Seconds after which an engine that was busy and is no longer has ended what it was asked for.
-_AFTER_WORK = 5.0
+_IDLE_AFTER_WORK_SECONDS = 5.0
 
 
 class PlaybookRuns:
@@ -46,16 +46,16 @@ class PlaybookRuns:
     def __init__(
         self,
         queue: Queue,
-        directories: RunDirectories,
-        telling: ActivityRecorder,
+        run_directories: RunDirectories,
+        recorder: ActivityRecorder,
         *,
         start: float,
         busy: Callable[[], bool],
-        look: float = _LOOK,
+        look: float = _RESULT_POLL_SECONDS,
     ) -> None:
         self._queue = queue
-        self._directories = directories
-        self._telling = telling
+        self._run_directories = run_directories
+        self._recorder = recorder
         self._start = start
         self._busy = busy
         self._look = look
@@ -69,19 +69,19 @@ class PlaybookRuns:
             result = await self._end(directory)
         except BaseException:
             # Else it would be told as one that goes on for ever.
-            self._telling.run_ended(None, time.monotonic() - begun)
+            self._recorder.run_ended(None, time.monotonic() - begun)
             raise
         directory.remove()
-        self._telling.run_ended(result, time.monotonic() - begun)
+        self._recorder.run_ended(result, time.monotonic() - begun)
         return result
 
     async def _directory(self, batch: Batch) -> RunDirectory:
         while True:
             try:
-                return self._directories.create(batch)
+                return self._run_directories.create(batch)
             except OSError as error:
                 LOGGER.error("the directory of a run cannot be made (%s); trying again", error.strerror)
-                await asyncio.sleep(_FULL)
+                await asyncio.sleep(_DISK_FULL_PAUSE_SECONDS)
 
     async def _put(self, batch: Batch, directory: RunDirectory) -> None:
         event = {"cluster_ids": batch.ids, "run": str(directory.path), "traceparents": batch.traceparents}
@@ -102,17 +102,17 @@ class PlaybookRuns:
             result = directory.result()
             if result is not None:
                 if not started:
-                    self._telling.run_started()
+                    self._recorder.run_started()
                 return result
             now = time.monotonic()
-            if now - probed < _LOCK:
+            if now - probed < _LOCK_PROBE_SECONDS:
                 # Not more often: a look takes the lock for an instant, and a run could find it taken.
                 await asyncio.sleep(self._look)
                 continue
             probed = now
             if directory.is_locked():
                 if not started:
-                    self._telling.run_started()
+                    self._recorder.run_started()
                 started = True
             elif started:
                 # The lock may have been let go after the look at the result.
@@ -122,13 +122,13 @@ class PlaybookRuns:
                 return result
             elif self._busy():
                 # Most likely with this run, which may fail before its first step.
-                idle, start = None, min(start, _AFTER_WORK)
+                idle, start = None, min(start, _IDLE_AFTER_WORK_SECONDS)
             else:
                 idle = idle or now
                 if now - idle >= start and directory.remove():
                     LOGGER.error("a run did not begin; its clusters go into the next one")
                     return None
-            if now - spoken >= _LONG:
+            if now - spoken >= _LONG_RUN_SECONDS:
                 spoken = now
-                LOGGER.warning("a run goes on for longer than %g s", _LONG)
+                LOGGER.warning("a run goes on for longer than %g s", _LONG_RUN_SECONDS)
             await asyncio.sleep(self._look)

@@ -25,7 +25,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_dir
 __all__ = ["Receiver"]
 
 # Seconds between two looks at runs that a killed process left.
-_ORPHANS = 0.5
+_ORPHAN_POLL_SECONDS = 0.5
 # What a message's clusters came to.
 _SUCCESS, _FAILURE, _GARBAGE = "success", "failure", "garbage"
 # The kind of failure of clusters that a run did not begin, since it was ended before.
@@ -47,18 +47,18 @@ class Receiver:
     def __init__(
         self,
         broker: Broker,
-        collecting: BatchQueue,
+        batch_queue: BatchQueue,
         runs: PlaybookRuns,
-        directories: RunDirectories,
-        telling: ActivityRecorder,
-        again: Optional[Requeue] = None,
+        run_directories: RunDirectories,
+        recorder: ActivityRecorder,
+        requeue: Optional[Requeue] = None,
     ) -> None:
         self._broker = broker
-        self._collecting = collecting
+        self._batch_queue = batch_queue
         self._runs = runs
-        self._directories = directories
-        self._telling = telling
-        self._requeue = Requeue() if again is None else again
+        self._run_directories = run_directories
+        self._recorder = recorder
+        self._requeue = Requeue() if requeue is None else requeue
         self._some = asyncio.Event()
         self._done: list[_Unacknowledged] = []
         self._some_done = asyncio.Event()
@@ -69,7 +69,7 @@ class Receiver:
         :raises ConfigurationError: the broker cannot be used as it is described.
         """
         tasks = [
-            asyncio.create_task(self._broker.run(self.take, self._telling)),
+            asyncio.create_task(self._broker.run(self.take, self._recorder)),
             asyncio.create_task(self._work()),
             asyncio.create_task(self._acknowledge()),
         ]
@@ -86,7 +86,7 @@ class Receiver:
         """What the broker calls with each message; never raises."""
         found = read_message(message.body, message.headers)
         for word in found.garbage:
-            self._telling.garbage(word)
+            self._recorder.garbage(word)
         if found.garbage:
             # One line, however much there is in it.
             LOGGER.warning(
@@ -95,19 +95,19 @@ class Receiver:
         if not found.events:
             self._finish([_Unacknowledged(message.token, 1, _GARBAGE)])
             return
-        held = _Unacknowledged(message.token, len(found.events))
+        message_state = _Unacknowledged(message.token, len(found.events))
         for event in found.events:
-            self._telling.event(event.type)
+            self._recorder.event(event.type)
             self._requeue.forget(event.cluster_id)
-            self._finish(self._collecting.add(event.cluster_id, held, event.traceparent))
-        self._telling.waiting(len(self._collecting))
+            self._finish(self._batch_queue.add(event.cluster_id, message_state, event.traceparent))
+        self._recorder.waiting(len(self._batch_queue))
         self._some.set()
 
     def _finish(self, tokens: Iterable[_Unacknowledged]) -> None:
-        for held in tokens:
-            held.parts -= 1
-            if held.parts == 0:
-                self._done.append(held)
+        for message_state in tokens:
+            message_state.parts -= 1
+            if message_state.parts == 0:
+                self._done.append(message_state)
                 self._some_done.set()
 
     async def _acknowledge(self) -> None:
@@ -116,23 +116,23 @@ class Receiver:
             self._some_done.clear()
             done, self._done = self._done, []
             try:
-                await self._broker.acknowledge([held.token for held in done])
+                await self._broker.acknowledge([message_state.token for message_state in done])
             except Exception as error:  # noqa: BLE001 - what is not acknowledged is delivered again
                 LOGGER.warning("%d messages were not acknowledged (%s)", len(done), type(error).__name__)
             for result in (_SUCCESS, _FAILURE):
-                if count := sum(held.result == result for held in done):
-                    self._telling.acknowledged(count, result)
+                if count := sum(message_state.result == result for message_state in done):
+                    self._recorder.acknowledged(count, result)
 
     async def _work(self) -> None:
         while True:
             for cluster_id in self._requeue.due():
-                self._collecting.add(cluster_id)
-            elsewhere = self._directories.elsewhere()
-            ready = self._collecting.ready(elsewhere)
+                self._batch_queue.add(cluster_id)
+            orphaned = self._run_directories.orphaned_clusters()
+            ready = self._batch_queue.ready(orphaned)
             if ready == 0.0:
                 await self._one()
                 continue
-            times = [ready, self._requeue.next(), _ORPHANS if elsewhere else None]
+            times = [ready, self._requeue.seconds_until_due(), _ORPHAN_POLL_SECONDS if orphaned else None]
             self._some.clear()
             try:
                 async with asyncio.timeout(min((one for one in times if one is not None), default=None)):
@@ -141,20 +141,20 @@ class Receiver:
                 pass
 
     async def _one(self) -> None:
-        batch = self._collecting.take(self._directories.elsewhere())
+        batch = self._batch_queue.take(self._run_directories.orphaned_clusters())
         if not batch.clusters:
             return
-        self._telling.batch(len(batch.clusters))
-        self._telling.waiting(len(self._collecting))
+        self._recorder.batch(len(batch.clusters))
+        self._recorder.waiting(len(self._batch_queue))
         result = await self._runs.run(batch)
         rows = self._rows(batch, result)
         stopped = (
             None if result is None else {one for one, row in rows.items() if row.get("kind") == _STOPPED}
         )
         if stopped is None or stopped:
-            tokens, given_up = self._collecting.died(stopped)
+            tokens, given_up = self._batch_queue.requeue_failed(stopped)
         else:
-            tokens, given_up = self._collecting.done(), []
+            tokens, given_up = self._batch_queue.done(), []
         failed = {one for one, row in rows.items() if row.get("outcome") == "failed"}
         failed = (failed - (stopped or set())) | set(given_up)
         if given_up:
@@ -164,11 +164,11 @@ class Receiver:
             if one.cluster_id in given_up or (result is not None and one.cluster_id not in rows):
                 self._requeue.forget(one.cluster_id)
             elif one.cluster_id in rows and one.cluster_id not in (stopped or ()):
-                self._requeue.result(rows[one.cluster_id])
+                self._requeue.observe(rows[one.cluster_id])
             if one.cluster_id in failed and one.token is not None:
                 one.token.result = _FAILURE
         self._finish(tokens)
-        self._telling.waiting(len(self._collecting))
+        self._recorder.waiting(len(self._batch_queue))
 
     @staticmethod
     def _rows(batch: Batch, result: Optional[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

@@ -23,9 +23,9 @@ _SHORTEST = 0.5
 
 @dataclass
 class _Schedule:
-    found: tuple[Any, ...]
+    observed: tuple[Any, ...]
     pause: float
-    when: Optional[float]
+    due_at: Optional[float]
 
 
 class Requeue:
@@ -34,42 +34,46 @@ class Requeue:
     def __init__(self, longest: float = _LONGEST, clock: Callable[[], float] = time.monotonic) -> None:
         self._longest = longest
         self._clock = clock
-        self._looks: dict[str, _Schedule] = {}
+        self._schedules: dict[str, _Schedule] = {}
 
     def __len__(self) -> int:
-        return len(self._looks)
+        return len(self._schedules)
 
     def forget(self, cluster_id: str) -> None:
         """An event came, which is looked at soon, and pauses begin anew; or nobody looks any more."""
-        self._looks.pop(cluster_id, None)
+        self._schedules.pop(cluster_id, None)
 
-    def result(self, row: Mapping[str, Any]) -> None:
+    def observe(self, row: Mapping[str, Any]) -> None:
         """What a run found of a cluster: a row of its result."""
         cluster_id, seconds = row.get("id"), row.get("again")
         if not isinstance(cluster_id, str):
             return
         if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
-            self._looks.pop(cluster_id, None)
+            self._schedules.pop(cluster_id, None)
             return
         found = (row.get("generation"), row.get("state"), row.get("reason"))
-        known = self._looks.get(cluster_id)
+        known = self._schedules.get(cluster_id)
         pause = min(max(float(seconds), _SHORTEST), self._longest)
-        if known is not None and known.found == found and not row.get("job_created"):
+        if known is not None and known.observed == found and not row.get("job_created"):
             pause = max(pause, min(2 * known.pause, self._longest))
-        self._looks[cluster_id] = _Schedule(found, pause, self._clock() + pause)
+        self._schedules[cluster_id] = _Schedule(found, pause, self._clock() + pause)
 
     def due(self) -> list[str]:
         """Whose time has come since it was asked last.
 
-        They are looked at now; until ``result`` says more, they are not due again.
+        They are looked at now; until ``observe`` says more, they are not due again.
         """
         now = self._clock()
-        due = [one for one, look in self._looks.items() if look.when is not None and look.when <= now]
+        due = [
+            one
+            for one, schedule in self._schedules.items()
+            if schedule.due_at is not None and schedule.due_at <= now
+        ]
         for cluster_id in due:
-            self._looks[cluster_id].when = None
+            self._schedules[cluster_id].due_at = None
         return due
 
-    def next(self) -> Optional[float]:
+    def seconds_until_due(self) -> Optional[float]:
         """Seconds until a cluster is due, 0 at least; None where none is."""
-        times = [look.when for look in self._looks.values() if look.when is not None]
+        times = [schedule.due_at for schedule in self._schedules.values() if schedule.due_at is not None]
         return max(0.0, min(times) - self._clock()) if times else None

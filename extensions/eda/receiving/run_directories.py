@@ -173,7 +173,7 @@ class RunDirectories:
             self.open()
             return RunDirectory.create(self._own / str(self._number), batch)
 
-    def elsewhere(self) -> Collection[str]:
+    def orphaned_clusters(self) -> Collection[str]:
         """The clusters that runs of killed processes still work on."""
         if not self._orphans:
             return ()

@@ -30,14 +30,14 @@ EXPECTED = {
 }
 
 
-def work(surface: MonitoringRecorder, number: int) -> None:
+def work(recorder: MonitoringRecorder, number: int) -> None:
     """A little of all that happens."""
-    surface.event("com.example.reconcile")
-    surface.garbage("not_json")
-    surface.batch(3)
-    surface.waiting(2)
-    surface.run_started()
-    surface.run_ended(
+    recorder.event("com.example.reconcile")
+    recorder.garbage("not_json")
+    recorder.batch(3)
+    recorder.waiting(2)
+    recorder.run_started()
+    recorder.run_ended(
         result(
             row(f"cls-{number}", job_created=True),
             row("cls-1", job=success(seconds=400.0)),
@@ -46,8 +46,8 @@ def work(surface: MonitoringRecorder, number: int) -> None:
         ),
         1.5,
     )
-    surface.run_ended(None, 1.0)
-    surface.acknowledged(4)
+    recorder.run_ended(None, 1.0)
+    recorder.acknowledged(4)
 
 
 async def unanswered(server: Prometheus) -> list[str]:
@@ -64,9 +64,9 @@ async def unanswered(server: Prometheus) -> list[str]:
 @pytest.mark.parametrize("per_cluster", [False, True])
 def test_every_panel_draws_and_every_rule_is_evaluated(tmp_path: Path, per_cluster: bool) -> None:
     async def scenario() -> None:
-        surface = MonitoringRecorder(per_cluster=per_cluster)
-        surface.broker(True)
-        listening = MonitoringServer(surface, port=0, host="127.0.0.1")
+        recorder = MonitoringRecorder(per_cluster=per_cluster)
+        recorder.broker(True)
+        listening = MonitoringServer(recorder, port=0, host="127.0.0.1")
         target = f"127.0.0.1:{await listening.start()}"
         rules = [monitoring.ALERTS]
         async with (
@@ -80,7 +80,7 @@ def test_every_panel_draws_and_every_rule_is_evaluated(tmp_path: Path, per_clust
                 async with asyncio.timeout(60):
                     while missing:
                         number += 1
-                        work(surface, number)
+                        work(recorder, number)
                         await asyncio.sleep(0.25)
                         missing = await unanswered(server)
             except TimeoutError:
@@ -92,7 +92,7 @@ def test_every_panel_draws_and_every_rule_is_evaluated(tmp_path: Path, per_clust
             states: dict[str, str] = {}
             async with asyncio.timeout(60):
                 while {**states, **EXPECTED} != states:
-                    work(surface, 0)
+                    work(recorder, 0)
                     groups = (await server.get("rules"))["groups"]
                     evaluated = [rule for group in groups for rule in group["rules"]]
                     states = {rule["name"]: rule["state"] for rule in evaluated}

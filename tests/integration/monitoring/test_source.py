@@ -29,7 +29,7 @@ class Running(NamedTuple):
     engine: Engine
     session: aiohttp.ClientSession
     events: str
-    surface: str
+    base_url: str
 
     async def post(self, body: bytes) -> None:
         async with self.session.post(self.events, data=body) as answer:
@@ -37,14 +37,14 @@ class Running(NamedTuple):
 
     async def ready(self) -> int:
         try:
-            async with self.session.get(self.surface + "/readyz") as answer:
+            async with self.session.get(self.base_url + "/readyz") as answer:
                 return answer.status
         except aiohttp.ClientConnectionError:
             return 0
 
     async def metrics(self) -> dict[tuple[str, ...], float]:
         """By name and the labels' values."""
-        async with self.session.get(self.surface + "/metrics") as answer:
+        async with self.session.get(self.base_url + "/metrics") as answer:
             text = await answer.text()
         families = text_string_to_metric_families(text)
         samples = [sample for family in families for sample in family.samples]

@@ -419,17 +419,17 @@ def test_a_cluster_is_looked_at_again_without_an_event(
 ) -> None:
     pauses: list[float | None] = []
 
-    class Noted(Requeue):
+    class NotedRequeue(Requeue):
         """Where time stands still while a result is taken, so that a pause is what was meant."""
 
-        def result(self, row: Mapping[str, Any]) -> None:
+        def observe(self, row: Mapping[str, Any]) -> None:
             now = self._clock()
             with monkeypatch.context() as frozen:
                 frozen.setattr(self, "_clock", lambda: now)
-                super().result(row)
-                pauses.append(self.next())
+                super().observe(row)
+                pauses.append(self.seconds_until_due())
 
-    monkeypatch.setattr(receiver, "Requeue", Noted)
+    monkeypatch.setattr(receiver, "Requeue", NotedRequeue)
 
     async def scenario() -> None:
         engine = Engine()
@@ -515,7 +515,7 @@ def test_a_directory_that_cannot_be_made_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As on a disk that is full for a while, of which nothing else is lost."""
-    monkeypatch.setattr(playbook_runs, "_FULL", 0.05)
+    monkeypatch.setattr(playbook_runs, "_DISK_FULL_PAUSE_SECONDS", 0.05)
 
     async def scenario() -> None:
         async with webhook(tmp_path) as (engine, post):

@@ -22,12 +22,12 @@ PAGE = (ROOT / "docs" / "monitoring.md").read_text()
 
 def families(*, per_cluster: bool) -> dict[str, Metric]:
     """What the registry gives when all has happened once, by the name in Prometheus."""
-    surface = MonitoringRecorder(per_cluster=per_cluster)
-    surface.event("type")
-    surface.garbage("kind")
+    recorder = MonitoringRecorder(per_cluster=per_cluster)
+    recorder.event("type")
+    recorder.garbage("kind")
     rows = row(job_created=True, job=success()), row("cls-2", "failed", job=failure())
-    surface.run_ended(result(*rows), 1.0)
-    found = surface.metrics.registry.collect()
+    recorder.run_ended(result(*rows), 1.0)
+    found = recorder.metrics.registry.collect()
     return {
         one.name + ("_total" if one.type == "counter" else ""): one
         for one in found

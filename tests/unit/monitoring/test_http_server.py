@@ -43,8 +43,8 @@ class Asked:
 
 
 @contextlib.asynccontextmanager
-async def served(surface: MonitoringRecorder) -> AsyncIterator[Asked]:
-    server = MonitoringServer(surface, port=0, host="127.0.0.1")
+async def served(recorder: MonitoringRecorder) -> AsyncIterator[Asked]:
+    server = MonitoringServer(recorder, port=0, host="127.0.0.1")
     port = await server.start()
     try:
         async with aiohttp.ClientSession() as session:
@@ -56,8 +56,8 @@ async def served(surface: MonitoringRecorder) -> AsyncIterator[Asked]:
 def test_ready_is_who_is_configured_and_connected_and_has_no_run_that_hangs() -> None:
     async def scenario() -> None:
         clock = Clock()
-        surface = MonitoringRecorder(hung_after=60.0, clock=clock)
-        async with served(surface) as asked:
+        recorder = MonitoringRecorder(hung_after=60.0, clock=clock)
+        async with served(recorder) as asked:
             assert await asked.ready() == (
                 503,
                 {
@@ -65,19 +65,19 @@ def test_ready_is_who_is_configured_and_connected_and_has_no_run_that_hangs() ->
                     "problems": {"configuration": "not loaded", "broker": "not connected"},
                 },
             )
-            surface.configured()
-            surface.broker(True)
+            recorder.configured()
+            recorder.broker(True)
             assert await asked.ready() == (200, {"status": "ok"})
-            surface.broker(False)
+            recorder.broker(False)
             assert (await asked.ready())[0] == 503
-            surface.broker(True)
+            recorder.broker(True)
 
             # Two runs; the first one hangs.
-            surface.run_started()
+            recorder.run_started()
             clock.now += 50
-            surface.run_started()
+            recorder.run_started()
             clock.now += 5
-            surface.run_ended(result(), 5.0)
+            recorder.run_ended(result(), 5.0)
             assert (await asked.ready())[0] == 200
             clock.now += 6
             assert await asked.ready() == (
@@ -86,26 +86,26 @@ def test_ready_is_who_is_configured_and_connected_and_has_no_run_that_hangs() ->
             )
             # It lives all the same: to end it would end the run.
             assert (await asked.get("/healthz"))[0] == 200
-            surface.run_ended(None, 61.0)
+            recorder.run_ended(None, 61.0)
             assert (await asked.ready())[0] == 200
 
     asyncio.run(scenario())
 
 
 def test_a_run_that_ends_twice_does_no_harm() -> None:
-    surface = MonitoringRecorder()
-    surface.run_ended(None, 1.0)
-    surface.run_started()
-    surface.run_ended(None, 1.0)
-    surface.run_ended(None, 1.0)
-    assert not surface.state.begun
+    recorder = MonitoringRecorder()
+    recorder.run_ended(None, 1.0)
+    recorder.run_started()
+    recorder.run_ended(None, 1.0)
+    recorder.run_ended(None, 1.0)
+    assert not recorder.state.run_begins
 
 
 def test_metrics_are_what_prometheus_reads() -> None:
     async def scenario() -> None:
-        surface = MonitoringRecorder(per_cluster=True)
-        surface.run_ended(result(row("cls-1", job_created=True, job=success())), 1.0)
-        async with served(surface) as asked:
+        recorder = MonitoringRecorder(per_cluster=True)
+        recorder.run_ended(result(row("cls-1", job_created=True, job=success())), 1.0)
+        async with served(recorder) as asked:
             status, kind, text = await asked.get("/metrics")
             assert (status, kind.partition(";")[0]) == (200, "text/plain")
             read = {family.name: family for family in text_string_to_metric_families(text)}

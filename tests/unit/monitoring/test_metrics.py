@@ -188,12 +188,12 @@ JSON = st.recursive(
 @given(JSON)
 @settings(max_examples=200, deadline=None)
 def test_whatever_a_result_holds_it_is_counted_or_left_out(said: Any) -> None:
-    surface = MonitoringRecorder(per_cluster=True)
-    surface.run_ended(said if isinstance(said, dict) else {"clusters": said}, 1.0)
-    surface.run_ended(
+    recorder = MonitoringRecorder(per_cluster=True)
+    recorder.run_ended(said if isinstance(said, dict) else {"clusters": said}, 1.0)
+    recorder.run_ended(
         {"clusters": [{"id": "cls-1", "outcome": "reported", "job": said, "reports": said}]}, 1.0
     )
-    assert value(surface.metrics, "adapter_clusters_processed_total", outcome="reported") is not None
+    assert value(recorder.metrics, "adapter_clusters_processed_total", outcome="reported") is not None
 
 
 def test_clusters_are_labels_only_with_the_option() -> None:
@@ -250,22 +250,22 @@ def test_all_kinds_of_our_errors_are_known() -> None:
 
 
 def test_the_source_tells_its_own() -> None:
-    surface = MonitoringRecorder()
-    metrics = surface.metrics
-    surface.event("cluster")
-    surface.event("cluster")
-    surface.garbage("json")
-    surface.acknowledged(2)
-    surface.acknowledged(1, "failure")
-    surface.batch(7)
-    surface.waiting(5)
-    surface.broker(True)
-    surface.run_started()
+    recorder = MonitoringRecorder()
+    metrics = recorder.metrics
+    recorder.event("cluster")
+    recorder.event("cluster")
+    recorder.garbage("json")
+    recorder.acknowledged(2)
+    recorder.acknowledged(1, "failure")
+    recorder.batch(7)
+    recorder.waiting(5)
+    recorder.broker(True)
+    recorder.run_started()
     assert value(metrics, "adapter_runs_active") == 1
-    surface.run_ended(result(row()), 2.5)
-    surface.run_ended(result(row(), row("cls-2", "failed")), 2.5)
+    recorder.run_ended(result(row()), 2.5)
+    recorder.run_ended(result(row(), row("cls-2", "failed")), 2.5)
     stamp = value(metrics, "adapter_last_run_timestamp_seconds")
-    surface.run_ended(None, 2.5)
+    recorder.run_ended(None, 2.5)
     assert value(metrics, "adapter_last_run_timestamp_seconds") == stamp
     assert value(metrics, "adapter_runs_active") == 0
     for verdict in ("success", "failure", "died"):
@@ -282,14 +282,14 @@ def test_the_source_tells_its_own() -> None:
 
 
 def test_kinds_of_events_are_few() -> None:
-    surface = MonitoringRecorder()
+    recorder = MonitoringRecorder()
     for number in range(1000):
-        surface.event(f"com.example.type{number}")
-        surface.garbage(f"kind{number}")
-    surface.event('x"}\n')
-    kinds = [one for one in series(surface.metrics) if "kind=" in one and "failures" not in one]
+        recorder.event(f"com.example.type{number}")
+        recorder.garbage(f"kind{number}")
+    recorder.event('x"}\n')
+    kinds = [one for one in series(recorder.metrics) if "kind=" in one and "failures" not in one]
     assert len(kinds) == 2 * 17
-    assert value(surface.metrics, "adapter_events_received_total", kind="other") == 985
+    assert value(recorder.metrics, "adapter_events_received_total", kind="other") == 985
 
 
 def test_all_is_readable_by_those_who_read_json() -> None:

@@ -45,10 +45,10 @@ def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
         port = free_port()
         async with (
             aiohttp.ClientSession() as session,
-            start_monitoring(configuration(port, per_cluster=True)) as surface,
+            start_monitoring(configuration(port, per_cluster=True)) as recorder,
         ):
-            surface.broker(True)
-            surface.run_ended({"clusters": [{"id": "cls-1", "job_created": True}]}, 1.0)
+            recorder.broker(True)
+            recorder.run_ended({"clusters": [{"id": "cls-1", "job_created": True}]}, 1.0)
             for path, said in (("/healthz", "ok"), ("/readyz", "ok"), ("/metrics", 'cluster_id="cls-1"')):
                 async with session.get(f"http://127.0.0.1:{port}{path}") as answer:
                     assert answer.status == 200
@@ -67,11 +67,11 @@ def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
 def test_without_a_port_nothing_is_served_and_all_can_be_told() -> None:
     async def scenario() -> None:
         for config in (None, configuration(0, form="text")):
-            async with start_monitoring(config) as surface:
-                surface.event("type")
-                surface.run_started()
-                surface.run_ended(None, 1.0)
-                assert surface.state.begun == []
+            async with start_monitoring(config) as recorder:
+                recorder.event("type")
+                recorder.run_started()
+                recorder.run_ended(None, 1.0)
+                assert recorder.state.run_begins == []
 
     asyncio.run(scenario())
 

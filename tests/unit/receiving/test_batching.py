@@ -85,19 +85,19 @@ def test_a_run_that_died_is_tried_again_with_growing_pauses_and_then_given_up() 
     pauses = []
     for _try in range(3):
         assert collecting.take().ids == ["cls-1"]
-        assert collecting.died() == ([], [])
+        assert collecting.requeue_failed() == ([], [])
         ready = collecting.ready()
         assert ready is not None
         pauses.append(ready)
         clock.now += ready
     assert pauses == [1.0, 2.0, 4.0]
     collecting.take()
-    assert collecting.died() == ([1], ["cls-1"])
+    assert collecting.requeue_failed() == ([1], ["cls-1"])
     assert collecting.ready() is None
     # The next event begins anew.
     collecting.add("cls-1", 2)
     collecting.take()
-    assert collecting.died() == ([], [])
+    assert collecting.requeue_failed() == ([], [])
 
 
 def test_of_a_run_that_was_stopped_who_was_not_begun_waits_again() -> None:
@@ -105,19 +105,19 @@ def test_of_a_run_that_was_stopped_who_was_not_begun_waits_again() -> None:
     collecting.add("cls-1", 1)
     collecting.add("cls-2", 2)
     assert collecting.take().ids == ["cls-1", "cls-2"]
-    assert collecting.died({"cls-2"}) == ([1], [])
-    assert collecting.held() == [2]
+    assert collecting.requeue_failed({"cls-2"}) == ([1], [])
+    assert collecting.unacknowledged() == [2]
     clock.now += 1
     assert collecting.take().ids == ["cls-2"]
-    assert collecting.died({"cls-2"}) == ([2], ["cls-2"])
-    assert collecting.held() == []
+    assert collecting.requeue_failed({"cls-2"}) == ([2], ["cls-2"])
+    assert collecting.unacknowledged() == []
 
 
 def test_while_one_pauses_others_do_not_wait_for_it() -> None:
     collecting, _clock = make(window=0)
     collecting.add("cls-1", 1)
     collecting.take()
-    collecting.died()
+    collecting.requeue_failed()
     collecting.add("cls-2", 2)
     assert collecting.ready() == 0.0
     assert collecting.take().ids == ["cls-2"]
@@ -128,7 +128,7 @@ def test_an_event_that_came_while_the_run_died_stands_for_the_one_before() -> No
     collecting.add("cls-1", 1, "trace-1")
     collecting.take()
     collecting.add("cls-1", 2, "trace-2")
-    assert collecting.died() == ([1], [])
+    assert collecting.requeue_failed() == ([1], [])
     # It is still the one whose run died.
     assert collecting.ready() == 1.0
     clock.now += 1
@@ -163,7 +163,7 @@ class Anything(RuleBasedStateMachine):
         for token in tokens:
             assert token not in self.acknowledged
             self.acknowledged.add(token)
-        held = {self.of[token] for token in self.collecting.held()}
+        held = {self.of[token] for token in self.collecting.unacknowledged()}
         for token in tokens:
             # What is done without a run has another message that stands for it.
             assert ended or self.of[token] in held
@@ -198,16 +198,16 @@ class Anything(RuleBasedStateMachine):
 
     @precondition(lambda self: self.out is not None)
     @rule()
-    def died(self) -> None:
+    def requeue_failed(self) -> None:
         self.out = None
-        tokens, given_up = self.collecting.died()
+        tokens, given_up = self.collecting.requeue_failed()
         ended = [token for token in tokens if self.of[token] in given_up]
         self.told(ended, ended=True)
         self.told([token for token in tokens if token not in ended], ended=False)
 
     @invariant()
     def nothing_is_lost(self) -> None:
-        held = self.collecting.held()
+        held = self.collecting.unacknowledged()
         assert len(held) == len(set(held))
         assert set(held) | self.acknowledged == set(self.of)
         assert not set(held) & self.acknowledged
@@ -243,49 +243,49 @@ def pauses(looking: Requeue, clock: Clock, count: int, **changed: Any) -> list[f
     """Seconds before each of so many looks that find the same."""
     found = []
     for _look in range(count):
-        seconds = looking.next()
+        seconds = looking.seconds_until_due()
         assert seconds is not None
         found.append(seconds)
         clock.now += seconds
         assert looking.due() == ["cls-1"]
-        assert looking.next() is None
-        looking.result(row(**changed))
+        assert looking.seconds_until_due() is None
+        looking.observe(row(**changed))
     return found
 
 
 def test_looks_that_find_the_same_have_pauses_that_double_up_to_a_minute() -> None:
     clock = Clock()
     again = Requeue(clock=clock)
-    again.result(row())
+    again.observe(row())
     assert pauses(again, clock, 8) == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
 
 
 def test_what_a_look_finds_new_begins_anew_and_so_does_an_event() -> None:
     clock = Clock()
     again = Requeue(clock=clock)
-    again.result(row())
+    again.observe(row())
     assert pauses(again, clock, 3) == [2.0, 4.0, 8.0]
     clock.now += 16
     again.due()
-    again.result(row(reason="ImagePullFailed", again=3.0))
-    assert again.next() == 3.0
+    again.observe(row(reason="ImagePullFailed", again=3.0))
+    assert again.seconds_until_due() == 3.0
     assert pauses(again, clock, 2, reason="ImagePullFailed", again=3.0) == [3.0, 6.0]
     again.forget("cls-1")
-    assert again.next() is None
-    again.result(row(reason="ImagePullFailed", again=3.0))
-    assert again.next() == 3.0
+    assert again.seconds_until_due() is None
+    again.observe(row(reason="ImagePullFailed", again=3.0))
+    assert again.seconds_until_due() == 3.0
 
 
 def test_who_needs_no_look_is_not_looked_at() -> None:
     clock = Clock()
     again = Requeue(clock=clock)
-    again.result(row())
-    again.result(row(again=None))
-    assert again.next() is None
+    again.observe(row())
+    again.observe(row(again=None))
+    assert again.seconds_until_due() is None
     for wrong in (True, "soon", float("nan"), -1, [2]):
-        again.result(row(again=wrong))
-        assert again.next() is None, wrong
-    again.result({"again": 1})
+        again.observe(row(again=wrong))
+        assert again.seconds_until_due() is None, wrong
+    again.observe({"again": 1})
     assert len(again) == 0
-    again.result(row(again=10**6))
-    assert again.next() == 60.0
+    again.observe(row(again=10**6))
+    assert again.seconds_until_due() == 60.0

@@ -86,7 +86,7 @@ def test_a_cluster_of_which_nobody_says_more_is_not_kept(
 def test_a_receiving_that_begins_anew_has_room() -> None:
     """What the one before it held is acknowledged by nobody."""
     webhook = WebhookBroker.validate({"listen": "127.0.0.1:0", "prefetch": 2}, 2)
-    webhook._held.update({1, 2})
+    webhook._unacknowledged.update({1, 2})
 
     async def scenario() -> None:
         task = asyncio.create_task(webhook.run(lambda _message: None, ActivityRecorder()))
@@ -96,31 +96,33 @@ def test_a_receiving_that_begins_anew_has_room() -> None:
         await asyncio.gather(task, return_exceptions=True)
 
     asyncio.run(scenario())
-    assert webhook._held == set()
+    assert webhook._unacknowledged == set()
 
 
 def test_a_run_that_is_no_longer_waited_for_does_not_hang_for_ever(tmp_path: Path) -> None:
     """Its receiving began anew: the probe would say so until the process ends."""
-    surface = MonitoringRecorder()
+    recorder = MonitoringRecorder()
     directories = RunDirectories(tmp_path / "runs")
     directories.open()
 
     class Queue:
         async def put(self, item: Any) -> None:
-            surface.run_started()
+            recorder.run_started()
 
-    runs = PlaybookRuns(Queue(), directories, cast(ActivityRecorder, surface), start=60.0, busy=lambda: False)
+    runs = PlaybookRuns(
+        Queue(), directories, cast(ActivityRecorder, recorder), start=60.0, busy=lambda: False
+    )
 
     async def scenario() -> None:
         task = asyncio.create_task(runs.run(Batch()))
-        while not surface.state.begun:
+        while not recorder.state.run_begins:
             await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
     asyncio.run(scenario())
     directories.close()
-    assert surface.state.begun == []
+    assert recorder.state.run_begins == []
 
 
 def test_durations_that_nobody_collects_are_not_kept() -> None:

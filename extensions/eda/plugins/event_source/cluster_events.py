@@ -145,17 +145,19 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
     is described is raised.
     """
     settings = parse_cluster_events_settings(args)
-    directories = RunDirectories(settings.run_dir)
-    directories.open()
+    run_directories = RunDirectories(settings.run_dir)
+    run_directories.open()
     restore_signal_handlers()
     try:
-        async with open_recorder(settings.config) as telling:
+        async with open_recorder(settings.config) as recorder:
             while True:
-                runs = PlaybookRuns(queue, directories, telling, start=settings.start, busy=engine_is_busy)
-                collecting = BatchQueue(settings.size, settings.window, settings.tries)
-                receiving = Receiver(settings.broker, collecting, runs, directories, telling)
+                runs = PlaybookRuns(
+                    queue, run_directories, recorder, start=settings.start, busy=engine_is_busy
+                )
+                batch_queue = BatchQueue(settings.size, settings.window, settings.tries)
+                receiver = Receiver(settings.broker, batch_queue, runs, run_directories, recorder)
                 try:
-                    await receiving.run()
+                    await receiver.run()
                 except ConfigurationError:
                     raise
                 except Exception as error:  # noqa: BLE001 - a source that ends takes the whole rulebook with it
@@ -164,4 +166,4 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
                     LOGGER.error("internal error (%s): all begins again; please report this", name)
                 await asyncio.sleep(5.0)
     finally:
-        directories.close()
+        run_directories.close()

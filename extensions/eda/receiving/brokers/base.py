@@ -62,7 +62,7 @@ class Broker(ABC):
         """
 
     @abstractmethod
-    async def run(self, take: Take, telling: ActivityRecorder) -> None:
+    async def run(self, take: Take, recorder: ActivityRecorder) -> None:
         """Give each message to ``take``, for ever: a connection that is lost is made anew.
 
         :raises ConfigurationError: what was found there does not fit, and will not by itself.
@@ -79,7 +79,7 @@ class Broker(ABC):
 async def reconnecting(
     session: Callable[[Callable[[], None]], Awaitable[None]],
     explain: Callable[[BaseException], str],
-    telling: ActivityRecorder,
+    recorder: ActivityRecorder,
 ) -> None:
     """Run sessions for ever, with growing pauses where they fail.
 
@@ -94,7 +94,7 @@ async def reconnecting(
 
     def connected() -> None:
         received.append(time.monotonic())
-        telling.broker(True)
+        recorder.broker(True)
 
     while True:
         before = received[-1:]
@@ -105,7 +105,7 @@ async def reconnecting(
             if isinstance(error, ConfigurationError) and not received:
                 raise
             why = str(error) if isinstance(error, PullSecretError) else explain(error)
-        telling.broker(False)
+        recorder.broker(False)
         if received[-1:] != before:
             said = None
             failed = 0 if time.monotonic() - received[-1] >= _GOOD else failed

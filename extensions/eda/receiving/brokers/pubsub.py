@@ -64,7 +64,7 @@ class PubSubBroker(Broker):
     ack_deadline: int
     prefetch: int
     # Of ids for acknowledging to when the service delivers their messages to others.
-    _held: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+    _unacknowledged: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
     _room: asyncio.Event = field(default_factory=asyncio.Event, repr=False, compare=False)
     _client: list[Any] = field(default_factory=list, repr=False, compare=False)
 
@@ -83,11 +83,11 @@ class PubSubBroker(Broker):
             number_option(options, "prefetch", prefetch, 10**6),
         )
 
-    async def run(self, take: Take, telling: ActivityRecorder) -> None:
+    async def run(self, take: Take, recorder: ActivityRecorder) -> None:
         """See ``Broker``."""
         # What another receiving held, that is no more, nobody acknowledges: it is delivered again.
-        self._held.clear()
-        await reconnecting(lambda connected: self._session(take, connected), self._explain, telling)
+        self._unacknowledged.clear()
+        await reconnecting(lambda connected: self._session(take, connected), self._explain, recorder)
 
     async def acknowledge(self, tokens: Sequence[Any]) -> int:
         """See ``Broker``."""
@@ -95,7 +95,7 @@ class PubSubBroker(Broker):
         for begin in range(0, len(tokens), _IDS):
             ids = list(tokens[begin : begin + _IDS])
             for one in ids:
-                self._held.pop(one, None)
+                self._unacknowledged.pop(one, None)
             self._room.set()
             if not self._client:
                 continue
@@ -145,7 +145,7 @@ class PubSubBroker(Broker):
 
     async def _give_back(self, client: Any) -> None:
         """At the end: what is held is delivered to others at once."""
-        ids = list(self._held)[:_IDS]
+        ids = list(self._unacknowledged)[:_IDS]
         if not ids:
             return
         with contextlib.suppress(Exception):
@@ -186,10 +186,10 @@ class PubSubBroker(Broker):
         async for answer in stream:
             until = time.monotonic() + self.ack_deadline
             for received in answer.received_messages:
-                self._held[received.ack_id] = until
+                self._unacknowledged[received.ack_id] = until
                 attributes = dict(received.message.attributes)
                 take(Message(received.message.data, attributes, received.ack_id))
-            while len(self._held) >= self.prefetch:
+            while len(self._unacknowledged) >= self.prefetch:
                 self._room.clear()
                 await self._room.wait()
 
@@ -197,7 +197,7 @@ class PubSubBroker(Broker):
         """Ask for more time for whatever is held; never returns."""
         while True:
             now = time.monotonic()
-            ending = [one for one, until in self._held.items() if until - now < _LOOK + _MARGIN]
+            ending = [one for one, until in self._unacknowledged.items() if until - now < _LOOK + _MARGIN]
             for begin in range(0, len(ending), _IDS):
                 ids = ending[begin : begin + _IDS]
                 try:
@@ -212,6 +212,6 @@ class PubSubBroker(Broker):
                     LOGGER.debug("%s", self._explain(error))
                     continue
                 for one in ids:
-                    if one in self._held:
-                        self._held[one] = now + self.ack_deadline
+                    if one in self._unacknowledged:
+                        self._unacknowledged[one] = now + self.ack_deadline
             await asyncio.sleep(_LOOK)

@@ -82,9 +82,9 @@ class RabbitMQBroker(Broker):
             imports(),
         )
 
-    async def run(self, take: Take, telling: ActivityRecorder) -> None:
+    async def run(self, take: Take, recorder: ActivityRecorder) -> None:
         """See ``Broker``."""
-        await reconnecting(lambda connected: self._session(take, connected), self._explain, telling)
+        await reconnecting(lambda connected: self._session(take, connected), self._explain, recorder)
 
     async def acknowledge(self, tokens: Sequence[Any]) -> int:
         """See ``Broker``."""

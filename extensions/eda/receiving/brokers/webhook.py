@@ -71,7 +71,7 @@ class WebhookBroker(Broker):
     token: Optional[TokenFile] = field(repr=False)
     _library: Any = field(repr=False, compare=False)
     _numbers: Any = field(default_factory=itertools.count, repr=False, compare=False)
-    _held: set[int] = field(default_factory=set, repr=False, compare=False)
+    _unacknowledged: set[int] = field(default_factory=set, repr=False, compare=False)
     # Where it really listens: a port of 0 is any free one.
     addresses: list[str] = field(default_factory=list, compare=False)
 
@@ -97,22 +97,24 @@ class WebhookBroker(Broker):
         held = number_option(options, "prefetch", prefetch, 10**6)
         return cls(host, int(port), path, held, token, web)
 
-    async def run(self, take: Take, telling: ActivityRecorder) -> None:
+    async def run(self, take: Take, recorder: ActivityRecorder) -> None:
         """See ``Broker``."""
         # What another receiving held, that is no more, nobody acknowledges.
-        self._held.clear()
-        await reconnecting(lambda connected: self._session(take, connected, telling), self._explain, telling)
+        self._unacknowledged.clear()
+        await reconnecting(
+            lambda connected: self._session(take, connected, recorder), self._explain, recorder
+        )
 
     async def acknowledge(self, tokens: Sequence[Any]) -> int:
         """Room for as many more."""
-        self._held.difference_update(tokens)
+        self._unacknowledged.difference_update(tokens)
         return len(tokens)
 
     def _explain(self, error: BaseException) -> str:
         why = getattr(error, "strerror", None) or type(error).__name__
         return f"the webhook at {self.host}:{self.port}: {why}"
 
-    async def _session(self, take: Take, connected: Callable[[], None], telling: ActivityRecorder) -> None:
+    async def _session(self, take: Take, connected: Callable[[], None], recorder: ActivityRecorder) -> None:
         web = self._library
         # Bodies are read some at a time: as many as are held could not be in memory at once.
         reading = asyncio.Semaphore(_BODIES)
@@ -121,24 +123,24 @@ class WebhookBroker(Broker):
             """Whoever asks before it sends a body."""
             if request.headers.get("Expect", "").lower() != "100-continue":
                 raise web.HTTPExpectationFailed
-            refusal = self._refusal(request, telling)
+            refusal = self._refusal(request, recorder)
             if refusal is None:
                 await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             return refusal
 
         async def posted(request: Any) -> Any:
-            refusal = self._refusal(request, telling)
-            return refusal if refusal is not None else await self._posted(request, take, telling, reading)
+            refusal = self._refusal(request, recorder)
+            return refusal if refusal is not None else await self._posted(request, take, recorder, reading)
 
-        door = ConnectionLimiter(web)
-        application = web.Application(client_max_size=LARGEST, middlewares=[door.middleware])
+        limiter = ConnectionLimiter(web)
+        application = web.Application(client_max_size=LARGEST, middlewares=[limiter.middleware])
         application.router.add_post(self.path, posted, expect_handler=expected)
         runner = web.AppRunner(
             application, access_log=None, logger=quiet_logger(LOGGER), keepalive_timeout=KEEP_ALIVE_SECONDS
         )
         await runner.setup()
         try:
-            async with door.open(runner, self.host or None, self.port) as addresses:
+            async with limiter.open(runner, self.host or None, self.port) as addresses:
                 self.addresses[:] = [f"http://{host}:{port}{self.path}" for host, port, *_more in addresses]
                 connected()
                 LOGGER.info("webhook: listening at %s", ", ".join(self.addresses))
@@ -146,22 +148,22 @@ class WebhookBroker(Broker):
         finally:
             await runner.cleanup()
 
-    def _refusal(self, request: Any, telling: ActivityRecorder) -> Any:
+    def _refusal(self, request: Any, recorder: ActivityRecorder) -> Any:
         """The answer to a request whose body is not read; None where it is."""
         if self.token is not None and not _is_allowed(request, self.token):
             return _answer(self._library, 401, "unauthorized")
         if (request.content_length or 0) > LARGEST:
-            return self._too_large(telling)
-        if len(self._held) >= self.prefetch:
+            return self._too_large(recorder)
+        if len(self._unacknowledged) >= self.prefetch:
             return _answer(self._library, 503, "busy", {"Retry-After": "1"})
         return None
 
     async def _posted(
-        self, request: Any, take: Take, telling: ActivityRecorder, reading: asyncio.Semaphore
+        self, request: Any, take: Take, recorder: ActivityRecorder, reading: asyncio.Semaphore
     ) -> Any:
         token = next(self._numbers)
         # From here on, so that many that come at once are not all taken.
-        self._held.add(token)
+        self._unacknowledged.add(token)
         taken = False
         try:
             async with asyncio.timeout(_READ), reading:
@@ -169,7 +171,7 @@ class WebhookBroker(Broker):
             take(Message(body, request.headers, token))
             taken = True
         except self._library.HTTPRequestEntityTooLarge:
-            return self._too_large(telling)
+            return self._too_large(recorder)
         except TimeoutError:
             return _answer(self._library, 408, "too slow")
         except (self._library.RequestPayloadError, ConnectionError):
@@ -177,12 +179,12 @@ class WebhookBroker(Broker):
             return _answer(self._library, 400, "no whole body")
         finally:
             if not taken:
-                self._held.discard(token)
+                self._unacknowledged.discard(token)
         return _answer(self._library, 202, "accepted")
 
-    def _too_large(self, telling: ActivityRecorder) -> Any:
+    def _too_large(self, recorder: ActivityRecorder) -> Any:
         """Counted as any other garbage."""
-        telling.garbage("too_large")
+        recorder.garbage("too_large")
         LOGGER.warning("a message of no use was refused: too_large")
         return _answer(self._library, 413, "too large")
 

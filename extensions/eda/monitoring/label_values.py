@@ -16,25 +16,10 @@ import re
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.known import (
-    GCP_OPERATIONS,
-    KINDS,
     OTHER,
-    chosen,
-    k8s_operation,
-    status,
 )
 
-__all__ = [
-    "GCP_OPERATIONS",
-    "KINDS",
-    "OTHER",
-    "LimitedLabels",
-    "bounded_number",
-    "chosen",
-    "cluster_label",
-    "k8s_operation",
-    "status",
-]
+__all__ = ["LimitedLabels", "bounded_number", "cluster_label"]
 
 _CLUSTER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?\Z")
 _WORD = re.compile(r"[a-z][a-zA-Z0-9._-]{0,62}\Z")

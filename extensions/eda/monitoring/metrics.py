@@ -14,8 +14,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import label_values, run_results
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import run_results
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recent_maximum import RecentMaximum
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import known
 
 __all__ = ["CLUSTERS", "GARBAGE", "AdapterMetrics"]
 
@@ -102,7 +103,7 @@ class AdapterMetrics:
             self.updates.labels(result)
         for outcome in run_results.OUTCOMES:
             self.clusters.labels(outcome)
-        for kind in sorted(label_values.KINDS):
+        for kind in sorted(known.KINDS):
             self.failed.labels(kind)
 
     def _jobs(self, clock: Callable[[], float]) -> None:
@@ -137,8 +138,8 @@ class AdapterMetrics:
             for status in _ERRORS:
                 self.calls["gcp"].labels(operation, status)
                 self.call_seconds["gcp"].labels(operation, status)
-        for kind in sorted(label_values.KINDS):
-            for phase in run_results.PHASES:
+        for kind in sorted(known.KINDS):
+            for phase in known.PHASES:
                 self.failures.labels(kind, phase)
         if not self._per_cluster:
             self._expect_job_end(())
@@ -175,7 +176,7 @@ class AdapterMetrics:
             return ()
         if cluster not in self._clusters_with_series:
             if len(self._clusters_with_series) >= CLUSTERS:
-                return (label_values.OTHER,)
+                return (known.OTHER,)
             self._clusters_with_series.add(cluster)
         return (cluster,)
 

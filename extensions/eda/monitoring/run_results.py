@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import label_values
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.known import PHASES
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import known
 
 __all__ = [
     "OUTCOMES",
-    "PHASES",
     "REPORTS",
     "RESULTS",
     "ClusterRow",
@@ -106,8 +105,8 @@ def _row(one: Mapping[str, Any]) -> ClusterRow:
     outcome = one.get("outcome")
     return ClusterRow(
         cluster=label_values.cluster_label(one.get("id")),
-        outcome=label_values.chosen(outcome, OUTCOMES),
-        kind=label_values.chosen(one.get("kind"), label_values.KINDS) if outcome == "failed" else None,
+        outcome=known.chosen(outcome, OUTCOMES),
+        kind=known.chosen(one.get("kind"), known.KINDS) if outcome == "failed" else None,
         reports={label: _whole(reports.get(name), _CALLS) for name, label in REPORTS.items()}
         if isinstance(reports, Mapping)
         else {},
@@ -125,8 +124,8 @@ def _job(said: Mapping[str, Any]) -> JobReport:
     return JobReport(
         result=result,
         seconds=label_values.bounded_number(said.get("duration_seconds"), _SECONDS),
-        kind=label_values.chosen(said.get("kind"), label_values.KINDS) if result == "failure" else None,
-        phase=label_values.chosen(said.get("phase"), PHASES),
+        kind=known.chosen(said.get("kind"), known.KINDS) if result == "failure" else None,
+        phase=known.chosen(said.get("phase"), known.PHASES),
         versions=_whole(said.get("versions_created"), _ENTRIES),
         gcp=gcp,
         k8s=k8s,
@@ -139,15 +138,11 @@ def _calls(entries: Any, *, gcp: bool) -> Iterator[RequestCount]:
         if not isinstance(one, Mapping):
             continue
         operation = one.get("operation")
-        known = (
-            label_values.chosen(operation, label_values.GCP_OPERATIONS)
-            if gcp
-            else label_values.k8s_operation(operation)
-        )
+        allowed = known.chosen(operation, known.GCP_OPERATIONS) if gcp else known.k8s_operation(operation)
         count = _whole(one.get("count"), _CALLS)
         if count:
             seconds = label_values.bounded_number(one.get("seconds"), _SECONDS) or 0.0
-            yield RequestCount(known, label_values.status(one.get("status_code")), count, seconds)
+            yield RequestCount(allowed, known.status(one.get("status_code")), count, seconds)
 
 
 def _whole(value: Any, most: int) -> int:

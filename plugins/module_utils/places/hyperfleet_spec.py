@@ -11,7 +11,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Union
 
-from ..clients.hyperfleet.client import Cluster, HyperFleetClient, check_alive, check_cluster_id, imports
+from ..clients.hyperfleet.api import imports
+from ..clients.hyperfleet.client import Cluster, HyperFleetClient, check_alive, check_cluster_id
 from ..clients.hyperfleet.connection import connect
 from ..clients.hyperfleet.errors import RequestRefused
 from ..clients.pool import ClientPool

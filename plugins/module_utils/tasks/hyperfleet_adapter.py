@@ -18,7 +18,8 @@ from ..model.limits import Limits
 from ..runtime.calls import Calls
 from ..runtime.retry import Deadline, Retrier, RetryPolicy
 from ..runtime.settings import Settings
-from ..workflows.adapter.config.config import AdapterConfig, Logging, load
+from ..workflows.adapter.config.config import AdapterConfig, load
+from ..workflows.adapter.config.parts import Logging
 from ..workflows.adapter.engine.engine import Engine
 from ..workflows.adapter.engine.inline import Places
 from ..workflows.adapter.engine.results import Handled, counted, log_entries, problem_entry, whole

@@ -25,17 +25,19 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.ret
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
     AdapterConfig,
-    JobTemplate,
     parse,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.filling import (
     fill_job,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.parts import (
+    JobTemplate,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.dry_run import (
     DryRun,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.jobs import (
-    Jobs,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.jobs import Jobs
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.removing import (
     Removal,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import (

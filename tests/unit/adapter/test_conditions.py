@@ -22,13 +22,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine import (
     conditions,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.conditions import (
-    Subject,
-    Told,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
     Refuse,
     Wait,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.told import (
+    Subject,
+    Told,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import (
     CREATED,

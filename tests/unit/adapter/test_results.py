@@ -22,14 +22,14 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     conditions,
     results,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.conditions import (
-    Subject,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
     Wait,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.results import (
     Handled,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.told import (
+    Subject,
 )
 from tests.tools.env import ROOT
 

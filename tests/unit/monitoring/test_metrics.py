@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from prometheus_client import generate_latest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import metrics as metrics_module
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.label_values import KINDS
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.metrics import AdapterMetrics
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recent_maximum import WINDOW
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import MonitoringRecorder
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.known import KINDS
 from tests.tools.env import ROOT
 from tests.unit.monitoring.results import call, failure, result, row, success
 

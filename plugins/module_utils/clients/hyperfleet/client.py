@@ -21,14 +21,14 @@ from urllib.parse import quote
 from ...model.errors import ConfigurationError, Unavailable
 from ...model.shown import holds_secret
 from ...runtime.retry import Deadline, Retrier
-from .api import LARGEST_STATUSES, PAGE, Api, imports
+from .api import LARGEST_STATUSES, PAGE, Api
 from .connection import Connection
 from .errors import BeingDeleted, RequestRefused
 from .reading import statuses_of_cluster, statuses_of_items
 from .reporting import Times, clock_trouble, flavour_of
 from .statuses import AdapterStatus, Report, Reported
 
-__all__ = ["Cluster", "HyperFleetClient", "check_alive", "check_cluster_id", "imports"]
+__all__ = ["Cluster", "HyperFleetClient", "check_alive", "check_cluster_id"]
 
 Cluster = dict[str, Any]
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from ...model.errors import ConfigurationError, NotFound, PermissionDenied, PullSecretError, Unavailable
 from ...model.shown import is_name
-from ..hyperfleet.client import imports as http_imports
+from ..hyperfleet.api import imports as http_imports
 from ..hyperfleet.connection import TokenFile
 from . import pubsub, rabbitmq
 from .events import CONTENT_TYPE

@@ -24,21 +24,7 @@ from .checking import check, path_of
 from .filling import duration, fill_broker, fill_hyperfleet, fill_job, fill_placement, snake
 from .parts import Batch, Broker, Deletion, HyperFleet, JobTemplate, Logging, Metrics, Placement
 
-__all__ = [
-    "OVERRIDES",
-    "AdapterConfig",
-    "Batch",
-    "Broker",
-    "Deletion",
-    "HyperFleet",
-    "JobTemplate",
-    "Logging",
-    "Metrics",
-    "Placement",
-    "load",
-    "override_options",
-    "parse",
-]
+__all__ = ["OVERRIDES", "AdapterConfig", "load", "override_options", "parse"]
 
 _LARGEST = 1024 * 1024
 OVERRIDES = {

@@ -24,8 +24,6 @@ __all__ = [
     "DELETING",
     "REFUSED",
     "UNMET",
-    "Subject",
-    "Told",
     "broken",
     "deleted",
     "deleting",

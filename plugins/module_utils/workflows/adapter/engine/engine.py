@@ -24,7 +24,8 @@ from ....runtime.breaker import Breaker
 from ....runtime.settings import Settings
 from ..cel.preconditions import Preconditions
 from ..config.config import AdapterConfig
-from ..jobs.jobs import ENDED, Removal
+from ..jobs.applying import ENDED
+from ..jobs.removing import Removal
 from ..model import Observed
 from . import conditions
 from .case import Case, Teller

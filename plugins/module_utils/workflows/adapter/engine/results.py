@@ -20,8 +20,8 @@ from ....model.summary import failure_text
 from ....runtime.calls import Calls
 from ..model import FAILED, STUCK
 from ..tracing import trace_id
-from .conditions import Told
 from .reasons import again_after
+from .told import Told
 
 __all__ = [
     "COMPONENT",

@@ -14,8 +14,9 @@ from typing import Callable, Optional
 from ....model.errors import PullSecretError
 from ....runtime.breaker import Breaker, again
 from ....runtime.retry import Deadline
-from ..jobs.jobs import Jobs, Removal
+from ..jobs.jobs import Jobs
 from ..jobs.leaving import Left
+from ..jobs.removing import Removal
 from ..model import Observed
 from .deciding import Apply
 

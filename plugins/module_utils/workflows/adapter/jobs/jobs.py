@@ -20,7 +20,7 @@ from ....runtime.retry import Deadline
 from .. import model
 from ..config.config import AdapterConfig
 from ..model import Observed, Order
-from .applying import ENDED, Applying
+from .applying import Applying
 from .data_secrets import DataSecrets
 from .digest_key import DigestKey
 from .fitting import refusal
@@ -31,7 +31,7 @@ from .placed import Placed
 from .removing import Removal, Remover
 from .views import Views
 
-__all__ = ["ENDED", "Jobs", "Removal"]
+__all__ = ["Jobs"]
 
 
 class Jobs:

@@ -32,9 +32,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
     override_options,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.results import (
-    contract,
-    now,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.run_results import (
+    result_document,
+    utc_now,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import (
     BatchAction,
@@ -92,7 +92,7 @@ class ActionModule(BatchAction):
         stop = threading.Event()
         log = RunLog(asker, stop)
         logs.append(log)
-        started = now()
+        started = utc_now()
         with stopped_with_playbook(stop):
             params = validated_by_spec(hyperfleet_adapter.spec(), arguments)
             try:
@@ -102,7 +102,7 @@ class ActionModule(BatchAction):
                     )
             finally:
                 log.close()
-            _leave(directory, contract(ran.handled, started, now(), ran.calls))
+            _leave(directory, result_document(ran.handled, started, utc_now(), ran.calls))
             return ran.result(params.get("results"))
 
     def _work_elsewhere(
@@ -113,7 +113,7 @@ class ActionModule(BatchAction):
         logs: list[RunLog],
         task_vars: Any,
     ) -> dict[str, Any]:
-        started = now()
+        started = utc_now()
         result = self._execute(
             {name: value for name, value in arguments.items() if name != "run_directory"}, task_vars
         )
@@ -124,7 +124,9 @@ class ActionModule(BatchAction):
         log.close()
         entries, calls = result.pop("entries", None), result.pop("calls", None) or {}
         if entries is not None:
-            _leave(directory, {**contract((), started, now(), Calls()), "clusters": entries, **calls})
+            _leave(
+                directory, {**result_document((), started, utc_now(), Calls()), "clusters": entries, **calls}
+            )
         return result
 
 

@@ -16,7 +16,7 @@ from prometheus_client.process_collector import ProcessCollector
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import run_results
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recent_maximum import RecentMaximum
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import known
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import job_vocabulary
 
 __all__ = ["CLUSTERS", "GARBAGE", "AdapterMetrics"]
 
@@ -103,7 +103,7 @@ class AdapterMetrics:
             self.updates.labels(result)
         for outcome in run_results.OUTCOMES:
             self.clusters.labels(outcome)
-        for kind in sorted(known.KINDS):
+        for kind in sorted(job_vocabulary.KINDS):
             self.failed.labels(kind)
 
     def _jobs(self, clock: Callable[[], float]) -> None:
@@ -138,8 +138,8 @@ class AdapterMetrics:
             for status in _ERRORS:
                 self.calls["gcp"].labels(operation, status)
                 self.call_seconds["gcp"].labels(operation, status)
-        for kind in sorted(known.KINDS):
-            for phase in known.PHASES:
+        for kind in sorted(job_vocabulary.KINDS):
+            for phase in job_vocabulary.PHASES:
                 self.failures.labels(kind, phase)
         if not self._per_cluster:
             self._expect_job_end(())
@@ -176,7 +176,7 @@ class AdapterMetrics:
             return ()
         if cluster not in self._clusters_with_series:
             if len(self._clusters_with_series) >= CLUSTERS:
-                return (known.OTHER,)
+                return (job_vocabulary.OTHER,)
             self._clusters_with_series.add(cluster)
         return (cluster,)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import label_values
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import known
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import job_vocabulary
 
 __all__ = [
     "OUTCOMES",
@@ -105,8 +105,10 @@ def _row(one: Mapping[str, Any]) -> ClusterRow:
     outcome = one.get("outcome")
     return ClusterRow(
         cluster=label_values.cluster_label(one.get("id")),
-        outcome=known.chosen(outcome, OUTCOMES),
-        kind=known.chosen(one.get("kind"), known.KINDS) if outcome == "failed" else None,
+        outcome=job_vocabulary.allowed_or_other(outcome, OUTCOMES),
+        kind=job_vocabulary.allowed_or_other(one.get("kind"), job_vocabulary.KINDS)
+        if outcome == "failed"
+        else None,
         reports={label: _whole(reports.get(name), _CALLS) for name, label in REPORTS.items()}
         if isinstance(reports, Mapping)
         else {},
@@ -124,8 +126,10 @@ def _job(said: Mapping[str, Any]) -> JobReport:
     return JobReport(
         result=result,
         seconds=label_values.bounded_number(said.get("duration_seconds"), _SECONDS),
-        kind=known.chosen(said.get("kind"), known.KINDS) if result == "failure" else None,
-        phase=known.chosen(said.get("phase"), known.PHASES),
+        kind=job_vocabulary.allowed_or_other(said.get("kind"), job_vocabulary.KINDS)
+        if result == "failure"
+        else None,
+        phase=job_vocabulary.allowed_or_other(said.get("phase"), job_vocabulary.PHASES),
         versions=_whole(said.get("versions_created"), _ENTRIES),
         gcp=gcp,
         k8s=k8s,
@@ -138,11 +142,15 @@ def _calls(entries: Any, *, gcp: bool) -> Iterator[RequestCount]:
         if not isinstance(one, Mapping):
             continue
         operation = one.get("operation")
-        allowed = known.chosen(operation, known.GCP_OPERATIONS) if gcp else known.k8s_operation(operation)
+        allowed = (
+            job_vocabulary.allowed_or_other(operation, job_vocabulary.GCP_OPERATIONS)
+            if gcp
+            else job_vocabulary.k8s_operation(operation)
+        )
         count = _whole(one.get("count"), _CALLS)
         if count:
             seconds = label_values.bounded_number(one.get("seconds"), _SECONDS) or 0.0
-            yield RequestCount(allowed, known.status(one.get("status_code")), count, seconds)
+            yield RequestCount(allowed, job_vocabulary.status_code(one.get("status_code")), count, seconds)
 
 
 def _whole(value: Any, most: int) -> int:

@@ -89,7 +89,7 @@ def _load(path: Any) -> Any:
         raise ConfigurationError(
             "adapter_config is not an absolute path", "playbooks are run in a directory of their own"
         )
-    return importlib.import_module(_CONFIG).load(path)
+    return importlib.import_module(_CONFIG).load_adapter_config(path)
 
 
 def _directory(given: Any) -> Path:

@@ -18,14 +18,20 @@ from ..model.limits import Limits
 from ..runtime.calls import Calls
 from ..runtime.retry import Deadline, Retrier, RetryPolicy
 from ..runtime.settings import Settings
-from ..workflows.adapter.config.config import AdapterConfig, load
-from ..workflows.adapter.config.parts import Logging
+from ..workflows.adapter.config.config import AdapterConfig, load_adapter_config
+from ..workflows.adapter.config.parts import LoggingSettings
 from ..workflows.adapter.engine.engine import Engine
 from ..workflows.adapter.engine.inline import Places
-from ..workflows.adapter.engine.results import Handled, counted, log_entries, problem_entry, whole
+from ..workflows.adapter.engine.lazy_jobs import LazyJobs
+from ..workflows.adapter.engine.run_results import (
+    ClusterResult,
+    counted,
+    log_entries,
+    module_result,
+    sweep_problem_entry,
+)
 from ..workflows.adapter.engine.sweep import Sweep
-from ..workflows.adapter.engine.work import Work
-from ..workflows.adapter.jobs.dry_run import DryRun
+from ..workflows.adapter.jobs.dry_run import DryRunClient
 from ..workflows.adapter.jobs.jobs import Jobs
 from ..workflows.adapter.tracing import trace_id
 from ..workflows.options import run_options
@@ -33,7 +39,7 @@ from .entry import validated_by_spec
 
 __all__ = ["Log", "Ran", "run", "spec", "work"]
 
-Log = Callable[[Mapping[str, Any], Logging], None]
+Log = Callable[[Mapping[str, Any], LoggingSettings], None]
 
 # So many clusters are in memory at a time, and read ahead together.
 _CHUNK = 1000
@@ -93,13 +99,13 @@ class Ran:
     :param problems: what a sweep could not read.
     """
 
-    handled: list[Handled]
+    handled: list[ClusterResult]
     calls: Calls
     problems: tuple[PullSecretError, ...] = ()
 
     def result(self, results: Optional[str]) -> dict[str, Any]:
         """The module's; as much of it as is asked for."""
-        answer = whole(self.handled, results)
+        answer = module_result(self.handled, results)
         if self.problems:
             # What was done stays done, and is told with what was not.
             more = [answer["msg"]] if "msg" in answer else []
@@ -146,11 +152,11 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
 
     def connected(deadline: Deadline) -> Jobs:
         client = clients.get(deadline)
-        return Jobs(cast(KubernetesClient, DryRun(client)) if check_mode else client, config)
+        return Jobs(cast(KubernetesClient, DryRunClient(client)) if check_mode else client, config)
 
-    jobs = Work(connected)
+    jobs = LazyJobs(connected)
 
-    def tell(handled: Handled) -> None:
+    def tell(handled: ClusterResult) -> None:
         for entry in log_entries(handled):
             # A log must not say that what a check only looked at was done.
             said = {**entry, "message": f"check mode: {entry['message']}"} if check_mode else entry
@@ -173,9 +179,9 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
         # Nothing is left behind by who makes no Jobs.
         handled = sweep.run(_CHUNK, leftovers=config.execution == "job")
         for problem in sweep.problems:
-            log(problem_entry(problem), config.logging)
+            log(sweep_problem_entry(problem), config.logging)
         return Ran(handled, places.calls, tuple(sweep.problems))
-    done: list[Handled] = []
+    done: list[ClusterResult] = []
     for start in range(0, len(cluster_ids), _CHUNK):
         done += engine.handle(cluster_ids[start : start + _CHUNK], traceparents)
     return Ran(done, places.calls)
@@ -204,7 +210,7 @@ def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
 
 def _config(params: Mapping[str, Any]) -> AdapterConfig:
     """:raises ConfigurationError: naming the field, or the override."""
-    config = load(params["config"])
+    config = load_adapter_config(params["config"])
     overrides = params.get("overrides")
     return config.replaced(overrides) if overrides else config
 

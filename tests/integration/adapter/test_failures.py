@@ -186,7 +186,7 @@ def test_a_defect_is_told_to_the_api_by_its_kind(
     if where == "decide":
         monkeypatch.setattr(engine, "decide", breaks(vars(engine)["decide"]))
     elif where == "seen":
-        monkeypatch.setattr(conditions, "seen", breaks(conditions.seen))
+        monkeypatch.setattr(conditions, "observed", breaks(conditions.observed))
     else:
         monkeypatch.setattr(HyperFleetClient, "statuses", breaks(HyperFleetClient.statuses))
     handled = {one.cluster_id: one for one in world.handle(good, bad)}

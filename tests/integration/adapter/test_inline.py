@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.metrics import AdapterMetrics
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.results import (
-    contract,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.run_results import (
     counted,
+    result_document,
 )
 from tests.integration.adapter.world import ONE, PROJECT, TWO, World, outcomes
 
@@ -170,7 +170,7 @@ def test_what_was_asked_is_told_of_the_cluster_that_it_was_asked_for(world: Worl
     assert sum(everything["gcp"].values()) == world.manager.calls.count()
     assert sum(everything["k8s"].values()) == world.kubernetes.calls.count(path="*/secrets*")
     metrics = AdapterMetrics()
-    metrics.count(contract(ran.handled, "", "", ran.calls))
+    metrics.count(result_document(ran.handled, "", "", ran.calls))
     read = metrics.registry.get_sample_value
     for api, total in everything.items():
         for name, number in total.items():

@@ -18,8 +18,8 @@ from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.results import (
-    Handled,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.run_results import (
+    ClusterResult,
 )
 from tests.integration.k8s.world import KEY, TYPE, docker_config, held
 from tests.lab.hyperfleet import HyperFleetLab
@@ -161,7 +161,7 @@ class World:
         path.write_text(json.dumps(document))
         return path
 
-    def handle(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> list[Handled]:
+    def handle(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> list[ClusterResult]:
         """One run over these clusters, or with ``all`` over all of them."""
         ran = self.ran(*cluster_ids, check_mode=check_mode, **options)
         assert ran.problems == (), ran.problems
@@ -178,7 +178,7 @@ class World:
             log=lambda entry, _logging: self.log.append(dict(entry)),
         )
 
-    def one(self, cluster_id: str, **options: Any) -> Handled:
+    def one(self, cluster_id: str, **options: Any) -> ClusterResult:
         """A run over one cluster."""
         (handled,) = self.handle(cluster_id, **options)
         return handled
@@ -307,5 +307,5 @@ def _request(
         connection.close()
 
 
-def outcomes(handled: Sequence[Handled]) -> list[str]:
+def outcomes(handled: Sequence[ClusterResult]) -> list[str]:
     return [one.outcome for one in handled]

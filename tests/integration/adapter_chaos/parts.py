@@ -39,9 +39,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.action import hyperfleet
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.results import (
-    contract,
-    now,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.run_results import (
+    result_document,
+    utc_now,
 )
 from tests.integration.adapter.world import FAST
 from tests.integration.adapter_chaos.invariants import left_directories
@@ -137,7 +137,7 @@ def be_run(event: dict[str, Any], config: str, ended: str) -> None:
     try:
         with action._locked(event["run"]) as directory:
             _look_around(Path(ended), event["cluster_ids"])
-            started = now()
+            started = utc_now()
             ran = hyperfleet_adapter.work(
                 validated_by_spec(hyperfleet_adapter.spec(), arguments),
                 check_mode=False,
@@ -145,7 +145,7 @@ def be_run(event: dict[str, Any], config: str, ended: str) -> None:
                 log=lambda _entry, _logging: None,
             )
             Path(ended).touch()
-            action._leave(directory, contract(ran.handled, started, now(), ran.calls))
+            action._leave(directory, result_document(ran.handled, started, utc_now(), ran.calls))
     except PullSecretError:
         # A run that was given up before it began.
         os._exit(2)

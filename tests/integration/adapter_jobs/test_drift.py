@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import placed
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import drift
 from tests.integration.adapter_jobs.world import SUCCESS, World, said
 from tests.integration.k8s.world import KEY, held
 
@@ -200,7 +200,7 @@ def test_what_others_label_as_ours_hides_no_change(
     world: World, monkeypatch: pytest.MonkeyPatch, limit: str, small: int
 ) -> None:
     """What does not fit a LIST is asked for by itself."""
-    monkeypatch.setattr(placed, limit, small)
+    monkeypatch.setattr(drift, limit, small)
     ids = ["c-1", "c-2", "c-3"]
     done(world, *ids)
     for number in range(3):

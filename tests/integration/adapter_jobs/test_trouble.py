@@ -15,7 +15,7 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.planning import (
-    HOLD_FOR,
+    HOLD_SECONDS,
 )
 from tests.integration.adapter_jobs.world import CANARY, DOCUMENT, FAILURE, SUCCESS, World, said
 from tests.lab.session import STAND_IN
@@ -129,7 +129,7 @@ def test_a_planted_job_of_a_huge_generation_is_waited_for_no_longer_than_a_run_l
     held = world.apply()
     assert (held.state, held.reason, held.actions) == ("pending", "NewerGenerationSeen", ())
     assert re.search(r"this look is of 1; from 20\S+Z on it counts for nothing", held.message)
-    world.ahead = HOLD_FOR + 5
+    world.ahead = HOLD_SECONDS + 5
     assert world.apply().reason == "EarlierJobEnding"
     until_created(world)
     assert world.job_names() == [NAME]

@@ -25,21 +25,21 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.ret
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
     AdapterConfig,
-    parse,
+    parse_adapter_config,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.filling import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.defaults import (
     fill_job,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.parts import (
     JobTemplate,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.dry_run import (
-    DryRun,
+    DryRunClient,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.job_removal import (
+    JobRemoval,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.jobs import Jobs
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.removing import (
-    Removal,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import (
     Observed,
     Order,
@@ -70,7 +70,7 @@ def template(**fields: Any) -> JobTemplate:
 def config(namespace: str, adapter: str = "pullsecret", **fields: Any) -> AdapterConfig:
     """An adapter's, with these fields of its ``jobTemplate``."""
     return dataclasses.replace(
-        parse(document()), namespace=namespace, adapter=adapter, job=template(**fields)
+        parse_adapter_config(document()), namespace=namespace, adapter=adapter, job=template(**fields)
     )
 
 
@@ -124,7 +124,7 @@ class World:
     def adapter(self, *, name: str = "pullsecret", check: bool = False, **template: Any) -> Jobs:
         """An adapter as another process, or another configuration, has it."""
         given = config(self.namespace, name, **template)
-        client = cast(KubernetesClient, DryRun(self.client)) if check else self.client
+        client = cast(KubernetesClient, DryRunClient(self.client)) if check else self.client
         return Jobs(client, given, clock=lambda: time.time() + self.ahead)
 
     def apply(
@@ -141,7 +141,7 @@ class World:
         """The management Secret, or None."""
         return self.api.secret(self.namespace, f"{cluster_id}-pull-secret")
 
-    def remove(self, cluster_id: str = "c-1") -> Removal:
+    def remove(self, cluster_id: str = "c-1") -> JobRemoval:
         return self.jobs.remove(cluster_id, Deadline(20))
 
     def job_names(self) -> list[str]:

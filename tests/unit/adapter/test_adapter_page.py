@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
-    load,
+    load_adapter_config,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.schema import (
     SCHEMA,
@@ -27,7 +27,7 @@ def test_the_least_configuration_is_one(tmp_path: Path) -> None:
     (text,) = re.findall(r"```yaml\n( +apiVersion: hyperfleet.*?)```", _TEXT, re.DOTALL)
     path = tmp_path / "config.yaml"
     path.write_text(text)
-    config = load(str(path))
+    config = load_adapter_config(str(path))
     accounts = {item["metadata"]["name"] for item in documented() if item["kind"] == "ServiceAccount"}
     assert {config.name, config.job.service_account} == accounts
     assert config.namespace == "hyperfleet-system"
@@ -54,11 +54,11 @@ def test_the_pod_has_what_the_adapter_needs(tmp_path: Path) -> None:
     assert set(mounts) == {one["name"] for one in spec["volumes"]}
     path = tmp_path / "config.yaml"
     path.write_text(config_map["data"]["config.yaml"])
-    config = load(str(path))
+    config = load_adapter_config(str(path))
     # Both configurations of the page are one.
     (least,) = re.findall(r"```yaml\n( +apiVersion: hyperfleet.*?)```", _TEXT, re.DOTALL)
     path.write_text(least)
-    assert load(str(path)) == config
+    assert load_adapter_config(str(path)) == config
     assert config.name == spec["serviceAccountName"]
     assert config.metrics.port == container["ports"][0]["containerPort"]
     named = {f"{mounts['config']}/{one}" for one in config_map["data"]}

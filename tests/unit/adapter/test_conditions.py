@@ -26,9 +26,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     Refuse,
     Wait,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.told import (
-    Subject,
-    Told,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.report import (
+    ClusterReport,
+    ReportSubject,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import (
     CREATED,
@@ -42,7 +42,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 )
 
 ORDER = Order("cls-1", "one", 3, "customer-1", "clusters-cls-1")
-SUBJECT = Subject("cls-1", "pullsecret", 3)
+SUBJECT = ReportSubject("cls-1", "pullsecret", 3)
 TYPES = ("Applied", "Available", "Health", "Finalized")
 PLACES = {
     "gcp_secret": "projects/customer-1/secrets/hyperfleet-cls-1-pull-secret",
@@ -55,25 +55,28 @@ def observed(state: str, **more: Any) -> Observed:
 
 
 EVERY = [
-    conditions.waiting(SUBJECT, Wait(("dns is not Available",))),
+    conditions.preconditions_unmet(SUBJECT, Wait(("dns is not Available",))),
     conditions.refused(SUBJECT, Refuse("InvalidPullSecret", "quay.io: no auth")),
-    *(conditions.seen(SUBJECT, ORDER, observed(s)) for s in (CREATED, PENDING, RUNNING, STUCK, SUCCEEDED)),
-    conditions.seen(SUBJECT, ORDER, observed(FAILED)),
-    conditions.seen(SUBJECT, ORDER, Observed(FAILED, "PermissionDenied", "no")),
-    conditions.seen(SUBJECT, ORDER, Observed(SUCCEEDED, "PullSecretStored", "done")),
-    conditions.broken(SUBJECT, "Kubernetes", Unavailable("no answer"), ORDER),
+    *(
+        conditions.observed(SUBJECT, ORDER, observed(s))
+        for s in (CREATED, PENDING, RUNNING, STUCK, SUCCEEDED)
+    ),
+    conditions.observed(SUBJECT, ORDER, observed(FAILED)),
+    conditions.observed(SUBJECT, ORDER, Observed(FAILED, "PermissionDenied", "no")),
+    conditions.observed(SUBJECT, ORDER, Observed(SUCCEEDED, "PullSecretStored", "done")),
+    conditions.adapter_failed(SUBJECT, "Kubernetes", Unavailable("no answer"), ORDER),
     conditions.deleting(SUBJECT, ("jobs/a",)),
     conditions.deleting(SUBJECT, (), [("unavailable", "no answer")]),
     conditions.deleted(SUBJECT),
 ]
 
 
-def statuses(told: Told) -> str:
+def statuses(told: ClusterReport) -> str:
     return "".join(condition.status[0] for condition in told.report.conditions)
 
 
 @pytest.mark.parametrize("told", EVERY, ids=lambda told: f"{told.state}-{told.reason}")
-def test_every_report_has_the_four_conditions_and_never_unknown(told: Told) -> None:
+def test_every_report_has_the_four_conditions_and_never_unknown(told: ClusterReport) -> None:
     assert tuple(condition.type for condition in told.report.conditions) == TYPES
     for condition in told.report.conditions:
         assert condition.status in ("True", "False")
@@ -104,15 +107,15 @@ def test_each_outcome_has_its_conditions() -> None:
 
 
 def test_what_cannot_help_again_is_not_looked_at_again() -> None:
-    assert conditions.seen(SUBJECT, ORDER, observed(FAILED, retry=False)).again is None
-    assert conditions.broken(SUBJECT, "Kubernetes", PermissionDenied("no")).again == 60.0
+    assert conditions.observed(SUBJECT, ORDER, observed(FAILED, retry=False)).again is None
+    assert conditions.adapter_failed(SUBJECT, "Kubernetes", PermissionDenied("no")).again == 60.0
     assert conditions.deleting(SUBJECT, (), [("permission_denied", "no")]).again == 60.0
 
 
 def test_data_names_the_places_and_the_version() -> None:
     done = observed(SUCCEEDED, namespace="hyperfleet-system", started="2026-01-01T00:00:00Z", attempt=2)
     done = Observed(**{**vars(done), "result": {"version": "7", "result": "success"}})
-    report = conditions.seen(SUBJECT, ORDER, done).report
+    report = conditions.observed(SUBJECT, ORDER, done).report
     assert report.data == {**PLACES, "job_name": "pullsecret-cls-1-gen3", "secret_version": "7"}
     assert report.metadata == {
         "job_name": "pullsecret-cls-1-gen3",
@@ -126,12 +129,12 @@ def test_data_names_the_places_and_the_version() -> None:
 def test_what_a_removal_needs_is_not_forgotten(told: int) -> None:
     said = {**PLACES, "secret_version": "6", "job_name": "earlier", "odd": 1}
     own = AdapterStatus("pullsecret", 2, {}, said)
-    subject = Subject("cls-1", "pullsecret", 3, own)
+    subject = ReportSubject("cls-1", "pullsecret", 3, own)
     made = [
-        conditions.waiting(subject, Wait(("x",))),
+        conditions.preconditions_unmet(subject, Wait(("x",))),
         conditions.refused(subject, Refuse("X", "x")),
-        conditions.seen(subject, ORDER, observed(RUNNING)),
-        conditions.broken(subject, "Statuses", Unavailable("x")),
+        conditions.observed(subject, ORDER, observed(RUNNING)),
+        conditions.adapter_failed(subject, "Statuses", Unavailable("x")),
         conditions.deleting(subject, ("x",)),
         conditions.deleted(subject),
     ][told]
@@ -141,7 +144,7 @@ def test_what_a_removal_needs_is_not_forgotten(told: int) -> None:
 
 def test_a_job_that_says_no_version_is_not_given_the_one_before() -> None:
     own = AdapterStatus("pullsecret", 2, {}, {**PLACES, "secret_version": "6"})
-    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(SUCCEEDED))
+    told = conditions.observed(ReportSubject("cls-1", "pullsecret", 3, own), ORDER, observed(SUCCEEDED))
     assert told.report.data == {**PLACES, "job_name": "pullsecret-cls-1-gen3"}
 
 
@@ -171,17 +174,17 @@ def stored(said: str = "True", generation: int = 3, **data: Any) -> AdapterStatu
 def test_what_is_stored_stays_available_while_a_job_looks_at_it_again(
     state: str, said: str, content: Optional[str], expected: str
 ) -> None:
-    subject = Subject("cls-1", "pullsecret", 3, stored(said, 2))
-    told = conditions.seen(subject, ORDER, observed(state, content=content))
+    subject = ReportSubject("cls-1", "pullsecret", 3, stored(said, 2))
+    told = conditions.observed(subject, ORDER, observed(state, content=content))
     assert statuses(told) == expected
     assert told.report.data["content_digest"] == DIGEST
-    assert told.again == conditions.seen(SUBJECT, ORDER, observed(state)).again
+    assert told.again == conditions.observed(SUBJECT, ORDER, observed(state)).again
 
 
 @pytest.mark.parametrize("kind", ["unavailable", "timeout", "quota", "permission_denied", "stopped", None])
 def test_a_failure_that_saw_nothing_of_the_places_is_ill_health(kind: Optional[str]) -> None:
-    told = conditions.seen(
-        Subject("cls-1", "pullsecret", 3, stored()), ORDER, Observed(FAILED, "Why", "words", kind=kind)
+    told = conditions.observed(
+        ReportSubject("cls-1", "pullsecret", 3, stored()), ORDER, Observed(FAILED, "Why", "words", kind=kind)
     )
     assert statuses(told)[1:] == "TFF"
     assert (told.state, told.reason, told.message, told.again) == ("failed", "Why", "words", 15.0)
@@ -189,8 +192,8 @@ def test_a_failure_that_saw_nothing_of_the_places_is_ill_health(kind: Optional[s
 
 @pytest.mark.parametrize("kind", ["ownership", "not_found", "dependency", "verification", "invalid_document"])
 def test_a_failure_that_found_the_places_otherwise_is_not_available(kind: str) -> None:
-    told = conditions.seen(
-        Subject("cls-1", "pullsecret", 3, stored()), ORDER, Observed(FAILED, "Why", "words", kind=kind)
+    told = conditions.observed(
+        ReportSubject("cls-1", "pullsecret", 3, stored()), ORDER, Observed(FAILED, "Why", "words", kind=kind)
     )
     assert statuses(told)[1:] == "FTF"
 
@@ -211,8 +214,8 @@ def test_a_failure_that_found_the_places_otherwise_is_not_available(kind: str) -
 def test_an_outage_does_not_take_back_what_was_stored_for_this_generation(
     own: Optional[AdapterStatus], goes: bool, expected: str
 ) -> None:
-    subject = Subject("cls-1", "pullsecret", 3, own, goes=goes)
-    told = conditions.broken(subject, "Kubernetes", Unavailable("no answer"), ORDER)
+    subject = ReportSubject("cls-1", "pullsecret", 3, own, goes=goes)
+    told = conditions.adapter_failed(subject, "Kubernetes", Unavailable("no answer"), ORDER)
     assert statuses(told) == expected
     assert (told.state, told.reason, told.again) == ("failed", "KubernetesUnavailable", 15.0)
     finalized = told.report.conditions[3]
@@ -220,12 +223,16 @@ def test_an_outage_does_not_take_back_what_was_stored_for_this_generation(
 
 
 def test_a_dependency_that_flips_does_not_take_back_what_was_stored() -> None:
-    told = conditions.waiting(Subject("cls-1", "pullsecret", 3, stored()), Wait(("dns is not Available",)))
+    told = conditions.preconditions_unmet(
+        ReportSubject("cls-1", "pullsecret", 3, stored()), Wait(("dns is not Available",))
+    )
     assert (statuses(told), told.state, told.reason) == ("TTTF", "unmet", "PreconditionsNotMet")
     available = told.report.conditions[1]
     assert available.reason == "PullSecretStored"
     assert "dns is not Available" in available.message
-    told = conditions.waiting(Subject("cls-1", "pullsecret", 4, stored()), Wait(("dns is not Available",)))
+    told = conditions.preconditions_unmet(
+        ReportSubject("cls-1", "pullsecret", 4, stored()), Wait(("dns is not Available",))
+    )
     assert statuses(told) == "FFTF"
 
 
@@ -260,44 +267,46 @@ PLANTED = "s3cr3t-planted"
     ids=str,
 )
 def test_what_was_planted_in_our_status_is_not_said_again(data: dict[str, Any]) -> None:
-    subject = Subject("cls-1", "pullsecret", 3, AdapterStatus("pullsecret", 3, {}, data))
+    subject = ReportSubject("cls-1", "pullsecret", 3, AdapterStatus("pullsecret", 3, {}, data))
     for told in (
-        conditions.waiting(subject, Wait(("x",))),
-        conditions.broken(subject, "Kubernetes", Unavailable("x"), ORDER),
-        conditions.seen(subject, ORDER, observed(RUNNING)),
+        conditions.preconditions_unmet(subject, Wait(("x",))),
+        conditions.adapter_failed(subject, "Kubernetes", Unavailable("x"), ORDER),
+        conditions.observed(subject, ORDER, observed(RUNNING)),
         conditions.deleted(subject),
     ):
         assert PLANTED not in str(told.report)
     if "password" in str(data) or "auths': {" in str(data):
-        held = conditions.waiting(subject, Wait(("x",))).report.data
+        held = conditions.preconditions_unmet(subject, Wait(("x",))).report.data
         assert {"namespace": "a", "name": "b"} in (held.get("management_secret"), *held.get("earlier", ()))
 
 
 def test_a_new_place_replaces_the_remembered_one_which_is_not_forgotten() -> None:
     place = {"namespace": "earlier", "name": "x"}
     own = AdapterStatus("pullsecret", 2, {}, {"management_secret": place})
-    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
+    told = conditions.observed(ReportSubject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
     assert told.report.data["management_secret"] == PLACES["management_secret"]
     assert told.report.data["earlier"] == [place]
     own = AdapterStatus("pullsecret", 3, {}, told.report.data)
-    again = conditions.waiting(Subject("cls-1", "pullsecret", 4, own), Wait(("x",)))
+    again = conditions.preconditions_unmet(ReportSubject("cls-1", "pullsecret", 4, own), Wait(("x",)))
     assert again.report.data["earlier"] == [place]
 
 
 def test_who_moves_back_was_nowhere_else_and_moves_have_an_end() -> None:
     back = {**PLACES, "management_secret": {"namespace": "b", "name": "x"}}
     own = AdapterStatus("pullsecret", 2, {}, {**back, "earlier": [PLACES["management_secret"]]})
-    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
+    told = conditions.observed(ReportSubject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
     assert told.report.data["earlier"] == [{"namespace": "b", "name": "x"}]
     many = [f"projects/customer-{number}/secrets/s" for number in range(30)]
     own = AdapterStatus("pullsecret", 2, {}, {**PLACES, "earlier": many})
-    told = conditions.seen(Subject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
+    told = conditions.observed(ReportSubject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
     assert told.report.data["earlier"] == many[-10:]
 
 
 @pytest.mark.parametrize("traceparent", [None, "00-" + "a" * 32 + "-" + "b" * 16 + "-01"])
 def test_a_traceparent_is_carried_on(traceparent: Optional[str]) -> None:
-    told = conditions.waiting(Subject("cls-1", "pullsecret", 3, None, traceparent), Wait(("x",)))
+    told = conditions.preconditions_unmet(
+        ReportSubject("cls-1", "pullsecret", 3, None, traceparent), Wait(("x",))
+    )
     assert told.report.metadata.get("traceparent") == traceparent
 
 

@@ -15,12 +15,12 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.preconditions import (
-    SEED,
+    DEFAULT_PRECONDITIONS,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
     AdapterConfig,
-    load,
-    parse,
+    load_adapter_config,
+    parse_adapter_config,
 )
 from tests.unit.adapter.documents import SEED_EXAMPLE, document, job
 from tests.yaml_bombs import LAUGHS, MERGES
@@ -36,7 +36,7 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def refusal(given: Any) -> str:
     with pytest.raises(ConfigurationError) as caught:
-        parse(given)
+        parse_adapter_config(given)
     assert caught.value.__cause__ is None
     return str(caught.value)
 
@@ -48,7 +48,7 @@ def broker(**fields: Any) -> dict[str, Any]:
 def test_the_seeds_example(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(SEED_EXAMPLE)
-    config = load(str(file))
+    config = load_adapter_config(str(file))
     assert (config.name, config.namespace, config.adapter) == (
         "validation-adapter",
         "hyperfleet-system",
@@ -63,9 +63,9 @@ def test_the_seeds_example(tmp_path: Path) -> None:
 
 
 def test_every_default() -> None:
-    config = parse(document())
+    config = parse_adapter_config(document())
     assert config.adapter == "pullsecret"
-    assert config.preconditions == SEED
+    assert config.preconditions == DEFAULT_PRECONDITIONS
     assert config.hyperfleet.flavour == "current"
     assert config.hyperfleet.connection().base == "http://hyperfleet-api:8080/api/hyperfleet/v1"
     assert config.broker.type == "none"
@@ -109,7 +109,7 @@ def test_what_the_schema_calls_defaults_are_those_that_are_filled() -> None:
                 held.update(fields)
     written["metadata"].update(defaults["metadata"])
     assert len(defaults["spec"]) > 8
-    filled, plain = parse(written), parse(document(execution="inline"))
+    filled, plain = parse_adapter_config(written), parse_adapter_config(document(execution="inline"))
     for field in dataclasses.fields(AdapterConfig):
         mine = getattr(filled, field.name)
         if field.name == "kubernetes":
@@ -121,13 +121,17 @@ def test_what_the_schema_calls_defaults_are_those_that_are_filled() -> None:
 
 
 def test_given_criteria() -> None:
-    config = parse(document(criteria={"preconditions": [], "dependencies": ["dns"]}))
+    config = parse_adapter_config(document(criteria={"preconditions": [], "dependencies": ["dns"]}))
     assert (config.preconditions, config.dependencies) == ((), ("dns",))
-    assert parse(document(criteria={"dependencies": []})).preconditions == SEED
+    assert (
+        parse_adapter_config(document(criteria={"dependencies": []})).preconditions == DEFAULT_PRECONDITIONS
+    )
 
 
 def test_durations_are_gos() -> None:
-    config = parse(document(batch={"window": "1m30s"}, hyperfleetAPI={"url": "http://a", "timeout": 5}))
+    config = parse_adapter_config(
+        document(batch={"window": "1m30s"}, hyperfleetAPI={"url": "http://a", "timeout": 5})
+    )
     assert (config.batch.window, config.hyperfleet.timeout) == (90.0, 5.0)
 
 
@@ -136,12 +140,12 @@ def test_the_address_of_the_api_may_come_from_the_environment(monkeypatch: pytes
         "spec.hyperfleetAPI.url is missing; set it or HYPERFLEET_API_URL"
     )
     monkeypatch.setenv("HYPERFLEET_API_URL", "https://api.example.com")
-    assert parse(document(hyperfleetAPI=None)).hyperfleet.url == "https://api.example.com"
-    assert parse(document()).hyperfleet.url == "http://hyperfleet-api:8080"
+    assert parse_adapter_config(document(hyperfleetAPI=None)).hyperfleet.url == "https://api.example.com"
+    assert parse_adapter_config(document()).hyperfleet.url == "http://hyperfleet-api:8080"
 
 
 def test_options_of_the_places_are_the_modules() -> None:
-    config = parse(
+    config = parse_adapter_config(
         document(
             kubernetes={"kubeconfig": "/etc/kc", "context": "a", "caCert": "/ca", "validateCerts": False},
             gcp={"impersonateServiceAccount": "a@p.iam.gserviceaccount.com", "credentialsFile": "/c"},
@@ -328,20 +332,25 @@ def test_what_is_refused(given: Any, said: str) -> None:
 
 
 def test_inline_needs_no_image() -> None:
-    assert parse(document(execution="inline", jobTemplate=None)).job.image is None
+    assert parse_adapter_config(document(execution="inline", jobTemplate=None)).job.image is None
 
 
 def test_pubsub(monkeypatch: pytest.MonkeyPatch) -> None:
     given = broker(type="gcp-pubsub", subscription="projects/p-1/subscriptions/pullsecret-sub")
-    assert (parse(given).broker.project, parse(given).broker.subscription) == ("p-1", "pullsecret-sub")
+    assert (parse_adapter_config(given).broker.project, parse_adapter_config(given).broker.subscription) == (
+        "p-1",
+        "pullsecret-sub",
+    )
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "p-2")
     monkeypatch.setenv("PUBSUB_EMULATOR_HOST", "localhost:8085")
-    found = parse(broker(type="gcp-pubsub", subscription="pullsecret-sub")).broker
+    found = parse_adapter_config(broker(type="gcp-pubsub", subscription="pullsecret-sub")).broker
     assert (found.project, found.endpoint, found.prefetch) == ("p-2", "localhost:8085", 2000)
 
 
 def test_rabbitmq(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    found = parse(broker(type="rabbitmq", topic="hyperfleet", subscription="pullsecret")).broker
+    found = parse_adapter_config(
+        broker(type="rabbitmq", topic="hyperfleet", subscription="pullsecret")
+    ).broker
     assert (found.exchange, found.exchange_type, found.queue) == (
         "hyperfleet",
         "topic",
@@ -354,7 +363,7 @@ def test_rabbitmq(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
     file = tmp_path / "url"
     file.write_text(f"amqps://u:{_SECRET}@mq/\n")
-    held = parse(
+    held = parse_adapter_config(
         broker(type="rabbitmq", exchange="x", queue="q", urlFile=str(file), exchangeType="fanout")
     ).broker
     assert held.address() == f"amqps://u:{_SECRET}@mq/"
@@ -366,19 +375,21 @@ def test_rabbitmq(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file.unlink()
     with pytest.raises(ConfigurationError, match=r"spec\.broker\.urlFile .* cannot be read: No such file"):
         held.address()
-    inline = parse(broker(type="rabbitmq", topic="t", queue="q", url="amqps://user@mq/vhost")).broker
+    inline = parse_adapter_config(
+        broker(type="rabbitmq", topic="t", queue="q", url="amqps://user@mq/vhost")
+    ).broker
     assert inline.address() == "amqps://user@mq/vhost"
 
 
 def test_webhook() -> None:
-    found = parse(broker(type="webhook")).broker
+    found = parse_adapter_config(broker(type="webhook")).broker
     assert (found.listen_address, found.listen_port, found.token_file) == ("127.0.0.1", 8081, None)
     given = broker(type="webhook", listen={"address": "0.0.0.0", "port": 9000}, tokenFile="/t")
-    assert parse(given).broker.listen_address == "0.0.0.0"
+    assert parse_adapter_config(given).broker.listen_address == "0.0.0.0"
 
 
 def test_no_representation_shows_what_may_be_secret() -> None:
-    config = parse(
+    config = parse_adapter_config(
         document(
             hyperfleetAPI={"url": "http://a", "headers": {"X-Tenant": _SECRET}},
             jobTemplate={"image": "a", "env": [{"name": "A", "value": _SECRET}]},
@@ -389,7 +400,7 @@ def test_no_representation_shows_what_may_be_secret() -> None:
 
 
 def test_replaced() -> None:
-    config = parse(document()).replaced(
+    config = parse_adapter_config(document()).replaced(
         {
             "adapter_name": "pull-secret-2",
             "api_flavour": "seed",
@@ -409,7 +420,7 @@ def test_replaced() -> None:
 
 
 def test_replaced_by_nothing_is_the_same() -> None:
-    config = parse(document(batch={"size": 7, "window": "3s"}))
+    config = parse_adapter_config(document(batch={"size": 7, "window": "3s"}))
     assert config.replaced({}) == config
     assert config.replaced({"batch_size": "", "execution": None, "headers": None}) == config
     config.replaced({"batch_size": 9})
@@ -434,7 +445,7 @@ def test_replaced_by_nothing_is_the_same() -> None:
 )
 def test_overrides_are_held_to_the_same_rules(overrides: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        parse(document()).replaced(overrides)
+        parse_adapter_config(document()).replaced(overrides)
     assert str(caught.value).startswith(said)
     assert _SECRET not in str(caught.value)
     assert "spec." not in str(caught.value)
@@ -466,7 +477,7 @@ def test_files_that_are_none(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(text)
     with pytest.raises(ConfigurationError) as caught:
-        load(str(file))
+        load_adapter_config(str(file))
     assert str(caught.value).startswith(f"the adapter's configuration {file}")
     assert said in str(caught.value)
     assert _SECRET not in str(caught.value)
@@ -474,11 +485,11 @@ def test_files_that_are_none(tmp_path: Path, text: str, said: str) -> None:
 
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read: No such file or directory"):
-        load(str(tmp_path / "none"))
+        load_adapter_config(str(tmp_path / "none"))
     with pytest.raises(ConfigurationError, match="cannot be read: Is a directory"):
-        load(str(tmp_path))
+        load_adapter_config(str(tmp_path))
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ConfigurationError, match="cannot be read: not a regular file"):
-        load(str(tmp_path / "pipe"))
+        load_adapter_config(str(tmp_path / "pipe"))
     with pytest.raises(ConfigurationError, match="cannot be read: embedded null byte"):
-        load("\0")
+        load_adapter_config("\0")

@@ -16,7 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyp
     AdapterStatus,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.parts import (
-    Placement,
+    PlacementSettings,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
     Apply,
@@ -26,7 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     decide,
     removal_by_jobs,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.memory import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.last_status import (
     Place,
 )
 
@@ -61,16 +61,18 @@ def test_an_order_takes_the_projects_and_placements_names() -> None:
 
 
 def test_a_namespace_that_is_not_allowed_is_refused_by_its_rule() -> None:
-    found = decide(cluster(), PLACED, list, allows=Placement(("clusters-cls-2", "mgmt-*")).allows)
+    found = decide(cluster(), PLACED, list, allows=PlacementSettings(("clusters-cls-2", "mgmt-*")).allows)
     assert found == Refuse(
         "NamespaceNotAllowed",
         "placement's namespace 'clusters-cls-1' is none that the adapter's configuration allows in "
         "spec.placement.allowedNamespaces",
     )
     for allowed in (None, ("clusters-*",), ("mgmt", "clusters-cls-1"), ("*",)):
-        assert isinstance(decide(cluster(), PLACED, list, allows=Placement(allowed).allows), Apply)
+        assert isinstance(decide(cluster(), PLACED, list, allows=PlacementSettings(allowed).allows), Apply)
     # What was made is taken back wherever it is.
-    leaving = decide(cluster(deleted_time="2026-01-01T00:00:00Z"), PLACED, list, allows=Placement(()).allows)
+    leaving = decide(
+        cluster(deleted_time="2026-01-01T00:00:00Z"), PLACED, list, allows=PlacementSettings(()).allows
+    )
     assert isinstance(leaving, Remove)
     assert leaving.placed == (Place("clusters-cls-1", "cls-1-pull-secret"),)
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.preconditions import (
-    SEED,
+    DEFAULT_PRECONDITIONS,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.view import ROOTS
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
     OVERRIDES,
-    load,
-    parse,
+    load_adapter_config,
+    parse_adapter_config,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.schema import (
     SCHEMA,
@@ -28,7 +28,7 @@ from tests.unit.adapter.documents import document
 
 _PAGE = (Path(__file__).parents[3] / "docs" / "adapter_config.md").read_text(encoding="utf-8")
 _SHOWN_WITHOUT_DEFAULT: dict[str, Any] = {
-    "preconditions": SEED,
+    "preconditions": DEFAULT_PRECONDITIONS,
     "dependencies": (),
     "image_pull_secrets": (),
     "tolerations": (),
@@ -44,7 +44,7 @@ def _example(tmp_path: Path) -> Any:
     (text,) = re.findall(r"```yaml\n(.*?)```", _PAGE, re.DOTALL)
     file = tmp_path / "config.yaml"
     file.write_text(text)
-    return load(str(file))
+    return load_adapter_config(str(file))
 
 
 def test_the_example_is_a_configuration(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_the_example_is_a_configuration(tmp_path: Path) -> None:
 
 def test_the_example_shows_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HYPERFLEET_API_URL", raising=False)
-    config, plain = _example(tmp_path), parse(document())
+    config, plain = _example(tmp_path), parse_adapter_config(document())
     for part in ("execution", "deletion", "batch", "logging", "metrics", "namespace", "adapter", "name"):
         assert getattr(config, part) == getattr(plain, part), part
     assert config.broker.prefetch == 2 * plain.batch.size

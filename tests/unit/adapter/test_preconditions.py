@@ -22,9 +22,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyp
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.preconditions import (
-    SEED,
+    DEFAULT_PRECONDITIONS,
     Preconditions,
-    Unmet,
+    UnmetPrecondition,
 )
 
 _SECRET = "eyJhdXRocyI6e319-a-pull-secret"
@@ -75,7 +75,7 @@ def reasons(
 
 
 def test_the_seeds_six_as_they_are_written() -> None:
-    assert Preconditions(SEED).unmet(CLUSTER, STATUSES) == []
+    assert Preconditions(DEFAULT_PRECONDITIONS).unmet(CLUSTER, STATUSES) == []
 
 
 def test_all_that_is_unmet_is_told_in_order() -> None:
@@ -84,13 +84,17 @@ def test_all_that_is_unmet_is_told_in_order() -> None:
         "validation": status("validation", "False", reason="RecordsPending"),
         "dns": status("dns", generation=1),
     }
-    assert Preconditions(SEED).unmet(cluster, statuses) == [
-        Unmet(SEED[0], 'spec.provider is not "gcp"'),
-        Unmet(SEED[1], "spec.gcp.projectId is not there"),
-        Unmet(SEED[2], "spec.pullSecret.data is not there"),
-        Unmet(SEED[3], "adapter validation is not Available (False: RecordsPending)"),
-        Unmet(SEED[4], "the status of adapter dns is of generation 1, the cluster of 2"),
-        Unmet(SEED[5], "adapter placement has not reported"),
+    assert Preconditions(DEFAULT_PRECONDITIONS).unmet(cluster, statuses) == [
+        UnmetPrecondition(DEFAULT_PRECONDITIONS[0], 'spec.provider is not "gcp"'),
+        UnmetPrecondition(DEFAULT_PRECONDITIONS[1], "spec.gcp.projectId is not there"),
+        UnmetPrecondition(DEFAULT_PRECONDITIONS[2], "spec.pullSecret.data is not there"),
+        UnmetPrecondition(
+            DEFAULT_PRECONDITIONS[3], "adapter validation is not Available (False: RecordsPending)"
+        ),
+        UnmetPrecondition(
+            DEFAULT_PRECONDITIONS[4], "the status of adapter dns is of generation 1, the cluster of 2"
+        ),
+        UnmetPrecondition(DEFAULT_PRECONDITIONS[5], "adapter placement has not reported"),
     ]
 
 
@@ -189,16 +193,16 @@ def test_dependencies_are_held_to_the_generation() -> None:
     statuses["bare"] = AdapterStatus("bare", 2, {})
     found = Preconditions((), ["dns", "validation", "placement", "bare", "none"]).unmet(CLUSTER, statuses)
     assert found == [
-        Unmet(
+        UnmetPrecondition(
             'status.adapters["validation"].available == "True"',
             "adapter validation is not Available (Unknown)",
         ),
-        Unmet(
+        UnmetPrecondition(
             'status.adapters["placement"].available == "True"',
             "the status of adapter placement is of generation 1, the cluster of 2",
         ),
-        Unmet('status.adapters["bare"].available == "True"', "adapter bare is not Available"),
-        Unmet('status.adapters["none"].available == "True"', "adapter none has not reported"),
+        UnmetPrecondition('status.adapters["bare"].available == "True"', "adapter bare is not Available"),
+        UnmetPrecondition('status.adapters["none"].available == "True"', "adapter none has not reported"),
     ]
 
 
@@ -311,7 +315,7 @@ def test_loops_take_small_clusters_only_and_bounded_time() -> None:
     ],
 )
 def test_clusters_that_are_none(cluster: Any) -> None:
-    assert len(Preconditions(SEED).unmet(cluster, {})) >= 3
+    assert len(Preconditions(DEFAULT_PRECONDITIONS).unmet(cluster, {})) >= 3
 
 
 def test_a_defect_of_ours_stops_no_one() -> None:
@@ -321,7 +325,7 @@ def test_a_defect_of_ours_stops_no_one() -> None:
 
 
 def test_many_threads_share_one() -> None:
-    shared = Preconditions(SEED)
+    shared = Preconditions(DEFAULT_PRECONDITIONS)
     without = {**STATUSES}
     del without["dns"]
 
@@ -337,8 +341,8 @@ def test_the_evaluators_command_line_is_not_loaded() -> None:
     code = (
         "import conftest, sys, logging\n"
         "from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.preconditions "
-        "import SEED, Preconditions\n"
-        "assert Preconditions(SEED).unmet({}, {})\n"
+        "import DEFAULT_PRECONDITIONS, Preconditions\n"
+        "assert Preconditions(DEFAULT_PRECONDITIONS).unmet({}, {})\n"
         "assert 'prompt_toolkit' not in sys.modules and 'cel' not in sys.modules\n"
         "import cel\n"
         "assert cel.evaluate('1 == 1')\n"
@@ -353,7 +357,7 @@ def test_the_evaluators_command_line_is_not_loaded() -> None:
 
 def test_six_preconditions_take_less_than_half_a_millisecond() -> None:
     """0.18 ms on the machine that this was written on; of CPU, so that others at work do not count."""
-    shared = Preconditions(SEED)
+    shared = Preconditions(DEFAULT_PRECONDITIONS)
     shared.unmet(CLUSTER, STATUSES)
     best = float("inf")
     for _round in range(5):

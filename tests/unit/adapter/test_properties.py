@@ -21,12 +21,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyp
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.cel.preconditions import (
-    SEED,
+    DEFAULT_PRECONDITIONS,
     Preconditions,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
     AdapterConfig,
-    parse,
+    parse_adapter_config,
 )
 from tests.unit.adapter.documents import SEED_EXAMPLE
 
@@ -97,7 +97,7 @@ _SECRETS = st.one_of(
 def _parsed(document: Any) -> str:
     """What an error says; nothing, if there was none."""
     try:
-        found = parse(document)
+        found = parse_adapter_config(document)
     except ConfigurationError as error:
         return str(error)
     assert isinstance(found, AdapterConfig)
@@ -141,7 +141,7 @@ def test_a_secret_anywhere_is_never_said(place: tuple[Any, ...], value: Any) -> 
 def test_any_overrides(overrides: dict[str, Any]) -> None:
     said = ""
     try:
-        parse(_WHOLE).replaced(overrides)
+        parse_adapter_config(_WHOLE).replaced(overrides)
     except ConfigurationError as error:
         said = str(error)
     assert _SENTINEL not in said
@@ -223,7 +223,7 @@ def test_the_seeds_six_of_any_cluster(cluster: dict[str, Any], statuses: dict[st
         'metadata.a in ["b"]',
         "cluster.spec.a > 1",
     ]
-    _check(Preconditions([*SEED, *more], ["dns"]), cluster, statuses)
+    _check(Preconditions([*DEFAULT_PRECONDITIONS, *more], ["dns"]), cluster, statuses)
 
 
 def _check(preconditions: Preconditions, cluster: dict[str, Any], statuses: dict[str, AdapterStatus]) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
-    parse,
+    parse_adapter_config,
 )
 from tests.unit.adapter.documents import job
 
@@ -52,7 +52,7 @@ def read() -> set[str]:
 
 def refuses(name: str) -> bool:
     try:
-        parse(job(env=[{"name": name, "value": "x"}]))
+        parse_adapter_config(job(env=[{"name": name, "value": "x"}]))
     except ConfigurationError as error:
         return str(error) == f"spec.jobTemplate.env[0].name is set by the adapter itself: {name}"
     return False

@@ -19,8 +19,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     manifests,
     marks,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.fitting import (
-    refusal,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.document_limits import (
+    document_refusal,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import Order
 from tests.integration.adapter_jobs.world import DOCUMENT, order
@@ -194,6 +194,6 @@ def test_kubernetes_puts_nothing_into_a_value() -> None:
     ],
 )
 def test_what_no_pod_can_be_given_is_refused(document: bytes, reason: str | None) -> None:
-    refused = refusal(document, "c-1")
+    refused = document_refusal(document, "c-1")
     assert (refused.reason if refused else None) == reason
     assert refused is None or not refused.retry

@@ -63,7 +63,7 @@ def test_the_key_of_any_adapter_has_a_name(adapter: str) -> None:
     ],
 )
 def test_the_generation_of_a_job(annotations: dict[str, str], name: str, generation: int) -> None:
-    assert names.generation_of(annotations, name) == generation
+    assert names.generation_from_annotations(annotations, name) == generation
 
 
 @pytest.mark.parametrize("missing", ["managed-by", "adapter", "cluster-id", "resource-type"])

@@ -14,13 +14,13 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import names
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import (
-    ends,
+    job_outcome,
+    job_state,
     observing,
-    seen,
 )
 from tests.integration.adapter_jobs.world import order
 
-NOW = seen.seconds_of("2026-01-02T03:10:00Z")
+NOW = job_state.seconds_of("2026-01-02T03:10:00Z")
 AGO = "2026-01-02T03:00:00Z"
 JUST = "2026-01-02T03:09:50Z"
 NAME = "pullsecret-c-1-gen2"
@@ -35,12 +35,12 @@ def job(
     attempt: str = "1",
     created: str = AGO,
     **metadata: Any,
-) -> seen.Job:
+) -> job_state.JobState:
     conditions = [{"type": "Suspended", "status": "False"}, {"type": "FailureTarget", "status": "True"}]
     if end:
         conditions.append({"type": end, "status": "True", "reason": reason, "lastTransitionTime": JUST})
     annotations = {names.GENERATION: "2", names.ATTEMPT: attempt, **metadata.pop("annotations", {})}
-    return seen.read_job(
+    return job_state.read_job(
         {
             "metadata": {
                 "name": NAME,
@@ -130,7 +130,7 @@ FAILURE = {"result": "failure", "kind": "quota", "message": "RESOURCE_EXHAUSTED"
         (job(created=JUST), [pod("Running", {"running": {}}, uid="u-2")], "pending", "JobPending"),
     ],
 )
-def test_a_job_that_goes_on(found: seen.Job, pods: list[Any], state: str, reason: str) -> None:
+def test_a_job_that_goes_on(found: job_state.JobState, pods: list[Any], state: str, reason: str) -> None:
     observed = observing.observe(found, pods, "hyperfleet-system", ORDER, NOW)
     assert (observed.state, observed.reason) == (state, reason)
     assert (observed.job, observed.namespace, observed.started) == (NAME, "hyperfleet-system", AGO)
@@ -190,7 +190,9 @@ def test_a_job_that_goes_on(found: seen.Job, pods: list[Any], state: str, reason
         ),
     ],
 )
-def test_a_job_that_failed(found: seen.Job, pods: list[Any], reason: str, why: str, retry: bool) -> None:
+def test_a_job_that_failed(
+    found: job_state.JobState, pods: list[Any], reason: str, why: str, retry: bool
+) -> None:
     observed = observing.observe(found, pods, "hyperfleet-system", ORDER, NOW)
     assert observed.state == "failed"
     assert observed.reason.startswith(reason)
@@ -224,7 +226,7 @@ def test_the_newest_pod_is_heard() -> None:
         (job(attempt="9" * 5000), 1),
     ],
 )
-def test_attempts_are_counted_over_all_pods(found: seen.Job, attempt: int) -> None:
+def test_attempts_are_counted_over_all_pods(found: job_state.JobState, attempt: int) -> None:
     assert observing.observe(found, [], "n", ORDER, NOW).attempt == attempt
 
 
@@ -269,7 +271,7 @@ def test_places_that_were_not_ordered_are_not_shown_and_it_is_said() -> None:
     assert not re.search("password|4711", repr(observed))
     # Nor by the way of a note that somebody has written.
     note = json.dumps({"state": "succeeded", "reason": "PullSecretStored", "message": "x", "result": HOSTILE})
-    for text in (note, ends.record(observed)):
+    for text in (note, job_outcome.outcome_annotation(observed)):
         noted = observing.observe(job("Complete", annotations={names.RESULT: text}), [], "n", ORDER, NOW)
         assert noted == observed
 
@@ -310,9 +312,9 @@ def test_a_complete_job_that_says_it_failed_is_not_believed() -> None:
         (job("Failed", "DeadlineExceeded"), []),
     ],
 )
-def test_what_was_noted_of_an_end_is_as_good_as_the_pods(found: seen.Job, pods: list[Any]) -> None:
+def test_what_was_noted_of_an_end_is_as_good_as_the_pods(found: job_state.JobState, pods: list[Any]) -> None:
     first = observing.observe(found, pods, "n", ORDER, NOW)
-    noted = {names.RESULT: ends.record(first)}
+    noted = {names.RESULT: job_outcome.outcome_annotation(first)}
     later = job(found.ended, found.reason, annotations=noted)
     assert observing.observe(later, [], "n", ORDER, NOW) == first
 
@@ -343,5 +345,7 @@ def test_texts_of_others_are_cut() -> None:
 
 
 def test_a_suspended_job_waits() -> None:
-    found = seen.read_job({"metadata": {"name": NAME, "uid": "u"}, "spec": {"suspend": True}, "status": {}})
+    found = job_state.read_job(
+        {"metadata": {"name": NAME, "uid": "u"}, "spec": {"suspend": True}, "status": {}}
+    )
     assert observing.observe(found, [], "n", ORDER, NOW).reason == "JobSuspended"

@@ -13,28 +13,28 @@ from typing import Any, Optional
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import model
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.job_state import (
+    COMPLETE,
+    FAILED,
+    JobState,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.planning import (
     ENDING,
     HOLD,
-    HOLD_FOR,
+    HOLD_SECONDS,
     KEEP,
     MAKE,
     Plan,
     make_plan,
-    pause,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.seen import (
-    COMPLETE,
-    FAILED,
-    Job,
+    retry_pause,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import Observed
 
 NOW = 1_000_000.0
 
 
-def job(generation: int, content: Optional[str] = "A", end: Optional[str] = None, **more: Any) -> Job:
-    return Job(
+def job(generation: int, content: Optional[str] = "A", end: Optional[str] = None, **more: Any) -> JobState:
+    return JobState(
         f"j-{generation}",
         f"u-{generation}",
         "1",
@@ -48,8 +48,8 @@ def job(generation: int, content: Optional[str] = "A", end: Optional[str] = None
     )
 
 
-def plan(jobs: Sequence[Job], state: str = model.RUNNING, *, generation: int = 3, **more: Any) -> Plan:
-    def observe(found: Job) -> Observed:
+def plan(jobs: Sequence[JobState], state: str = model.RUNNING, *, generation: int = 3, **more: Any) -> Plan:
+    def observe(found: JobState) -> Observed:
         seen_as = {COMPLETE: model.SUCCEEDED, FAILED: model.FAILED}.get(found.ended or "", state)
         return Observed(seen_as, "Reason", "", retry=more.get("retry", True))
 
@@ -102,7 +102,7 @@ def short(made: Plan) -> tuple[str, list[str], list[str]]:
         ([job(4, deleting=True)], HOLD, [], []),
     ],
 )
-def test_what_is_there_decides(jobs: list[Job], step: str, delete: list[str], clean: list[str]) -> None:
+def test_what_is_there_decides(jobs: list[JobState], step: str, delete: list[str], clean: list[str]) -> None:
     for order in itertools.permutations(jobs):
         assert short(plan(order)) == (step, delete, clean)
 
@@ -122,21 +122,21 @@ def test_ended_jobs_of_older_generations_are_cleaned_but_the_newest(keep: int, c
     ("planted", "beside", "step", "delete"),
     [
         # It goes on: what it does is not what was ordered, and it has to end first.
-        (job(10**17, "B", created=NOW - HOLD_FOR - 1), [], ENDING, ["j-100000000000000000"]),
-        (job(10**17, "B", COMPLETE, created=NOW - HOLD_FOR - 1), [], MAKE, []),
+        (job(10**17, "B", created=NOW - HOLD_SECONDS - 1), [], ENDING, ["j-100000000000000000"]),
+        (job(10**17, "B", COMPLETE, created=NOW - HOLD_SECONDS - 1), [], MAKE, []),
         # The one that was made meanwhile counts.
-        (job(10**17, "B", created=NOW - HOLD_FOR - 1), [job(3)], KEEP, ["j-100000000000000000"]),
-        (job(10**17, "B", COMPLETE, created=NOW - HOLD_FOR - 1), [job(3)], KEEP, []),
+        (job(10**17, "B", created=NOW - HOLD_SECONDS - 1), [job(3)], KEEP, ["j-100000000000000000"]),
+        (job(10**17, "B", COMPLETE, created=NOW - HOLD_SECONDS - 1), [job(3)], KEEP, []),
         (job(10**17, "B", COMPLETE, created=0.0), [job(2, end=COMPLETE)], KEEP, []),
         # A fleet's API that was restored from a backup: what was done is done.
-        (job(5, end=COMPLETE, created=NOW - HOLD_FOR - 1), [], KEEP, []),
+        (job(5, end=COMPLETE, created=NOW - HOLD_SECONDS - 1), [], KEEP, []),
         # Of a run that has read later.
-        (job(4, "B", created=NOW - HOLD_FOR), [], HOLD, []),
+        (job(4, "B", created=NOW - HOLD_SECONDS), [], HOLD, []),
         (job(4, "B", created=NOW + 60), [job(3)], HOLD, []),
     ],
 )
 def test_a_generation_that_the_api_does_not_know_is_waited_for_no_longer_than_a_run_lasts(
-    planted: Job, beside: list[Job], step: str, delete: list[str]
+    planted: JobState, beside: list[JobState], step: str, delete: list[str]
 ) -> None:
     for order in itertools.permutations([planted, *beside]):
         made = plan(order)
@@ -145,8 +145,8 @@ def test_a_generation_that_the_api_does_not_know_is_waited_for_no_longer_than_a_
 
 def test_a_failure_is_tried_again_after_its_pause() -> None:
     found = job(3, end=FAILED, failed=2, attempt=3)
-    assert plan([found], now=NOW + pause(4) - 1).step == KEEP
-    again = plan([found], now=NOW + pause(4))
+    assert plan([found], now=NOW + retry_pause(4) - 1).step == KEEP
+    again = plan([found], now=NOW + retry_pause(4))
     assert (again.step, again.delete, again.attempt) == (MAKE, (found,), 5)
 
 
@@ -171,5 +171,5 @@ def test_what_is_stuck_is_made_anew_where_it_would_be_made_otherwise() -> None:
 
 
 def test_the_pause_grows_to_half_an_hour() -> None:
-    assert [pause(tries) for tries in (1, 2, 3, 4)] == [30, 60, 120, 240]
-    assert pause(10**9) == 1800
+    assert [retry_pause(tries) for tries in (1, 2, 3, 4)] == [30, 60, 120, 240]
+    assert retry_pause(10**9) == 1800

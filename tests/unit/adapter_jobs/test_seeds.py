@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
-    parse,
+    parse_adapter_config,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import (
     manifests,
@@ -99,7 +99,7 @@ def fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 @pytest.fixture(scope="module")
 def made() -> tuple[dict[str, Any], dict[str, Any]]:
     """The Secret and the Job, by 002's own configuration."""
-    config = parse(yaml.safe_load(SEED_EXAMPLE))
+    config = parse_adapter_config(yaml.safe_load(SEED_EXAMPLE))
     order = Order(
         cluster_id="cls-abc123",
         cluster_name="production-cluster",
@@ -122,7 +122,7 @@ def documented(kind: str) -> set[str]:
 
 
 def test_they_are_where_the_seeds_have_them() -> None:
-    assert parse(yaml.safe_load(SEED_EXAMPLE)).namespace == "hyperfleet-system"
+    assert parse_adapter_config(yaml.safe_load(SEED_EXAMPLE)).namespace == "hyperfleet-system"
 
 
 @pytest.mark.parametrize(("kind", "seed"), [("Secret", SECRET), ("Job", JOB)])

@@ -30,7 +30,7 @@ __all__ = [
     "cluster_selector",
     "data_secret_name",
     "digest_key_name",
-    "generation_of",
+    "generation_from_annotations",
     "is_ours",
     "job_name",
     "label_value",
@@ -77,7 +77,7 @@ def digest_key_name(adapter: str) -> str:
     return _fitted("", adapter, "-adapter-digest-key")
 
 
-def generation_of(annotations: Mapping[str, str], name: str) -> int:
+def generation_from_annotations(annotations: Mapping[str, str], name: str) -> int:
     """The cluster's generation that a Job was made for; 0 where nobody can say."""
     told = annotations.get(GENERATION, "")
     if told.isascii() and told.isdigit() and len(told) <= 18:

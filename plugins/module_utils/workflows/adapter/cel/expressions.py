@@ -22,10 +22,20 @@ import time
 from typing import Any, Union
 
 from ....model.errors import ConfigurationError, missing_package
-from .tokens import Token, conjuncts, loop_variables, nesting, paths, position, quoted_adapters, text, tokens
+from .tokens import (
+    Token,
+    conjuncts,
+    loop_variables,
+    nesting,
+    paths,
+    position,
+    quoted_adapters,
+    source_text,
+    tokens,
+)
 from .view import ROOTS
 
-__all__ = ["Expression", "Part", "compiled", "context"]
+__all__ = ["Expression", "Operand", "compile_expression", "evaluation_context"]
 
 # How many values a cluster may have, by how deep an expression's loops are nested.
 _SIZES = (100_000, 10_000, 1_000)
@@ -65,7 +75,7 @@ _OPERATOR = re.compile(r"[^A-Za-z]|@")
 _loading = threading.Lock()
 
 
-class Part:
+class Operand:
     """An operand of ``&&``, or a whole expression, that can be asked by itself.
 
     :param words: with adapters' names in quotes.
@@ -74,14 +84,14 @@ class Part:
     def __init__(self, words: list[Token]) -> None:
         self.words = words
         self.paths = paths(words, ROOTS.keys() - {"nil"} - loop_variables(words))
-        self._program = _compile(text(words))
+        self._program = _compile(source_text(words))
         self.variables: list[str] = self._program.variables()
         self.functions: list[str] = self._program.functions()
 
     def evaluate(self, values: Any) -> Union[bool, str]:
         """Whether it holds; else why it could not be told: the name of a kind of error.
 
-        :param values: from ``context``.
+        :param values: from ``evaluation_context``.
         """
         try:
             found = self._program.execute(values)
@@ -106,7 +116,7 @@ class Expression:
         written = tokens(source)
         mine = loop_variables(written)
         self.words = quoted_adapters(written, mine | ROOTS.keys())
-        self.whole = Part(self.words)
+        self.whole = Operand(self.words)
         _check_loops(self.words)
         self.roots = _roots(self.whole, mine, written)
         loops = nesting(self.words)
@@ -118,11 +128,11 @@ class Expression:
             raise ConfigurationError("has loops in loops in loops, or patterns in them")
         self.largest = _SIZES[loops]
         split = conjuncts(self.words)
-        self.parts = [Part(words) for words in split] if len(split) > 1 else [self.whole]
+        self.parts = [Operand(words) for words in split] if len(split) > 1 else [self.whole]
 
 
 @functools.lru_cache(maxsize=256)
-def compiled(source: str) -> Expression:
+def compile_expression(source: str) -> Expression:
     """The expression, compiled once in a process.
 
     :raises ConfigurationError: as ``Expression``, or the evaluator cannot be imported.
@@ -130,7 +140,7 @@ def compiled(source: str) -> Expression:
     return Expression(source)
 
 
-def context(values: dict[str, Any]) -> Any:
+def evaluation_context(values: dict[str, Any]) -> Any:
     """A view as the evaluator has it; taken over once for all expressions."""
     return _library().Context(values)
 
@@ -148,7 +158,7 @@ def _compile(source: str) -> Any:
         raise ConfigurationError(f"is not an expression of CEL{at}") from None
 
 
-def _roots(part: Part, mine: set[str], written: list[Token]) -> frozenset[str]:
+def _roots(part: Operand, mine: set[str], written: list[Token]) -> frozenset[str]:
     unknown = [name for name in part.variables if name not in ROOTS and name not in mine]
     if unknown:
         known = ", ".join(name for name in ROOTS if name != "nil")
@@ -157,7 +167,7 @@ def _roots(part: Part, mine: set[str], written: list[Token]) -> frozenset[str]:
     return frozenset(name for name in part.variables if name in ROOTS)
 
 
-def _check_functions(part: Part, written: list[Token]) -> None:
+def _check_functions(part: Operand, written: list[Token]) -> None:
     for name in part.functions:
         if not _OPERATOR.match(name) and name not in _FUNCTIONS:
             raise ConfigurationError(f"uses a function that there is not{position(written, name)}")

@@ -12,13 +12,13 @@ from typing import Any, Optional
 
 from ....clients.hyperfleet.statuses import AdapterStatus
 from ....model.errors import ConfigurationError
-from .expressions import Expression, compiled, context
-from .reasons import not_available, why
-from .view import Unseen, view
+from .expressions import Expression, compile_expression, evaluation_context
+from .unmet_reasons import unavailable_reason, unmet_reason
+from .view import ClusterTooLarge, view
 
-__all__ = ["SEED", "Preconditions", "Unmet"]
+__all__ = ["DEFAULT_PRECONDITIONS", "Preconditions", "UnmetPrecondition"]
 
-SEED = (
+DEFAULT_PRECONDITIONS = (
     'spec.provider == "gcp"',
     "spec.gcp.projectId != nil",
     "spec.pullSecret.data != nil",
@@ -30,7 +30,7 @@ SEED = (
 
 
 @dataclass(frozen=True)
-class Unmet:
+class UnmetPrecondition:
     """What a cluster waits for.
 
     :param expression: as it is in the configuration; a dependency's as if it were one.
@@ -54,7 +54,7 @@ class Preconditions:
         made: list[Expression] = []
         for index, source in enumerate(expressions):
             try:
-                made.append(compiled(source))
+                made.append(compile_expression(source))
             except ConfigurationError as error:
                 if error.hint:
                     raise
@@ -63,7 +63,9 @@ class Preconditions:
         self._roots = frozenset(root for expression in made for root in expression.roots)
         self._largest = min((expression.largest for expression in made), default=0)
 
-    def unmet(self, cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]) -> list[Unmet]:
+    def unmet(
+        self, cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]
+    ) -> list[UnmetPrecondition]:
         """What does not hold of a cluster, in the order of the configuration; never raises.
 
         :param cluster: as the API gives it.
@@ -72,21 +74,21 @@ class Preconditions:
         try:
             return [*self._expressions_unmet(cluster, statuses), *self._dependencies_unmet(cluster, statuses)]
         except Exception as error:  # noqa: BLE001 - a cluster is a tenant's text: it must not stop the others
-            return [Unmet("", f"the cluster cannot be looked at ({type(error).__name__})")]
+            return [UnmetPrecondition("", f"the cluster cannot be looked at ({type(error).__name__})")]
 
     def _dependencies_unmet(
         self, cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]
-    ) -> list[Unmet]:
-        reasons = ((name, not_available(name, cluster, statuses)) for name in self._dependencies)
+    ) -> list[UnmetPrecondition]:
+        reasons = ((name, unavailable_reason(name, cluster, statuses)) for name in self._dependencies)
         return [
-            Unmet(f'status.adapters["{name}"].available == "True"', reason)
+            UnmetPrecondition(f'status.adapters["{name}"].available == "True"', reason)
             for name, reason in reasons
             if reason is not None
         ]
 
     def _expressions_unmet(
         self, cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]
-    ) -> list[Unmet]:
+    ) -> list[UnmetPrecondition]:
         shared = self._view(cluster, statuses, self._largest)
         found = []
         for expression in self._expressions:
@@ -94,10 +96,14 @@ class Preconditions:
             seen = shared or self._view(cluster, statuses, expression.largest)
             if seen is None:
                 found.append(
-                    Unmet(expression.source, "the cluster is too large, or nested too deeply, for it")
+                    UnmetPrecondition(
+                        expression.source, "the cluster is too large, or nested too deeply, for it"
+                    )
                 )
             elif expression.whole.evaluate(seen[1]) is not True:
-                found.append(Unmet(expression.source, _reason(expression, seen, cluster, statuses)))
+                found.append(
+                    UnmetPrecondition(expression.source, _reason(expression, seen, cluster, statuses))
+                )
         return found
 
     def _view(
@@ -106,9 +112,9 @@ class Preconditions:
         """(values, the same as the evaluator has them)"""
         try:
             values = view(cluster, statuses, self._roots, largest)
-        except Unseen:
+        except ClusterTooLarge:
             return None
-        return values, context(values)
+        return values, evaluation_context(values)
 
 
 def _reason(
@@ -120,5 +126,5 @@ def _reason(
     for part in expression.parts:
         found = part.evaluate(seen[1])
         if found is not True:
-            return why(part, found, seen[0], cluster, statuses)
+            return unmet_reason(part, found, seen[0], cluster, statuses)
     return "it is false"

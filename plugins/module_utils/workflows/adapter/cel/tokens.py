@@ -23,7 +23,7 @@ __all__ = [
     "paths",
     "position",
     "quoted_adapters",
-    "text",
+    "source_text",
     "tokens",
 ]
 
@@ -65,7 +65,7 @@ def tokens(source: str) -> list[Token]:
     return words
 
 
-def text(words: Sequence[Token]) -> str:
+def source_text(words: Sequence[Token]) -> str:
     """An expression of these words."""
     return "".join(word.space + word.text for word in words)
 

@@ -13,7 +13,7 @@ from typing import Any, Callable, Optional
 from ....clients.hyperfleet.statuses import AdapterStatus
 from ....model.cluster_document import PULL_SECRET_NAMES
 
-__all__ = ["MARKER", "ROOTS", "Unseen", "is_current", "view"]
+__all__ = ["MARKER", "ROOTS", "ClusterTooLarge", "is_current", "view"]
 
 MARKER = "(not shown)"
 """Stands where the pull secret is, so that it can be asked for and not be read."""
@@ -24,7 +24,7 @@ _TEXT = 64
 _INT64 = 2**63
 
 
-class Unseen(Exception):
+class ClusterTooLarge(Exception):
     """A cluster that is too large, or nested too deeply, for what is asked."""
 
 
@@ -71,7 +71,7 @@ class _Copier:
 
     def _check(self, depth: int) -> None:
         if self._left < 0 or depth > _DEEPEST:
-            raise Unseen
+            raise ClusterTooLarge
 
 
 def _spec(cluster: Mapping[str, Any], _statuses: Mapping[str, AdapterStatus]) -> Any:

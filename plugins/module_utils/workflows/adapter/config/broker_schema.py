@@ -6,38 +6,38 @@
 
 from __future__ import annotations
 
-from .fields import Schema, choice, mapping, path, text, whole
+from .schema_fields import Schema, choice_field, integer_field, object_field, path_field, text_field
 
 __all__ = ["BROKER"]
 
-BROKER = mapping(
+BROKER = object_field(
     {
-        "type": choice(["gcp-pubsub", "rabbitmq", "webhook"]),
-        "subscription": text(
+        "type": choice_field(["gcp-pubsub", "rabbitmq", "webhook"]),
+        "subscription": text_field(
             "the name of a subscription",
             r"^(projects/[a-z0-9.:-]{1,100}/subscriptions/)?[A-Za-z][A-Za-z0-9._~%+-]{2,254}$",
             512,
         ),
-        "projectId": text("a project of Google Cloud", r"^[a-z0-9][a-z0-9.:-]{0,99}$", 100),
-        "endpoint": text("host:port, or an http address", r"^(https?://)?[A-Za-z0-9._\[\]:-]+/?$", 300),
-        "url": text("an amqp or amqps address", r"^amqps?://\S+$", 2048),
-        "urlFile": path(),
-        "topic": text("the name of a topic", r"^[A-Za-z0-9._~%+/:-]+$", 255),
-        "exchange": text("the name of an exchange", r"^[A-Za-z0-9._~%+/:-]+$", 255),
-        "exchangeType": choice(["topic", "fanout"], "topic"),
-        "queue": text("the name of a queue", r"^[A-Za-z0-9._~%+/:-]+$", 255),
-        "caCert": path(),
-        "prefetch": whole(1, 65535),
-        "listen": mapping(
+        "projectId": text_field("a project of Google Cloud", r"^[a-z0-9][a-z0-9.:-]{0,99}$", 100),
+        "endpoint": text_field("host:port, or an http address", r"^(https?://)?[A-Za-z0-9._\[\]:-]+/?$", 300),
+        "url": text_field("an amqp or amqps address", r"^amqps?://\S+$", 2048),
+        "urlFile": path_field(),
+        "topic": text_field("the name of a topic", r"^[A-Za-z0-9._~%+/:-]+$", 255),
+        "exchange": text_field("the name of an exchange", r"^[A-Za-z0-9._~%+/:-]+$", 255),
+        "exchangeType": choice_field(["topic", "fanout"], "topic"),
+        "queue": text_field("the name of a queue", r"^[A-Za-z0-9._~%+/:-]+$", 255),
+        "caCert": path_field(),
+        "prefetch": integer_field(1, 65535),
+        "listen": object_field(
             {
                 "address": {
-                    **text("an address to listen at", r"^[A-Za-z0-9._:-]+$", 253),
+                    **text_field("an address to listen at", r"^[A-Za-z0-9._:-]+$", 253),
                     "default": "127.0.0.1",
                 },
-                "port": whole(1, 65535, 8081),
+                "port": integer_field(1, 65535, 8081),
             }
         ),
-        "tokenFile": path(),
+        "tokenFile": path_field(),
     },
     ["type"],
 )

@@ -19,12 +19,21 @@ from ....model.errors import ConfigurationError, missing_package
 from ....model.shown import shown_path
 from ....runtime.atomic_file import read_regular
 from ....runtime.yaml_text import NotYAML, load_yaml, repeated_key
-from ..cel.preconditions import SEED, Preconditions
-from .checking import check, path_of
-from .filling import duration, fill_broker, fill_hyperfleet, fill_job, fill_placement, snake
-from .parts import Batch, Broker, Deletion, HyperFleet, JobTemplate, Logging, Metrics, Placement
+from ..cel.preconditions import DEFAULT_PRECONDITIONS, Preconditions
+from .defaults import fill_broker, fill_hyperfleet, fill_job, fill_placement, parse_duration_field, snake_case
+from .parts import (
+    BatchSettings,
+    BrokerSettings,
+    DeletionSettings,
+    HyperFleetSettings,
+    JobTemplate,
+    LoggingSettings,
+    MetricsSettings,
+    PlacementSettings,
+)
+from .validation import path_of, validate_document
 
-__all__ = ["OVERRIDES", "AdapterConfig", "load", "override_options", "parse"]
+__all__ = ["OVERRIDES", "AdapterConfig", "load_adapter_config", "override_options", "parse_adapter_config"]
 
 _LARGEST = 1024 * 1024
 OVERRIDES = {
@@ -59,17 +68,17 @@ class AdapterConfig:
     adapter: str
     preconditions: tuple[str, ...]
     dependencies: tuple[str, ...]
-    placement: Placement
-    hyperfleet: HyperFleet
-    broker: Broker
+    placement: PlacementSettings
+    hyperfleet: HyperFleetSettings
+    broker: BrokerSettings
     job: JobTemplate
     execution: str
-    deletion: Deletion
-    batch: Batch
+    deletion: DeletionSettings
+    batch: BatchSettings
     kubernetes: Mapping[str, Any]
     gcp: Mapping[str, Any]
-    logging: Logging
-    metrics: Metrics
+    logging: LoggingSettings
+    metrics: MetricsSettings
     _document: Mapping[str, Any] = field(repr=False, compare=False)
 
     def criteria(self) -> Preconditions:
@@ -97,7 +106,7 @@ class AdapterConfig:
                 held = held.setdefault(parent, {})
             held[last] = _from_ansible(name, value)
         try:
-            return parse(document)
+            return parse_adapter_config(document)
         except ConfigurationError as error:
             text = str(error)
             for name in given:
@@ -105,10 +114,10 @@ class AdapterConfig:
             raise ConfigurationError(text) from None
 
 
-def load(path: str) -> AdapterConfig:
+def load_adapter_config(path: str) -> AdapterConfig:
     """The configuration in a file of YAML.
 
-    :raises ConfigurationError: it cannot be read, or as ``parse``; names the file.
+    :raises ConfigurationError: it cannot be read, or as ``parse_adapter_config``; names the file.
     """
     where = f"the adapter's configuration {shown_path(path)}"
     try:
@@ -129,17 +138,17 @@ def load(path: str) -> AdapterConfig:
     if twice is not None:
         raise ConfigurationError(f"{where}: {path_of(twice[0])} is there twice (line {twice[1]})")
     try:
-        return parse(document)
+        return parse_adapter_config(document)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error.message}", error.hint) from None
 
 
-def parse(document: Any) -> AdapterConfig:
+def parse_adapter_config(document: Any) -> AdapterConfig:
     """The configuration that a document describes.
 
     :raises ConfigurationError: names what is wrong by its path: ``spec.jobTemplate.image is missing``.
     """
-    check(document)
+    validate_document(document)
     metadata, spec = document["metadata"], document["spec"]
     batch, logging, metrics = (spec.get(name, {}) for name in ("batch", "logging", "metrics"))
     size = batch.get("size", 1000)
@@ -156,12 +165,12 @@ def parse(document: Any) -> AdapterConfig:
         broker=fill_broker(spec.get("broker"), size),
         job=fill_job(spec.get("jobTemplate", {})),
         execution=spec.get("execution", "job"),
-        deletion=Deletion(spec.get("deletion", {}).get("store", "delete")),
-        batch=Batch(size, duration(batch, "window", "1s", "spec.batch")),
-        kubernetes={snake(name): value for name, value in spec.get("kubernetes", {}).items()},
-        gcp={snake(name): value for name, value in spec.get("gcp", {}).items()},
-        logging=Logging(logging.get("level", "info"), logging.get("format", "json")),
-        metrics=Metrics(
+        deletion=DeletionSettings(spec.get("deletion", {}).get("store", "delete")),
+        batch=BatchSettings(size, parse_duration_field(batch, "window", "1s", "spec.batch")),
+        kubernetes={snake_case(name): value for name, value in spec.get("kubernetes", {}).items()},
+        gcp={snake_case(name): value for name, value in spec.get("gcp", {}).items()},
+        logging=LoggingSettings(logging.get("level", "info"), logging.get("format", "json")),
+        metrics=MetricsSettings(
             metrics.get("port", 8080),
             metrics.get("address", "0.0.0.0"),  # noqa: S104 - a pod's, which Prometheus asks
             metrics.get("perCluster", False),
@@ -172,7 +181,7 @@ def parse(document: Any) -> AdapterConfig:
 
 def _criteria(given: Mapping[str, Any], adapter: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     own = given.get("preconditions")
-    preconditions = SEED if own is None else tuple(each["expression"] for each in own)
+    preconditions = DEFAULT_PRECONDITIONS if own is None else tuple(each["expression"] for each in own)
     dependencies = tuple(given.get("dependencies", ()))
     if adapter in dependencies:
         raise ConfigurationError(

@@ -17,13 +17,22 @@ from ....model.errors import ConfigurationError
 from ....model.shown import shown_path
 from ....runtime.atomic_file import read_regular
 
-__all__ = ["Batch", "Broker", "Deletion", "HyperFleet", "JobTemplate", "Logging", "Metrics", "Placement"]
+__all__ = [
+    "BatchSettings",
+    "BrokerSettings",
+    "DeletionSettings",
+    "HyperFleetSettings",
+    "JobTemplate",
+    "LoggingSettings",
+    "MetricsSettings",
+    "PlacementSettings",
+]
 
 _URL_VARIABLE = "BROKER_RABBITMQ_URL"
 
 
 @dataclass(frozen=True)
-class HyperFleet:
+class HyperFleetSettings:
     """The API.
 
     :param flavour: ``current``, or ``seed`` as seeds 002 and 003 have it.
@@ -54,7 +63,7 @@ class HyperFleet:
 
 
 @dataclass(frozen=True)
-class Broker:
+class BrokerSettings:
     """Where events come from.
 
     :param type: ``gcp-pubsub``, ``rabbitmq``, ``webhook``; ``none`` where the configuration has no broker.
@@ -140,7 +149,7 @@ class JobTemplate:
 
 
 @dataclass(frozen=True)
-class Placement:
+class PlacementSettings:
     """Where the management cluster may get Secrets.
 
     :param allowed_namespaces: names, with ``*`` for any part of one; None: all that placement says.
@@ -155,14 +164,14 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Deletion:
+class DeletionSettings:
     """:param store: what becomes of the secret in Secret Manager with its cluster: ``delete`` or ``keep``."""
 
     store: str
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchSettings:
     """:param size: clusters in one run, at most.  :param window: seconds that events are gathered for."""
 
     size: int
@@ -170,7 +179,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Logging:
+class LoggingSettings:
     """:param level: ``debug``, ``info``, ``warn``, ``error``.  :param format: ``json`` or ``text``."""
 
     level: str
@@ -178,7 +187,7 @@ class Logging:
 
 
 @dataclass(frozen=True)
-class Metrics:
+class MetricsSettings:
     """:param port: of health and metrics; 0 for none.  :param per_cluster: whether clusters are labels."""
 
     port: int

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from .broker_schema import BROKER
-from .fields import (
+from .schema_fields import (
     ANNOTATIONS,
     DNS_LABEL,
     LABEL_NAME,
@@ -15,16 +15,16 @@ from .fields import (
     QUANTITIES,
     SUBDOMAIN,
     Schema,
-    choice,
-    duration,
-    flag,
-    kubernetes_name,
-    listing,
-    mapping,
-    path,
-    text,
-    texts,
-    whole,
+    boolean_field,
+    choice_field,
+    duration_field,
+    integer_field,
+    kubernetes_name_field,
+    list_field,
+    map_field,
+    object_field,
+    path_field,
+    text_field,
 )
 
 __all__ = ["SCHEMA"]
@@ -38,20 +38,26 @@ _LEVELS = ["debug", "info", "warn", "error"]
 _FORMATS = ["json", "text"]
 
 
-_CRITERIA = mapping(
+_CRITERIA = object_field(
     {
-        "preconditions": listing(
-            mapping({"expression": text("an expression", longest=2000, pattern=r"\S")}, ["expression"]), 32
+        "preconditions": list_field(
+            object_field(
+                {"expression": text_field("an expression", longest=2000, pattern=r"\S")}, ["expression"]
+            ),
+            32,
         ),
-        "dependencies": {**listing(text("the name of an adapter", DNS_LABEL, 63), 32), "uniqueItems": True},
+        "dependencies": {
+            **list_field(text_field("the name of an adapter", DNS_LABEL, 63), 32),
+            "uniqueItems": True,
+        },
     }
 )
 
-_PLACEMENT = mapping(
+_PLACEMENT = object_field(
     {
         "allowedNamespaces": {
-            **listing(
-                text(
+            **list_field(
+                text_field(
                     "a namespace, or with * for a part of it: lower case letters, digits and dashes",
                     r"^[a-z0-9*]([a-z0-9*-]{0,61}[a-z0-9*])?$",
                     63,
@@ -65,51 +71,56 @@ _PLACEMENT = mapping(
     }
 )
 
-_HYPERFLEET_API = mapping(
+_HYPERFLEET_API = object_field(
     {
-        "url": text("an http or https address", r"^https?://\S+$", 2048),
-        "timeout": duration("10s"),
-        "flavour": choice(["current", "seed"], "current"),
-        "headers": texts(
+        "url": text_field("an http or https address", r"^https?://\S+$", 2048),
+        "timeout": duration_field("10s"),
+        "flavour": choice_field(["current", "seed"], "current"),
+        "headers": map_field(
             "^[A-Za-z0-9_-]{1,128}$",
             "the name of an HTTP header",
-            text("text that an HTTP header can carry", r"^[ -~]*$", 4096) | {"minLength": 0},
+            text_field("text that an HTTP header can carry", r"^[ -~]*$", 4096) | {"minLength": 0},
         ),
-        "tokenFile": path(),
-        "caCert": path(),
-        "validateCerts": flag(True),
+        "tokenFile": path_field(),
+        "caCert": path_field(),
+        "validateCerts": boolean_field(True),
     }
 )
 
-_JOB_TEMPLATE = mapping(
+_JOB_TEMPLATE = object_field(
     {
-        "image": text("an image's name", _IMAGE, 512),
-        "serviceAccountName": {**kubernetes_name("a service account"), "default": "pullsecret-adapter-job"},
-        "resources": mapping({"requests": QUANTITIES, "limits": QUANTITIES}),
-        "imagePullSecrets": listing(mapping({"name": kubernetes_name("a Secret")}, ["name"])),
+        "image": text_field("an image's name", _IMAGE, 512),
+        "serviceAccountName": {
+            **kubernetes_name_field("a service account"),
+            "default": "pullsecret-adapter-job",
+        },
+        "resources": object_field({"requests": QUANTITIES, "limits": QUANTITIES}),
+        "imagePullSecrets": list_field(object_field({"name": kubernetes_name_field("a Secret")}, ["name"])),
         # A Job that is gone before a look, which may be a minute later, would be made again for ever.
-        "ttlSecondsAfterFinished": whole(120, 31536000, 3600),
-        "backoffLimit": whole(0, 100, 3),
-        "activeDeadlineSeconds": whole(1, 86400, 600),
-        "keepGenerations": whole(0, 100, 1),
+        "ttlSecondsAfterFinished": integer_field(120, 31536000, 3600),
+        "backoffLimit": integer_field(0, 100, 3),
+        "activeDeadlineSeconds": integer_field(1, 86400, 600),
+        "keepGenerations": integer_field(0, 100, 1),
         "nodeSelector": LABELS,
-        "tolerations": listing(
-            mapping(
+        "tolerations": list_field(
+            object_field(
                 {
-                    "key": text(
+                    "key": text_field(
                         "a taint's key", rf"^([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{LABEL_NAME}$", 317
                     ),
-                    "operator": choice(["Equal", "Exists"], "Equal"),
-                    "value": text("a taint's value", rf"^({LABEL_NAME})?$", 63) | {"minLength": 0},
-                    "effect": choice(["NoSchedule", "PreferNoSchedule", "NoExecute"]),
-                    "tolerationSeconds": whole(0, 2**31 - 1),
+                    "operator": choice_field(["Equal", "Exists"], "Equal"),
+                    "value": text_field("a taint's value", rf"^({LABEL_NAME})?$", 63) | {"minLength": 0},
+                    "effect": choice_field(["NoSchedule", "PreferNoSchedule", "NoExecute"]),
+                    "tolerationSeconds": integer_field(0, 2**31 - 1),
                 }
             )
         ),
-        "env": listing(
-            mapping(
+        "env": list_field(
+            object_field(
                 {
-                    "name": text("the name of an environment variable", r"^[A-Za-z_][A-Za-z0-9_]*$", 255),
+                    "name": text_field(
+                        "the name of an environment variable", r"^[A-Za-z_][A-Za-z0-9_]*$", 255
+                    ),
                     "value": {"type": "string", "description": "text", "maxLength": 32768},
                 },
                 ["name", "value"],
@@ -117,10 +128,10 @@ _JOB_TEMPLATE = mapping(
         ),
         "labels": LABELS,
         "annotations": ANNOTATIONS,
-        "priorityClassName": kubernetes_name("a priority class"),
-        "logLevel": choice(_LEVELS, "info"),
-        "logFormat": choice(_FORMATS, "json"),
-        "gcpApiTimeout": duration("30s"),
+        "priorityClassName": kubernetes_name_field("a priority class"),
+        "logLevel": choice_field(_LEVELS, "info"),
+        "logFormat": choice_field(_FORMATS, "json"),
+        "gcpApiTimeout": duration_field("30s"),
     }
 )
 
@@ -128,20 +139,20 @@ SCHEMA: Schema = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "$id": "https://github.com/openshift-hyperfleet/ansible-pull-secret/adapter-config.schema.json",
     "title": "AdapterConfig of hyperfleet.pull_secret",
-    **mapping(
+    **object_field(
         {
             "apiVersion": {
                 "const": "hyperfleet.redhat.com/v1alpha1",
                 "description": "hyperfleet.redhat.com/v1alpha1",
             },
             "kind": {"const": "AdapterConfig", "description": "AdapterConfig"},
-            "metadata": mapping(
+            "metadata": object_field(
                 {
-                    "name": text(
+                    "name": text_field(
                         "a name of lower case letters, digits, dashes and dots, 63 at most", SUBDOMAIN, 63
                     ),
                     "namespace": {
-                        **text(
+                        **text_field(
                             "a namespace: lower case letters, digits and dashes, 63 at most", DNS_LABEL, 63
                         ),
                         "default": "hyperfleet-system",
@@ -152,10 +163,10 @@ SCHEMA: Schema = {
                 ["name"],
             ),
             "spec": {
-                **mapping(
+                **object_field(
                     {
                         "adapterType": {
-                            **text(
+                            **text_field(
                                 "an adapter's name: lower case letters, digits and dashes, 63 at most",
                                 DNS_LABEL,
                                 63,
@@ -167,39 +178,41 @@ SCHEMA: Schema = {
                         "hyperfleetAPI": _HYPERFLEET_API,
                         "broker": BROKER,
                         "jobTemplate": _JOB_TEMPLATE,
-                        "execution": choice(["job", "inline"], "job"),
-                        "deletion": mapping({"store": choice(["delete", "keep"], "delete")}),
-                        "batch": mapping({"size": whole(1, 1000, 1000), "window": duration("1s")}),
-                        "kubernetes": mapping(
+                        "execution": choice_field(["job", "inline"], "job"),
+                        "deletion": object_field({"store": choice_field(["delete", "keep"], "delete")}),
+                        "batch": object_field(
+                            {"size": integer_field(1, 1000, 1000), "window": duration_field("1s")}
+                        ),
+                        "kubernetes": object_field(
                             {
-                                "kubeconfig": path(),
-                                "context": text("the name of a context", longest=253),
-                                "host": text("an http or https address", r"^https?://[^\s@]+$", 2048),
-                                "caCert": path(),
-                                "validateCerts": flag(True),
+                                "kubeconfig": path_field(),
+                                "context": text_field("the name of a context", longest=253),
+                                "host": text_field("an http or https address", r"^https?://[^\s@]+$", 2048),
+                                "caCert": path_field(),
+                                "validateCerts": boolean_field(True),
                             }
                         ),
-                        "gcp": mapping(
+                        "gcp": object_field(
                             {
-                                "transport": choice(["grpc", "rest"], "grpc"),
-                                "endpoint": text("a host, or an address", r"^[^\s@]+$", 2048),
-                                "credentialsFile": path(),
-                                "impersonateServiceAccount": text(
+                                "transport": choice_field(["grpc", "rest"], "grpc"),
+                                "endpoint": text_field("a host, or an address", r"^[^\s@]+$", 2048),
+                                "credentialsFile": path_field(),
+                                "impersonateServiceAccount": text_field(
                                     "a service account's address", r"^[^\s@]+@[^\s@]+$", 253
                                 ),
                             }
                         ),
-                        "logging": mapping(
-                            {"level": choice(_LEVELS, "info"), "format": choice(_FORMATS, "json")}
+                        "logging": object_field(
+                            {"level": choice_field(_LEVELS, "info"), "format": choice_field(_FORMATS, "json")}
                         ),
-                        "metrics": mapping(
+                        "metrics": object_field(
                             {
-                                "port": whole(0, 65535, 8080),
+                                "port": integer_field(0, 65535, 8080),
                                 "address": {
-                                    **text("an address to listen at", r"^[A-Za-z0-9._:-]+$", 253),
+                                    **text_field("an address to listen at", r"^[A-Za-z0-9._:-]+$", 253),
                                     "default": "0.0.0.0",  # noqa: S104 - a pod's
                                 },
-                                "perCluster": flag(False),
+                                "perCluster": boolean_field(False),
                             }
                         ),
                     }

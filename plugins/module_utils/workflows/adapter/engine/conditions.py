@@ -15,21 +15,37 @@ from typing import Any, Optional
 from ....model.errors import PullSecretError
 from ..model import CREATED, FAILED, PENDING, RUNNING, STUCK, SUCCEEDED, Observed, Order
 from .deciding import Refuse, Wait
-from .memory import places
-from .reasons import LATER, RARELY, SOON, STUCK_FOR, again_after, is_retryable, reason_of, tells_of_places
-from .told import Said, Subject, Told, before, make_told, short
+from .failure_reasons import (
+    LATER_SECONDS,
+    RARELY_SECONDS,
+    SOON_SECONDS,
+    STUCK_SECONDS,
+    is_retryable,
+    reason_of,
+    requeue_after_failure,
+    says_what_is_stored,
+)
+from .last_status import order_places
+from .report import (
+    ClusterReport,
+    ConditionValue,
+    ReportSubject,
+    make_report,
+    shortened,
+    stored_earlier,
+)
 
 __all__ = [
     "DELETED",
     "DELETING",
     "REFUSED",
     "UNMET",
-    "broken",
+    "adapter_failed",
     "deleted",
     "deleting",
+    "observed",
+    "preconditions_unmet",
     "refused",
-    "seen",
-    "waiting",
 ]
 
 # States beside those of work.
@@ -41,25 +57,25 @@ DELETED = "deleted"
 _STORED = "PullSecretStored"
 
 
-def waiting(subject: Subject, wait: Wait) -> Told:
+def preconditions_unmet(subject: ReportSubject, wait: Wait) -> ClusterReport:
     """Preconditions are not met: what was stored for this generation before stays stored."""
-    message = short(f"Preconditions not met: {'; '.join(wait.reasons)}")
+    message = shortened(f"Preconditions not met: {'; '.join(wait.reasons)}")
     said = ("False", "PreconditionsNotMet", message)
     if subject.holds():
-        kept = ("True", _STORED, before(message))
-        return make_told(subject, UNMET, applied=kept, available=kept, why=said)
-    return make_told(subject, UNMET, applied=said, available=said)
+        kept = ("True", _STORED, stored_earlier(message))
+        return make_report(subject, UNMET, applied=kept, available=kept, why=said)
+    return make_report(subject, UNMET, applied=said, available=said)
 
 
-def refused(subject: Subject, refusal: Refuse) -> Told:
+def refused(subject: ReportSubject, refusal: Refuse) -> ClusterReport:
     """The cluster's description is wrong."""
-    said = ("False", refusal.reason, short(refusal.message))
-    return make_told(subject, REFUSED, applied=said, available=said)
+    said = ("False", refusal.reason, shortened(refusal.message))
+    return make_report(subject, REFUSED, applied=said, available=said)
 
 
-def seen(subject: Subject, order: Order, found: Observed) -> Told:
+def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterReport:
     """What was seen of the work for an order."""
-    message = short(found.message)
+    message = shortened(found.message)
     applied = (
         ("True", "JobApplied", f"Job {found.job} is there")
         if found.job
@@ -68,19 +84,21 @@ def seen(subject: Subject, order: Order, found: Observed) -> Told:
         else ("False", found.reason, message)
     )
     available = ("True" if found.state == SUCCEEDED else "False", found.reason, message)
-    health: Optional[Said] = None
+    health: Optional[ConditionValue] = None
     why = available
     if _says_nothing(found) and subject.holds(order, found.content):
-        available = ("True", _STORED, before(message))
+        available = ("True", _STORED, stored_earlier(message))
         applied = applied if found.job else available
         if found.state in (STUCK, FAILED):
             health = ("False", found.reason, message)
         else:
             why = available
-    again = {CREATED: SOON, PENDING: SOON, RUNNING: SOON, STUCK: STUCK_FOR}.get(found.state)
+    again = {CREATED: SOON_SECONDS, PENDING: SOON_SECONDS, RUNNING: SOON_SECONDS, STUCK: STUCK_SECONDS}.get(
+        found.state
+    )
     if found.state == FAILED and found.retry:
-        again = LATER
-    return make_told(
+        again = LATER_SECONDS
+    return make_report(
         subject,
         found.state,
         applied=applied,
@@ -93,7 +111,9 @@ def seen(subject: Subject, order: Order, found: Observed) -> Told:
     )
 
 
-def broken(subject: Subject, place: str, error: PullSecretError, order: Optional[Order] = None) -> Told:
+def adapter_failed(
+    subject: ReportSubject, place: str, error: PullSecretError, order: Optional[Order] = None
+) -> ClusterReport:
     """The adapter could not do its part, since a place does not answer or refuses it, or for a defect.
 
     What was stored for this generation before is so still: only the adapter is not well.
@@ -101,35 +121,41 @@ def broken(subject: Subject, place: str, error: PullSecretError, order: Optional
     :param place: as a reason begins: ``Kubernetes``, ``Statuses``; empty for the adapter itself.
     """
     reason = f"{place}{reason_of(error.kind)}"
-    said = ("False", reason, short(str(error)))
-    kept = ("True", _STORED, before(said[2])) if subject.holds(order) else said
-    return make_told(
+    said = ("False", reason, shortened(str(error)))
+    kept = ("True", _STORED, stored_earlier(said[2])) if subject.holds(order) else said
+    return make_report(
         subject,
         FAILED,
         applied=kept,
         available=kept,
         health=said,
-        data=places(order) if order is not None else {},
-        again=again_after(error.kind),
+        data=order_places(order) if order is not None else {},
+        again=requeue_after_failure(error.kind),
         why=said,
     )
 
 
-def deleting(subject: Subject, left: Sequence[str], failures: Sequence[tuple[str, str]] = ()) -> Told:
+def deleting(
+    subject: ReportSubject, left: Sequence[str], failures: Sequence[tuple[str, str]] = ()
+) -> ClusterReport:
     """Something of a cluster that goes is still there.
 
     :param left: names of it.
     :param failures: what could not be removed, as (kind, words of the place).
     """
     if failures:
-        message = short("; ".join(text for _kind, text in failures))
+        message = shortened("; ".join(text for _kind, text in failures))
         reason = f"Removal{reason_of(failures[0][0])}"
         retry = any(is_retryable(kind) for kind, _text in failures)
-        again: float = LATER if retry else RARELY
+        again: float = LATER_SECONDS if retry else RARELY_SECONDS
     else:
-        message, reason, again = short(f"Waiting for {', '.join(left)} to be gone"), "Deleting", SOON
+        message, reason, again = (
+            shortened(f"Waiting for {', '.join(left)} to be gone"),
+            "Deleting",
+            SOON_SECONDS,
+        )
     said = ("False", reason, message)
-    return make_told(
+    return make_report(
         subject,
         DELETING,
         applied=("True", reason, message),
@@ -139,7 +165,7 @@ def deleting(subject: Subject, left: Sequence[str], failures: Sequence[tuple[str
     )
 
 
-def deleted(subject: Subject, kept: Sequence[str] = ()) -> Told:
+def deleted(subject: ReportSubject, kept: Sequence[str] = ()) -> ClusterReport:
     """All that was made for a cluster is confirmed to be gone.
 
     :param kept: what the deletion policy leaves, by name.
@@ -147,8 +173,8 @@ def deleted(subject: Subject, kept: Sequence[str] = ()) -> Told:
     message = "All that was made for this cluster is gone"
     if kept:
         message += f"; kept by policy: {', '.join(kept)}"
-    said = short(message)
-    return make_told(
+    said = shortened(message)
+    return make_report(
         subject,
         DELETED,
         applied=("False", "Deleted", said),
@@ -159,11 +185,11 @@ def deleted(subject: Subject, kept: Sequence[str] = ()) -> Told:
 
 def _says_nothing(found: Observed) -> bool:
     """Whether a look leaves open what is in the places."""
-    return found.state in (CREATED, PENDING, RUNNING, STUCK, FAILED) and not tells_of_places(found.kind)
+    return found.state in (CREATED, PENDING, RUNNING, STUCK, FAILED) and not says_what_is_stored(found.kind)
 
 
 def _made(order: Order, found: Observed) -> dict[str, Any]:
-    data = places(order)
+    data = order_places(order)
     if found.job:
         data["job_name"] = found.job
     if found.state == SUCCEEDED:

@@ -28,7 +28,7 @@ from ....model.naming import (
 )
 from ....places.hyperfleet_spec import pull_secret
 from ..model import Order
-from .memory import Place, named, place_of, secret_of
+from .last_status import Place, named, place_of, secret_of
 
 __all__ = ["Apply", "Decision", "Refuse", "Remove", "Wait", "decide", "may_hold", "removal_by_jobs"]
 

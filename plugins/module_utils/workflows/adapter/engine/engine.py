@@ -24,18 +24,18 @@ from ....runtime.breaker import Breaker
 from ....runtime.settings import Settings
 from ..cel.preconditions import Preconditions
 from ..config.config import AdapterConfig
-from ..jobs.applying import ENDED
-from ..jobs.removing import Removal
+from ..jobs.job_reconciler import NOTED_END
+from ..jobs.job_removal import JobRemoval
 from ..model import Observed
 from . import conditions
-from .case import Case, Teller
 from .deciding import Apply, Refuse, Remove, Wait, decide, generation_of, may_hold
 from .inline import Places, is_told
-from .memory import named
-from .removal import Removing, TakenBack, take_back
-from .results import GONE, Handled
-from .told import Subject
-from .work import Work
+from .last_status import named
+from .lazy_jobs import LazyJobs
+from .report import ReportSubject
+from .run_results import OUTCOME_GONE, ClusterResult
+from .secret_removal import SecretRemoval, SecretRemovalResult, remove_secrets
+from .status_reporter import ClusterRun, StatusReporter
 
 __all__ = ["Engine"]
 
@@ -53,12 +53,12 @@ class Engine:
         config: AdapterConfig,
         preconditions: Preconditions,
         api: HyperFleetClient,
-        work: Work,
+        work: LazyJobs,
         places: Places,
         settings: Settings,
         *,
         check_mode: bool = False,
-        tell: Optional[Callable[[Handled], None]] = None,
+        tell: Optional[Callable[[ClusterResult], None]] = None,
     ) -> None:
         self._config = config
         self._preconditions = preconditions
@@ -69,14 +69,14 @@ class Engine:
         self.check_mode = check_mode
         self._stop = settings.retrier.stop
         self._api_breaker = Breaker()
-        self._teller = Teller(api, self._api_breaker, settings, check_mode=check_mode, tell=tell)
+        self._teller = StatusReporter(api, self._api_breaker, settings, check_mode=check_mode, tell=tell)
 
     def handle(
         self,
         cluster_ids: Sequence[str],
         traceparents: Optional[Mapping[str, str]] = None,
         given: Optional[Mapping[str, Mapping[str, Any]]] = None,
-    ) -> list[Handled]:
+    ) -> list[ClusterResult]:
         """Do what is to be done for each cluster, once however often its id is given, and report it.
 
         :param traceparents: by cluster id, W3C's.
@@ -84,7 +84,7 @@ class Engine:
         """
         traces = traceparents or {}
         cases = [
-            Case(Handled(cluster_id, traceparent=traces.get(cluster_id)))
+            ClusterRun(ClusterResult(cluster_id, traceparent=traces.get(cluster_id)))
             for cluster_id in dict.fromkeys(cluster_ids)
         ]
         names = [case.handled.cluster_id for case in cases]
@@ -97,15 +97,15 @@ class Engine:
             self._in_places(left)
         return [case.handled for case in cases]
 
-    def _each(self, cases: Sequence[Case], work: Callable[[Case], None]) -> None:
-        def guarded(case: Case) -> None:
+    def _each(self, cases: Sequence[ClusterRun], work: Callable[[ClusterRun], None]) -> None:
+        def guarded(case: ClusterRun) -> None:
             try:
                 work(case)
             except Exception as error:
                 case.apply = case.removing = None
                 if case.subject is None or case.handled.told is not None:
                     raise
-                self._teller.report(case, conditions.broken(case.subject, "", _defect(error)))
+                self._teller.report(case, conditions.adapter_failed(case.subject, "", _defect(error)))
 
         results = run_batch(cases, guarded, concurrency=self._settings.concurrency, stop=self._stop)
         for case, result in zip(cases, results):
@@ -113,7 +113,7 @@ class Engine:
                 case.apply = case.removing = None
                 self._teller.failed(case, result.kind, result.message)
 
-    def _look(self, case: Case, clusters: Clusters) -> None:
+    def _look(self, case: ClusterRun, clusters: Clusters) -> None:
         case.begun = time.monotonic()
         handled = case.handled
         deadline = self._settings.deadline(case.observer)
@@ -145,7 +145,7 @@ class Engine:
             allows=self._config.placement.allows,
         )
         if isinstance(decision, Wait):
-            return self._teller.report(case, conditions.waiting(subject, decision))
+            return self._teller.report(case, conditions.preconditions_unmet(subject, decision))
         if isinstance(decision, Refuse):
             return self._teller.report(case, conditions.refused(subject, decision))
         if isinstance(decision, Remove):
@@ -156,24 +156,24 @@ class Engine:
             return None
         return self._apply(case, decision)
 
-    def _unread(self, case: Case, cluster: Mapping[str, Any], error: PullSecretError) -> None:
+    def _unread(self, case: ClusterRun, cluster: Mapping[str, Any], error: PullSecretError) -> None:
         """The statuses could not be read."""
         if may_hold(cluster, self._config.adapter):
             # A report would replace what a removal goes by, and what may be right.
             return self._teller.failed(case, error.kind, str(error))
         case.subject = self._subject(case.handled, cluster, None)
-        return self._teller.report(case, conditions.broken(case.subject, "Statuses", error))
+        return self._teller.report(case, conditions.adapter_failed(case.subject, "Statuses", error))
 
-    def _apply(self, case: Case, decision: Apply) -> None:
+    def _apply(self, case: ClusterRun, decision: Apply) -> None:
         subject = case.known
         try:
             found = self._work.apply(decision, self._settings.deadline(case.observer))
         except Exception as error:  # noqa: BLE001 - likewise
-            told = conditions.broken(subject, "Kubernetes", _defect(error), decision.order)
+            told = conditions.adapter_failed(subject, "Kubernetes", _defect(error), decision.order)
             return self._teller.report(case, told)
         return self._observed(case, decision, found)
 
-    def _observed(self, case: Case, decision: Apply, found: Observed) -> None:
+    def _observed(self, case: ClusterRun, decision: Apply, found: Observed) -> None:
         handled, subject = case.handled, case.known
         handled.actions = found.actions
         handled.job_created = found.made
@@ -181,11 +181,11 @@ class Engine:
         new = is_told(found) if found.job is None else _noted_end(found)
         if found.result is not None and new:
             handled.job = found.result
-        self._teller.report(case, conditions.seen(subject, decision.order, found))
-        if handled.outcome == GONE and found.made and not self.check_mode:
+        self._teller.report(case, conditions.observed(subject, decision.order, found))
+        if handled.outcome == OUTCOME_GONE and found.made and not self.check_mode:
             self._withdraw(case)
 
-    def _withdraw(self, case: Case) -> None:
+    def _withdraw(self, case: ClusterRun) -> None:
         """It was deleted for good while its Job was made."""
         cluster_id, own = case.handled.cluster_id, case.known.own
         with suppress(PullSecretError):
@@ -195,10 +195,10 @@ class Engine:
             else:
                 self._work.remove(cluster_id, self._settings.deadline())
 
-    def _begin_removal(self, case: Case, decision: Remove) -> None:
+    def _begin_removal(self, case: ClusterRun, decision: Remove) -> None:
         """The Jobs first: a pod that still runs would make the secrets again."""
         subject, handled = case.known, case.handled
-        removal = Removal(gone=True, left=(), actions=())
+        removal = JobRemoval(gone=True, left=(), actions=())
         try:
             removal = self._work.remove(handled.cluster_id, self._settings.deadline(case.observer))
         except PullSecretError as error:
@@ -210,17 +210,17 @@ class Engine:
         if not removal.gone and not self.check_mode:
             return self._teller.report(case, conditions.deleting(subject, removal.left))
         made = decision.made or bool(removal.actions)
-        case.removing = Removing(handled.cluster_id, decision, made)
+        case.removing = SecretRemoval(handled.cluster_id, decision, made)
         return None
 
-    def _in_places(self, cases: Sequence[Case]) -> None:
+    def _in_places(self, cases: Sequence[ClusterRun]) -> None:
         """The work in both places for all clusters at once, then a report of each."""
-        after: list[tuple[Case, Callable[[], None]]] = []
+        after: list[tuple[ClusterRun, Callable[[], None]]] = []
         applied = [(case, case.apply) for case in cases if case.apply is not None]
         for (case, decision), found in zip(applied, self._places.apply([one for _case, one in applied])):
             after.append((case, partial(self._observed, case, decision, found)))
         removed = [(case, case.removing) for case in cases if case.removing is not None]
-        results = take_back(
+        results = remove_secrets(
             self._places,
             [one for _case, one in removed],
             store=self._config.deletion.store,
@@ -231,15 +231,17 @@ class Engine:
         steps = {id(case): step for case, step in after}
         self._each([case for case, _step in after], lambda case: steps[id(case)]())
 
-    def _removed(self, case: Case, taken: TakenBack) -> None:
+    def _removed(self, case: ClusterRun, taken: SecretRemovalResult) -> None:
         subject, handled = case.known, case.handled
         handled.actions = (*handled.actions, *taken.actions)
         if taken.failures:
             return self._teller.report(case, conditions.deleting(subject, (), taken.failures))
         return self._teller.report(case, conditions.deleted(subject, taken.kept))
 
-    def _subject(self, handled: Handled, cluster: Mapping[str, Any], own: Optional[AdapterStatus]) -> Subject:
-        return Subject(
+    def _subject(
+        self, handled: ClusterResult, cluster: Mapping[str, Any], own: Optional[AdapterStatus]
+    ) -> ReportSubject:
+        return ReportSubject(
             handled.cluster_id,
             self._config.adapter,
             generation_of(cluster),
@@ -255,4 +257,4 @@ def _defect(error: Exception) -> PullSecretError:
 
 
 def _noted_end(found: Observed) -> bool:
-    return any(action.startswith(ENDED) for action in found.actions)
+    return any(action.startswith(NOTED_END) for action in found.actions)

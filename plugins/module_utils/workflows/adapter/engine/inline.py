@@ -21,9 +21,9 @@ from ...provision import gcp_pull_secret, k8s_pull_secret
 from ...run import Places as Shared
 from ..model import FAILED, SUCCEEDED, Observed, Order, other_replication
 from .deciding import Apply
-from .memory import Place, gcp_secret
-from .reasons import is_retryable, reason_of
-from .results import counted
+from .failure_reasons import is_retryable, reason_of
+from .last_status import Place, gcp_secret
+from .run_results import counted
 
 __all__ = ["Gone", "Places", "is_told"]
 

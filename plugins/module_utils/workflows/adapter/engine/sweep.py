@@ -23,9 +23,9 @@ from ....runtime.settings import Settings
 from .deciding import removal_by_jobs
 from .engine import Engine
 from .inline import Places
-from .removal import Removing, TakenBack, take_back
-from .results import GONE, NOT_DONE, Handled
-from .work import Work
+from .lazy_jobs import LazyJobs
+from .run_results import OUTCOME_FAILED, OUTCOME_GONE, ClusterResult
+from .secret_removal import SecretRemoval, SecretRemovalResult, remove_secrets
 
 __all__ = ["Sweep"]
 
@@ -37,8 +37,8 @@ class _Leftover:
     :param removing: what is to be taken back; None where nothing is, or not now.
     """
 
-    handled: Handled
-    removing: Optional[Removing] = None
+    handled: ClusterResult
+    removing: Optional[SecretRemoval] = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -53,12 +53,12 @@ class Sweep:
         self,
         engine: Engine,
         api: HyperFleetClient,
-        work: Work,
+        work: LazyJobs,
         places: Places,
         settings: Settings,
         *,
         store: str,
-        tell: Callable[[Handled], None],
+        tell: Callable[[ClusterResult], None],
     ) -> None:
         self._engine = engine
         self._api = api
@@ -69,9 +69,9 @@ class Sweep:
         self._tell = tell
         self.problems: list[PullSecretError] = []
 
-    def run(self, chunk: int, *, leftovers: bool) -> list[Handled]:
+    def run(self, chunk: int, *, leftovers: bool) -> list[ClusterResult]:
         """Every cluster that the API lists, so many at a time; then what is left of others."""
-        done: list[Handled] = []
+        done: list[ClusterResult] = []
         listing = Listing(self._api, self._settings.deadline)
         clusters = iter(listing)
         while not self._settings.retrier.stop.is_set():
@@ -87,9 +87,12 @@ class Sweep:
                 self.problems.append(error)
         return done
 
-    def _leftovers(self, seen: set[str]) -> list[Handled]:
+    def _leftovers(self, seen: set[str]) -> list[ClusterResult]:
         """Remove what is left of clusters that the API says are gone, each asked for by itself."""
-        left = [_Leftover(Handled(one)) for one in sorted(self._work.known(self._settings.deadline()) - seen)]
+        left = [
+            _Leftover(ClusterResult(one))
+            for one in sorted(self._work.known(self._settings.deadline()) - seen)
+        ]
         if left and not seen:
             raise Unavailable(
                 f"the API lists no cluster at all, and {len(left)} have Jobs or Secrets: nothing was removed",
@@ -97,7 +100,7 @@ class Sweep:
             )
         left = self._each(left, self._look)
         wanted = [one for one in left if one.removing is not None]
-        taken = take_back(
+        taken = remove_secrets(
             self._places,
             [one.removing for one in wanted if one.removing is not None],
             store=self._store,
@@ -129,7 +132,7 @@ class Sweep:
             pass
         else:
             return None  # it was made after the listing
-        case.handled.outcome = GONE
+        case.handled.outcome = OUTCOME_GONE
         halted = self._work.halt(cluster_id, self._settings.deadline())
         if halted.busy and not self._engine.check_mode:
             raise Conflict(
@@ -141,10 +144,10 @@ class Sweep:
                 "no job says where its secrets are: if there are any, in Secret Manager or in its "
                 "management namespace, they stay"
             )
-        case.removing = Removing(cluster_id, places, places.made)
+        case.removing = SecretRemoval(cluster_id, places, places.made)
         return case
 
-    def _finish(self, case: _Leftover, taken: TakenBack) -> _Leftover:
+    def _finish(self, case: _Leftover, taken: SecretRemovalResult) -> _Leftover:
         """The Jobs last: they say where the rest is."""
         handled = case.handled
         handled.actions = tuple(taken.actions)
@@ -166,4 +169,4 @@ class Sweep:
 
 def _failed(case: _Leftover, kind: str, message: str) -> None:
     case.removing = None
-    case.handled.outcome, case.handled.kind, case.handled.message = NOT_DONE, kind, message
+    case.handled.outcome, case.handled.kind, case.handled.message = OUTCOME_FAILED, kind, message

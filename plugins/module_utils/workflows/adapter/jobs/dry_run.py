@@ -12,10 +12,10 @@ from typing import Any
 from ....clients.kubernetes.client import KubernetesClient
 from ....runtime.retry import Deadline
 
-__all__ = ["DryRun"]
+__all__ = ["DryRunClient"]
 
 
-class DryRun:
+class DryRunClient:
     """As ``KubernetesClient``, whose other methods it has."""
 
     def __init__(self, client: KubernetesClient) -> None:

@@ -20,16 +20,16 @@ from ....runtime.retry import Deadline
 from .. import model
 from ..config.config import AdapterConfig
 from ..model import Observed, Order
-from .applying import Applying
 from .data_secrets import DataSecrets
 from .digest_key import DigestKey
-from .fitting import refusal
-from .leaving import Leaver, Left
-from .making import Work
+from .document_limits import document_refusal
+from .drift import DriftDetector
+from .job_cache import JobCache
+from .job_reconciler import JobReconciler
+from .job_removal import JobRemoval, JobRemover
+from .job_writer import ApplyRequest
 from .marks import content_digest
-from .placed import Placed
-from .removing import Removal, Remover
-from .views import Views
+from .suspension import JobSuspender, SuspendedJobs
 
 __all__ = ["Jobs"]
 
@@ -45,13 +45,13 @@ class Jobs:
     ) -> None:
         self._client = client
         self._namespace = config.namespace
-        self._views = Views(client, config.namespace, config.adapter)
-        self._placed = Placed(client)
+        self._views = JobCache(client, config.namespace, config.adapter)
+        self._placed = DriftDetector(client)
         self._key = DigestKey(client, config.namespace, config.adapter)
-        self._remover = Remover(client, config.namespace, config.adapter)
+        self._remover = JobRemover(client, config.namespace, config.adapter)
         secrets = DataSecrets(client, config.namespace, config.adapter)
-        self._applying = Applying(client, config, self._views, secrets, self._placed, clock)
-        self._leaver = Leaver(client, config.namespace, config.adapter)
+        self._applying = JobReconciler(client, config, self._views, secrets, self._placed, clock)
+        self._leaver = JobSuspender(client, config.namespace, config.adapter)
 
     def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
         """Read what is there for a batch's clusters in few requests; raises nothing.
@@ -69,11 +69,11 @@ class Jobs:
         :param document: the pull secret, as it is to reach the Job.
         :raises PullSecretError: nothing could be seen, or made; it names the object and no value.
         """
-        refused = refusal(document, order.cluster_id)
+        refused = document_refusal(document, order.cluster_id)
         if refused is not None:
             return refused
         content = content_digest(order, document, self._key.get(deadline))
-        work = Work(order, document, content, deadline)
+        work = ApplyRequest(order, document, content, deadline)
         try:
             return self._applying.settled(work)
         except OwnershipConflict as error:
@@ -87,11 +87,11 @@ class Jobs:
                 kind=error.kind,
             )
 
-    def remove(self, cluster_id: str, deadline: Deadline) -> Removal:
+    def remove(self, cluster_id: str, deadline: Deadline) -> JobRemoval:
         """Delete all of a cluster's Jobs, pods and Secrets here, and look whether they are gone."""
         return self._remover.remove(cluster_id, deadline)
 
-    def halt(self, cluster_id: str, deadline: Deadline) -> Left:
+    def halt(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
         """Suspend the Jobs of a cluster that is gone, and read where they bring things."""
         return self._leaver.halt(cluster_id, deadline)
 

@@ -14,14 +14,14 @@ from ....runtime.secrecy import Mask
 from .. import model
 from ..model import Observed
 
-__all__ = ["masked"]
+__all__ = ["masked_observation"]
 
 # Of these all words are ours.  So are those of a success (``observing``), and to look for every form of a
 # document of the usual size takes 6 ms.
 _OWN = ("JobPending", "JobRunning", "JobSuspended", "PodNotCreated")
 
 
-def masked(observed: Observed, document: bytes) -> Observed:
+def masked_observation(observed: Observed, document: bytes) -> Observed:
     """The same, without any form of the document in its message and in its result.
 
     A success's words are all ours (``result.checked``, ``ends``), so that it costs no search.

@@ -15,14 +15,14 @@ from typing import Optional
 
 from .. import model
 from ..model import Observed, Order
-from . import ends, pods, result, seen
+from . import job_outcome, job_result, job_state, pods
+from .job_state import JobState
 from .pods import Pod
-from .seen import Job
 
-__all__ = ["GRACE", "observe"]
+__all__ = ["GRACE_SECONDS", "observe"]
 
 # Seconds that a scheduler, or the Job controller, may take before it counts as stuck.
-GRACE = 60.0
+GRACE_SECONDS = 60.0
 _WAITING = {
     "ErrImagePull": "ImagePullFailed",
     "ImagePullBackOff": "ImagePullFailed",
@@ -37,7 +37,7 @@ _WAITING = {
 }
 
 
-def observe(job: Job, found: Iterable[Pod], namespace: str, order: Order, now: float) -> Observed:
+def observe(job: JobState, found: Iterable[Pod], namespace: str, order: Order, now: float) -> Observed:
     """What is seen of a Job.
 
     :param found: pods of any Jobs; not needed of one whose end is recorded.
@@ -46,29 +46,35 @@ def observe(job: Job, found: Iterable[Pod], namespace: str, order: Order, now: f
     :param now: seconds since 1970.
     """
     if job.ended is not None:
-        recorded = ends.recorded(job, namespace, order)
-        return recorded or ends.ended(job, pods.pods_of(job, found), namespace, order)
+        recorded = job_outcome.recorded_outcome(job, namespace, order)
+        return recorded or job_outcome.outcome_from_pods(job, pods.pods_of(job, found), namespace, order)
     return _going_on(job, pods.pods_of(job, found), namespace, order, now)
 
 
-def _going_on(job: Job, own: Sequence[Pod], namespace: str, order: Order, now: float) -> Observed:
+def _going_on(job: JobState, own: Sequence[Pod], namespace: str, order: Order, now: float) -> Observed:
     if job.suspended:
-        return ends.told(job, namespace, model.PENDING, "JobSuspended", f"job {job.name} is suspended")
-    active = [pod for pod in own if pods.phase(pod) not in ("Succeeded", "Failed")]
-    if any("running" in pods.state(pod) or "terminated" in pods.state(pod) for pod in active):
+        return job_outcome.job_observation(
+            job, namespace, model.PENDING, "JobSuspended", f"job {job.name} is suspended"
+        )
+    active = [pod for pod in own if pods.pod_phase(pod) not in ("Succeeded", "Failed")]
+    if any(
+        "running" in pods.container_state(pod) or "terminated" in pods.container_state(pod) for pod in active
+    ):
         return _running(job, namespace)
     for pod in active:
         stuck = _stuck(pod, now)
         if stuck is not None:
             reason, why = stuck
-            return ends.told(job, namespace, model.STUCK, reason, f"job {job.name} cannot begin: {why}")
-    if any(pods.phase(pod) == "Succeeded" for pod in own):
+            return job_outcome.job_observation(
+                job, namespace, model.STUCK, reason, f"job {job.name} cannot begin: {why}"
+            )
+    if any(pods.pod_phase(pod) == "Succeeded" for pod in own):
         return _running(job, namespace)
-    failed = next((pod for pod in own if pods.phase(pod) == "Failed"), None)
+    failed = next((pod for pod in own if pods.pod_phase(pod) == "Failed"), None)
     if job.failed or failed is not None:
         return _again(job, failed, namespace, order)
-    if not own and job.created and now - job.created > GRACE:
-        return ends.told(
+    if not own and job.created and now - job.created > GRACE_SECONDS:
+        return job_outcome.job_observation(
             job,
             namespace,
             model.STUCK,
@@ -76,37 +82,47 @@ def _going_on(job: Job, own: Sequence[Pod], namespace: str, order: Order, now: f
             f"job {job.name} has had no pod for {now - job.created:.0f} s: "
             "its events say why (is there its service account, and room in the quota?)",
         )
-    return ends.told(
+    return job_outcome.job_observation(
         job, namespace, model.PENDING, "JobPending", f"job {job.name} waits for its pod to begin"
     )
 
 
-def _running(job: Job, namespace: str) -> Observed:
-    return ends.told(job, namespace, model.RUNNING, "JobRunning", f"job {job.name} is running")
+def _running(job: JobState, namespace: str) -> Observed:
+    return job_outcome.job_observation(
+        job, namespace, model.RUNNING, "JobRunning", f"job {job.name} is running"
+    )
 
 
-def _again(job: Job, failed: Optional[Pod], namespace: str, order: Order) -> Observed:
+def _again(job: JobState, failed: Optional[Pod], namespace: str, order: Order) -> Observed:
     if failed is not None and pods.is_evicted(failed):
         why = "its pod was evicted, and another is made"
-        return ends.told(job, namespace, model.RUNNING, "PodEvicted", f"job {job.name}: {why}")
-    said = result.parse(pods.terminated(failed).get("message"), order)
+        return job_outcome.job_observation(
+            job, namespace, model.RUNNING, "PodEvicted", f"job {job.name}: {why}"
+        )
+    said = job_result.parse_job_result(pods.container_end(failed).get("message"), order)
     fields = said.fields if said is not None else {}
     why = fields.get("message") or fields.get("kind") or "Kubernetes makes another pod"
-    return ends.told(job, namespace, model.RUNNING, "JobRetrying", f"job {job.name}: a pod failed: {why}")
+    return job_outcome.job_observation(
+        job, namespace, model.RUNNING, "JobRetrying", f"job {job.name}: a pod failed: {why}"
+    )
 
 
 def _stuck(pod: Pod, now: float) -> Optional[tuple[str, str]]:
-    waiting = pods.state(pod).get("waiting") or {}
+    waiting = pods.container_state(pod).get("waiting") or {}
     reason = _WAITING.get(str(waiting.get("reason")))
     if reason is not None:
-        return reason, f"{waiting['reason']}: {result.clean(waiting.get('message'), 500)}".rstrip(": ")
+        return reason, f"{waiting['reason']}: {job_result.cleaned_text(waiting.get('message'), 500)}".rstrip(
+            ": "
+        )
     for condition in (pod.get("status") or {}).get("conditions") or ():
-        since = seen.seconds_of(condition.get("lastTransitionTime"))
+        since = job_state.seconds_of(condition.get("lastTransitionTime"))
         if (
             condition.get("type") == "PodScheduled"
             and condition.get("status") == "False"
             and condition.get("reason") in ("Unschedulable", "SchedulingGated")
-            and (not since or now - since > GRACE)
+            and (not since or now - since > GRACE_SECONDS)
         ):
-            return "PodUnschedulable", result.clean(condition.get("message"), 500) or "no node takes its pod"
+            return "PodUnschedulable", job_result.cleaned_text(
+                condition.get("message"), 500
+            ) or "no node takes its pod"
     return None

@@ -27,10 +27,10 @@ from typing import Callable, Optional
 
 from .. import model
 from ..model import Observed
-from . import seen
-from .seen import Job
+from . import job_state
+from .job_state import JobState
 
-__all__ = ["ENDING", "HOLD", "HOLD_FOR", "KEEP", "MAKE", "Plan", "make_plan", "pause"]
+__all__ = ["ENDING", "HOLD", "HOLD_SECONDS", "KEEP", "MAKE", "Plan", "make_plan", "retry_pause"]
 
 HOLD = "hold"  # the order is old
 ENDING = "ending"  # what is there has to go first
@@ -39,7 +39,7 @@ MAKE = "make"  # a Job is to be made
 
 # Seconds from a Job's making on for which it may be of a run that has read the cluster after this one: what
 # is taken for a run that hangs (/readyz).  Both clocks may differ by a part of it.
-HOLD_FOR = 900.0
+HOLD_SECONDS = 900.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 1800.0
 
 
@@ -55,26 +55,26 @@ class Plan:
     """
 
     step: str
-    current: Optional[Job] = None
+    current: Optional[JobState] = None
     observed: Optional[Observed] = None
-    delete: tuple[Job, ...] = ()
-    clean: tuple[Job, ...] = ()
+    delete: tuple[JobState, ...] = ()
+    clean: tuple[JobState, ...] = ()
     attempt: int = 1
 
 
-def pause(tries: int) -> float:
+def retry_pause(tries: int) -> float:
     """Seconds after a Job's failure until it is made anew, by the number of its last pod."""
     return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** min(tries - 1, 10))
 
 
 def make_plan(
-    jobs: Iterable[Job],
+    jobs: Iterable[JobState],
     *,
     generation: int,
     name: str,
     content: str,
     template: Callable[[], str],
-    observe: Callable[[Job], Observed],
+    observe: Callable[[JobState], Observed],
     keep: int,
     now: float,
 ) -> Plan:
@@ -88,11 +88,11 @@ def make_plan(
     """
     found = list(jobs)
     later = next(
-        (job for job in found if job.generation > generation and now - job.created <= HOLD_FOR), None
+        (job for job in found if job.generation > generation and now - job.created <= HOLD_SECONDS), None
     )
     if later is not None:
         return Plan(HOLD, later)
-    ordered = seen.newest_first(found, generation)
+    ordered = job_state.newest_first(found, generation)
     ending = next((job for job in ordered if job.deleting and (job.ended is None or job.name == name)), None)
     alive = [job for job in ordered if not job.deleting]
     newest = alive[0] if alive else None
@@ -114,18 +114,18 @@ def make_plan(
     return Plan(KEEP, newest, observed, delete=going_on, clean=tuple(ended[max(0, keep) :]))
 
 
-def _remake(job: Job, observed: Observed, template: Callable[[], str], now: float) -> bool:
+def _remake(job: JobState, observed: Observed, template: Callable[[], str], now: float) -> bool:
     if observed.state == model.STUCK:
         return job.template != template()
     if observed.state != model.FAILED:
         return False
     if job.template != template():
         return True
-    return observed.retry and now >= job.ended_at + pause(job.tries)
+    return observed.retry and now >= job.ended_at + retry_pause(job.tries)
 
 
 def _make(
-    alive: list[Job], name: str, keep: int, *, attempt: int, observed: Optional[Observed] = None
+    alive: list[JobState], name: str, keep: int, *, attempt: int, observed: Optional[Observed] = None
 ) -> Plan:
     going_on = tuple(job for job in alive if job.ended is None)
     if going_on:

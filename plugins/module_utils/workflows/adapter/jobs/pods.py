@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
+from .job_state import JobState
 from .manifests import CONTAINER
-from .seen import Job
 
-__all__ = ["Pod", "is_evicted", "phase", "pods_of", "state", "terminated"]
+__all__ = ["Pod", "container_end", "container_state", "is_evicted", "pod_phase", "pods_of"]
 
 Pod = Mapping[str, Any]
 
 
-def pods_of(job: Job, pods: Iterable[Pod]) -> list[Pod]:
+def pods_of(job: JobState, pods: Iterable[Pod]) -> list[Pod]:
     """Those that the Job controller made for just this Job, the newest first."""
     own = [
         pod
@@ -31,7 +31,7 @@ def pods_of(job: Job, pods: Iterable[Pod]) -> list[Pod]:
     )
 
 
-def phase(pod: Pod) -> str:
+def pod_phase(pod: Pod) -> str:
     """``Pending``, ``Running``, ``Succeeded``, ``Failed``; empty where nobody says."""
     return str((pod.get("status") or {}).get("phase") or "")
 
@@ -41,7 +41,7 @@ def is_evicted(pod: Pod) -> bool:
     return (pod.get("status") or {}).get("reason") == "Evicted"
 
 
-def state(pod: Pod) -> Mapping[str, Any]:
+def container_state(pod: Pod) -> Mapping[str, Any]:
     """Of the container that does the work."""
     for status in (pod.get("status") or {}).get("containerStatuses") or ():
         if status.get("name") == CONTAINER:
@@ -49,6 +49,6 @@ def state(pod: Pod) -> Mapping[str, Any]:
     return {}
 
 
-def terminated(pod: Optional[Pod]) -> Mapping[str, Any]:
+def container_end(pod: Optional[Pod]) -> Mapping[str, Any]:
     """How it ended; empty where it did not."""
-    return dict((state(pod).get("terminated") if pod is not None else None) or {})
+    return dict((container_state(pod).get("terminated") if pod is not None else None) or {})

@@ -16,14 +16,14 @@ from ....places.kubernetes_secret.target import ending
 from ....runtime.retry import Deadline
 from .. import names
 
-__all__ = ["Removal", "Remover"]
+__all__ = ["JobRemoval", "JobRemover"]
 
 # Kind and resource type, in the order in which they go: no Job makes pods any more when these are looked at.
 _KINDS = (("jobs", names.JOB), ("secrets", names.DATA), ("pods", names.JOB))
 
 
 @dataclass(frozen=True)
-class Removal:
+class JobRemoval:
     """What became of a removal.
 
     :param gone: a look found nothing that is left.
@@ -36,7 +36,7 @@ class Removal:
     actions: tuple[str, ...] = ()
 
 
-class Remover:
+class JobRemover:
     """Of one adapter in its namespace; thread-safe.  Only what carries its labels is touched."""
 
     def __init__(self, client: KubernetesClient, namespace: str, adapter: str) -> None:
@@ -44,7 +44,7 @@ class Remover:
         self._namespace = namespace
         self._adapter = adapter
 
-    def remove(self, cluster_id: str, deadline: Deadline) -> Removal:
+    def remove(self, cluster_id: str, deadline: Deadline) -> JobRemoval:
         """Delete what there is of a cluster, and look again where there was anything.
 
         :raises PullSecretError: it could not be looked at, or not be deleted.
@@ -57,7 +57,7 @@ class Remover:
                 if not ending(found) and not (kind == "pods" and _owned(found, jobs)):
                     self._delete(kind, found, actions, deadline)
             left = list(self._left(cluster_id, deadline))
-        return Removal(
+        return JobRemoval(
             gone=not left,
             left=tuple(f"{kind}/{found['metadata']['name']}" for kind, found in left),
             actions=tuple(actions),

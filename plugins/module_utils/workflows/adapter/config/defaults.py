@@ -19,9 +19,16 @@ from ....model.duration import seconds
 from ....model.errors import ConfigurationError
 from ....model.shown import is_name
 from ...provision.environment import VARIABLES
-from .parts import Broker, HyperFleet, JobTemplate, Placement
+from .parts import BrokerSettings, HyperFleetSettings, JobTemplate, PlacementSettings
 
-__all__ = ["duration", "fill_broker", "fill_hyperfleet", "fill_job", "fill_placement", "snake"]
+__all__ = [
+    "fill_broker",
+    "fill_hyperfleet",
+    "fill_job",
+    "fill_placement",
+    "parse_duration_field",
+    "snake_case",
+]
 
 _LONGEST = 86400.0
 # Seed 003's "Resource Requirements".
@@ -49,12 +56,12 @@ _RESERVED_PREFIXES = ("hyperfleet.io/", "batch.kubernetes.io/")
 _LOOPBACK = re.compile(r"localhost\Z|127\.[0-9.]+\Z|::1\Z")
 
 
-def snake(name: str) -> str:
+def snake_case(name: str) -> str:
     """``ca_cert`` of ``caCert``."""
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found.group(1).lower(), name)
 
 
-def duration(given: Mapping[str, Any], name: str, default: str, path: str) -> float:
+def parse_duration_field(given: Mapping[str, Any], name: str, default: str, path: str) -> float:
     """A duration in seconds; numbers are seconds.
 
     :raises ConfigurationError: it is 0, or longer than a day.
@@ -69,21 +76,21 @@ def duration(given: Mapping[str, Any], name: str, default: str, path: str) -> fl
     return found
 
 
-def fill_placement(given: Mapping[str, Any]) -> Placement:
+def fill_placement(given: Mapping[str, Any]) -> PlacementSettings:
     """``spec.placement``."""
     allowed = given.get("allowedNamespaces")
-    return Placement(None if allowed is None else tuple(allowed))
+    return PlacementSettings(None if allowed is None else tuple(allowed))
 
 
-def fill_hyperfleet(given: Mapping[str, Any]) -> HyperFleet:
+def fill_hyperfleet(given: Mapping[str, Any]) -> HyperFleetSettings:
     """``spec.hyperfleetAPI``; HYPERFLEET_API_URL where it has no address."""
     path = "spec.hyperfleetAPI"
     url = given.get("url") or os.environ.get("HYPERFLEET_API_URL", "").strip()
     if not url:
         raise ConfigurationError(f"{path}.url is missing", "set it or HYPERFLEET_API_URL")
-    made = HyperFleet(
+    made = HyperFleetSettings(
         url=url,
-        timeout=duration(given, "timeout", "10s", path),
+        timeout=parse_duration_field(given, "timeout", "10s", path),
         flavour=given.get("flavour", "current"),
         token_file=given.get("tokenFile"),
         headers=dict(given.get("headers", {})),
@@ -98,10 +105,10 @@ def fill_hyperfleet(given: Mapping[str, Any]) -> HyperFleet:
     return made
 
 
-def fill_broker(given: Optional[Mapping[str, Any]], batch_size: int) -> Broker:
+def fill_broker(given: Optional[Mapping[str, Any]], batch_size: int) -> BrokerSettings:
     """``spec.broker``; the project may be the environment's, as the seed names a subscription only."""
     if given is None:
-        return Broker()
+        return BrokerSettings()
     kind, subscription = given["type"], given.get("subscription")
     project, endpoint = given.get("projectId"), given.get("endpoint")
     if kind == "gcp-pubsub":
@@ -121,7 +128,7 @@ def fill_broker(given: Optional[Mapping[str, Any]], batch_size: int) -> Broker:
         raise ConfigurationError("spec.broker.tokenFile is missing: only on loopback may anybody send events")
     topic = given.get("topic")
     exchange = given.get("exchange") or topic
-    return Broker(
+    return BrokerSettings(
         type=kind,
         subscription=subscription,
         project=project,
@@ -178,7 +185,7 @@ def fill_job(given: Mapping[str, Any]) -> JobTemplate:
         priority_class=given.get("priorityClassName"),
         log_level=given.get("logLevel", "info"),
         log_format=given.get("logFormat", "json"),
-        gcp_api_timeout=duration(given, "gcpApiTimeout", "30s", path),
+        gcp_api_timeout=parse_duration_field(given, "gcpApiTimeout", "30s", path),
     )
 
 

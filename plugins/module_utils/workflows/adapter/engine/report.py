@@ -12,19 +12,19 @@ from typing import Any, Optional
 
 from ....clients.hyperfleet.statuses import AdapterStatus, Condition, Report
 from ..model import Order
-from .memory import carried, holds
+from .last_status import carried_over, is_reported_stored
 
-__all__ = ["Said", "Subject", "Told", "before", "make_told", "short"]
+__all__ = ["ClusterReport", "ConditionValue", "ReportSubject", "make_report", "shortened", "stored_earlier"]
 
 _LONGEST = 1000
-Said = tuple[str, str, str]
+ConditionValue = tuple[str, str, str]
 """Of one condition: status, reason, message."""
 _ADAPTER_WELL = ("True", "Healthy", "The adapter works")
 _STAYS = ("False", "NotDeleting", "The cluster is not being deleted")
 
 
 @dataclass(frozen=True)
-class Subject:
+class ReportSubject:
     """Of which cluster something is said, and what was said last.
 
     :param adapter: our name.
@@ -41,11 +41,11 @@ class Subject:
 
     def holds(self, order: Optional[Order] = None, content: Optional[str] = None) -> bool:
         """Whether its pull secret is known to be in its places, whatever a look of now shows."""
-        return not self.goes and holds(self.own, self.generation, order, content)
+        return not self.goes and is_reported_stored(self.own, self.generation, order, content)
 
 
 @dataclass(frozen=True)
-class Told:
+class ClusterReport:
     """A report, and what the run itself says of it.
 
     :param state: a word of the model or of this module.
@@ -60,19 +60,19 @@ class Told:
     again: Optional[float] = None
 
 
-def make_told(
-    subject: Subject,
+def make_report(
+    subject: ReportSubject,
     state: str,
     *,
-    applied: Said,
-    available: Said,
-    health: Optional[Said] = None,
-    finalized: Optional[Said] = None,
+    applied: ConditionValue,
+    available: ConditionValue,
+    health: Optional[ConditionValue] = None,
+    finalized: Optional[ConditionValue] = None,
     data: Optional[Mapping[str, Any]] = None,
     metadata: Optional[Mapping[str, Any]] = None,
     again: Optional[float] = None,
-    why: Optional[Said] = None,
-) -> Told:
+    why: Optional[ConditionValue] = None,
+) -> ClusterReport:
     """:param why: what the run itself says; None is what is said of Available."""
     traced = {"traceparent": subject.traceparent} if subject.traceparent else {}
     if finalized is None:
@@ -86,18 +86,18 @@ def make_told(
             Condition("Health", *(health or _ADAPTER_WELL)),
             Condition("Finalized", *finalized),
         ),
-        data=carried(subject.own, data or {}),
+        data=carried_over(subject.own, data or {}),
         metadata={**(metadata or {}), **traced},
     )
     _status, reason, message = why or available
-    return Told(report, state, reason, message, again)
+    return ClusterReport(report, state, reason, message, again)
 
 
-def before(message: str) -> str:
+def stored_earlier(message: str) -> str:
     """What was found now, of what was stored before."""
-    return short(f"It was stored before, and is looked at again: {message}")
+    return shortened(f"It was stored before, and is looked at again: {message}")
 
 
-def short(text: str) -> str:
+def shortened(text: str) -> str:
     """As long as a condition's message may be."""
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -13,10 +13,10 @@ from ....clients.kubernetes.client import KubernetesClient
 from ....model.errors import PullSecretError
 from ....runtime.retry import Deadline
 from .. import names
+from .job_state import COMPLETE, JobState, read_job
 from .pods import Pod, pods_of
-from .seen import COMPLETE, Job, read_job
 
-__all__ = ["Views"]
+__all__ = ["JobCache"]
 
 # From how many on a single LIST is cheaper than one for each.
 _LIST_FROM = 3
@@ -26,7 +26,7 @@ _NAMED_UP_TO = 200
 _NAMED = 100
 
 
-class Views:
+class JobCache:
     """Jobs and pods by cluster; thread-safe once prepared.
 
     What was read ahead is given once: whoever asks again wants to know what is there now.
@@ -36,13 +36,13 @@ class Views:
         self._client = client
         self._namespace = namespace
         self._adapter = adapter
-        self._jobs: dict[str, list[Job]] = {}
+        self._jobs: dict[str, list[JobState]] = {}
         self._pods: Optional[dict[str, list[Pod]]] = None
 
     def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
         """Read ahead; where that fails each cluster's own look will say why."""
         self._jobs, self._pods = {}, None
-        wanted: dict[str, list[Job]] = {names.label_value(cluster_id): [] for cluster_id in cluster_ids}
+        wanted: dict[str, list[JobState]] = {names.label_value(cluster_id): [] for cluster_id in cluster_ids}
         if len(wanted) < _LIST_FROM:
             return
         try:
@@ -53,7 +53,7 @@ class Views:
         except PullSecretError:
             return
         self._jobs = wanted
-        asked = {job.uid: label for label, jobs in wanted.items() for job in jobs if needs_pods(job)}
+        asked = {job.uid: label for label, jobs in wanted.items() for job in jobs if _needs_pods(job)}
         if len(asked) >= _LIST_FROM:
             self._read_pods(asked, deadline)
 
@@ -68,19 +68,19 @@ class Views:
             )
         ]
 
-    def take(self, cluster_id: str, deadline: Deadline) -> list[Job]:
+    def take(self, cluster_id: str, deadline: Deadline) -> list[JobState]:
         """The cluster's Jobs, as they were read ahead or, the second time, as they are."""
         found = self._jobs.pop(names.label_value(cluster_id), None)
         return found if found is not None else self.look(cluster_id, deadline)
 
-    def look(self, cluster_id: str, deadline: Deadline) -> list[Job]:
+    def look(self, cluster_id: str, deadline: Deadline) -> list[JobState]:
         """The cluster's Jobs as they are now."""
         selector = names.cluster_selector(self._adapter, names.JOB, cluster_id)
         return [job for _label, job in self._list_jobs(selector, deadline)]
 
-    def pods(self, cluster_id: str, job: Job, deadline: Deadline) -> list[Pod]:
+    def pods(self, cluster_id: str, job: JobState, deadline: Deadline) -> list[Pod]:
         """The pods of one of the cluster's Jobs; asked for where they tell more than the Job."""
-        if not needs_pods(job):
+        if not _needs_pods(job):
             return []
         known = self._pods.pop(job.uid, None) if self._pods is not None else None
         if known is not None:
@@ -111,7 +111,7 @@ class Views:
             for start in range(0, len(wanted), _NAMED)
         ]
 
-    def _list_jobs(self, selector: str, deadline: Deadline) -> Iterator[tuple[str, Job]]:
+    def _list_jobs(self, selector: str, deadline: Deadline) -> Iterator[tuple[str, JobState]]:
         for found in self._list("jobs", selector, deadline):
             yield str(found["metadata"]["labels"].get("cluster-id")), read_job(found)
 
@@ -119,6 +119,6 @@ class Views:
         return self._client.list_all(kind, selector, deadline, self._namespace)
 
 
-def needs_pods(job: Job) -> bool:
+def _needs_pods(job: JobState) -> bool:
     """Whether its pods say more than it does: it goes on, or its end was not noted yet."""
     return job.ended is None or job.recorded is None

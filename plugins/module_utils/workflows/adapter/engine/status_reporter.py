@@ -16,29 +16,29 @@ from ....runtime.breaker import Breaker
 from ....runtime.retry import RetryObserver
 from ....runtime.settings import Settings
 from .deciding import Apply
-from .removal import Removing
-from .results import DISCARDED, GONE, NOT_DONE, REPORTED, Handled
-from .told import Subject, Told
+from .report import ClusterReport, ReportSubject
+from .run_results import OUTCOME_DISCARDED, OUTCOME_FAILED, OUTCOME_GONE, OUTCOME_REPORTED, ClusterResult
+from .secret_removal import SecretRemoval
 
-__all__ = ["Case", "Teller"]
+__all__ = ["ClusterRun", "StatusReporter"]
 
 
 @dataclass
-class Case:
+class ClusterRun:
     """A cluster that is being handled.
 
     :param subject: what is said is said of; None until the cluster was read.
     :param apply: what is left to be done in the places, for all clusters at once; so is ``removing``.
     """
 
-    handled: Handled
+    handled: ClusterResult
     begun: float = field(default_factory=time.monotonic)
-    subject: Optional[Subject] = None
+    subject: Optional[ReportSubject] = None
     apply: Optional[Apply] = None
-    removing: Optional[Removing] = None
+    removing: Optional[SecretRemoval] = None
 
     @property
-    def known(self) -> Subject:
+    def known(self) -> ReportSubject:
         """The subject, which it has as soon as its cluster was read."""
         if self.subject is None:
             raise Internal("a cluster is told of before it was read")
@@ -56,7 +56,7 @@ class Case:
         return observe
 
 
-class Teller:
+class StatusReporter:
     """Reports to the API.  Thread-safe.
 
     :param breaker: the API's.
@@ -71,7 +71,7 @@ class Teller:
         settings: Settings,
         *,
         check_mode: bool,
-        tell: Optional[Callable[[Handled], None]],
+        tell: Optional[Callable[[ClusterResult], None]],
     ) -> None:
         self._api = api
         self._breaker = breaker
@@ -79,12 +79,12 @@ class Teller:
         self._check_mode = check_mode
         self._tell = tell
 
-    def report(self, case: Case, told: Told) -> None:
+    def report(self, case: ClusterRun, told: ClusterReport) -> None:
         """Say it to the API; in check mode only in the result."""
         handled, own = case.handled, case.known.own
         handled.told = told
         if self._check_mode:
-            handled.outcome = REPORTED
+            handled.outcome = OUTCOME_REPORTED
             return self._done(case)
         deadline = self._settings.deadline(case.observer)
         try:
@@ -97,22 +97,22 @@ class Teller:
             return self.gone(case)
         except PullSecretError as error:
             return self.failed(case, error.kind, f"status not reported: {error}")
-        handled.outcome = REPORTED if reported.accepted else DISCARDED
+        handled.outcome = OUTCOME_REPORTED if reported.accepted else OUTCOME_DISCARDED
         return self._done(case)
 
-    def gone(self, case: Case) -> None:
+    def gone(self, case: ClusterRun) -> None:
         """The API has no such cluster any more."""
-        case.handled.outcome = GONE
+        case.handled.outcome = OUTCOME_GONE
         self._done(case)
 
-    def failed(self, case: Case, kind: str, message: str) -> None:
+    def failed(self, case: ClusterRun, kind: str, message: str) -> None:
         """Nothing could be said to the API."""
-        case.handled.outcome = NOT_DONE
+        case.handled.outcome = OUTCOME_FAILED
         case.handled.kind = kind
         case.handled.message = message
         self._done(case)
 
-    def _done(self, case: Case) -> None:
+    def _done(self, case: ClusterRun) -> None:
         case.handled.duration = int((time.monotonic() - case.begun) * 1000)
         if self._tell is not None:
             self._tell(case.handled)

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import known
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import result
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import job_vocabulary
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import job_result
 from tests.integration.adapter_jobs.world import order
 
 PAGE = (Path(__file__).parents[3] / "docs" / "job.md").read_text(encoding="utf-8")
@@ -45,12 +45,12 @@ JSON = st.recursive(
 
 def fields(message: Any) -> Any:
     """What is left of a termination message, or None."""
-    said = result.parse(message, order())
+    said = job_result.parse_job_result(message, order())
     return said.fields if said is not None else None
 
 
 def checked(document: Any) -> Any:
-    said = result.checked(document, order())
+    said = job_result.checked_job_result(document, order())
     assert said is not None
     return said.fields
 
@@ -69,8 +69,8 @@ def test_what_is_no_result(message: Any) -> None:
 
 def test_more_than_kubernetes_lets_through_is_none() -> None:
     text = json.dumps({**WHOLE, "more": ""})
-    fits = text.replace('"more": ""', f'"more": "{"x" * (result.LARGEST - len(text))}"')
-    assert len(fits) == result.LARGEST
+    fits = text.replace('"more": ""', f'"more": "{"x" * (job_result.LARGEST - len(text))}"')
+    assert len(fits) == job_result.LARGEST
     assert fields(fits) == WHOLE
     assert fields(fits + " ") is None
 
@@ -120,7 +120,7 @@ def test_a_field_of_another_shape_is_left_out(field: str, value: Any) -> None:
     ],
 )
 def test_places_are_those_of_the_order_or_none(field: str, value: Any) -> None:
-    said = result.checked({**WHOLE, field: value}, order())
+    said = job_result.checked_job_result({**WHOLE, field: value}, order())
     assert said is not None
     assert said.elsewhere
     # A version is of a place.
@@ -129,7 +129,9 @@ def test_places_are_those_of_the_order_or_none(field: str, value: Any) -> None:
 
 def test_places_that_are_not_named_are_not_elsewhere() -> None:
     document = {name: item for name, item in WHOLE.items() if name not in PLACES}
-    assert result.checked({**document, "secret": None}, order()) == result.Said(document)
+    assert job_result.checked_job_result({**document, "secret": None}, order()) == job_result.JobResult(
+        document
+    )
 
 
 def test_words_that_are_not_known_are_other() -> None:
@@ -161,7 +163,7 @@ def test_calls_of_another_shape_are_left_out_and_so_are_too_many() -> None:
     "kind", re.findall(r"`(\w+)`", re.findall(r"^\| `kind` \|(.*)", PAGE, re.MULTILINE)[0])
 )
 def test_each_kind_that_the_page_names_is_known(kind: str) -> None:
-    assert kind in known.KINDS
+    assert kind in job_vocabulary.KINDS
 
 
 @given(JSON)
@@ -186,4 +188,4 @@ def test_whatever_comes_is_answered_with_a_result_or_none(document: Any) -> None
     ],
 )
 def test_texts_of_others_are_one_short_line(text: Any, shown: str) -> None:
-    assert result.clean(text) == shown
+    assert job_result.cleaned_text(text) == shown

@@ -17,26 +17,26 @@ from ....clients.kubernetes.client import KubernetesClient
 from ....clients.kubernetes.errors import Overtaken
 from ....runtime.retry import Deadline
 from .. import names
-from . import manifests, seen
+from . import job_state, manifests
 
-__all__ = ["Leaver", "Left", "environment_of"]
+__all__ = ["JobSuspender", "SuspendedJobs", "environment_of"]
 
-Environment = Mapping[str, str]
+_Environment = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Left:
+class SuspendedJobs:
     """What a cluster's Jobs say.
 
     :param environments: of their containers, as docs/job.md has it: names, nothing checked.
     :param busy: pods that may still write, and Jobs that may still make some.
     """
 
-    environments: tuple[Environment, ...]
+    environments: tuple[_Environment, ...]
     busy: tuple[str, ...]
 
 
-class Leaver:
+class JobSuspender:
     """Of one adapter in its namespace; thread-safe."""
 
     def __init__(self, client: KubernetesClient, namespace: str, adapter: str) -> None:
@@ -44,16 +44,16 @@ class Leaver:
         self._namespace = namespace
         self._adapter = adapter
 
-    def halt(self, cluster_id: str, deadline: Deadline) -> Left:
+    def halt(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
         """Suspend what goes on, and read what all of them were told to do."""
-        environments: dict[str, Environment] = {}
+        environments: dict[str, _Environment] = {}
         busy: list[str] = []
         for job in self._list("jobs", cluster_id, deadline):
             name = str(job["metadata"]["name"])
             found = environment_of(job)
             if found.get("CLUSTER_ID") == cluster_id:
                 environments[name] = found
-            read = seen.read_job(job)
+            read = job_state.read_job(job)
             if read.ended is None and not read.suspended and not read.deleting:
                 # Without its mark it counts for nothing, should the API have the cluster again: nobody would
                 # resume it.
@@ -66,7 +66,7 @@ class Leaver:
         for pod in self._list("pods", cluster_id, deadline):
             if (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
                 busy.append(f"pods/{pod['metadata']['name']}")
-        return Left(tuple(environments.values()), tuple(busy))
+        return SuspendedJobs(tuple(environments.values()), tuple(busy))
 
     def _list(self, kind: str, cluster_id: str, deadline: Deadline) -> Iterator[dict[str, Any]]:
         selector = names.cluster_selector(self._adapter, names.JOB, cluster_id)

@@ -17,12 +17,12 @@ from ..config.config import AdapterConfig
 from ..model import Observed, Order
 from . import manifests
 from .data_secrets import DataSecrets
-from .seen import Job
+from .job_state import JobState
 
-__all__ = ["Making", "Work"]
+__all__ = ["ApplyRequest", "JobWriter"]
 
 
-class Work:
+class ApplyRequest:
     """One apply: what is wanted, and what was done for it so far."""
 
     def __init__(self, order: Order, document: bytes, content: str, deadline: Deadline) -> None:
@@ -39,7 +39,7 @@ class Work:
         self.actions.append(f"created job {name}")
 
 
-class Making:
+class JobWriter:
     """Of one adapter; thread-safe."""
 
     def __init__(self, client: KubernetesClient, config: AdapterConfig, secrets: DataSecrets) -> None:
@@ -49,7 +49,7 @@ class Making:
         self._settings = config.job
         self._secrets = secrets
 
-    def make(self, work: Work, spec: dict[str, Any], attempt: int) -> Observed:
+    def make(self, work: ApplyRequest, spec: dict[str, Any], attempt: int) -> Observed:
         """Both.
 
         :raises OwnershipConflict: a name is somebody else's.
@@ -88,7 +88,7 @@ class Making:
             attempt=attempt,
         )
 
-    def _guard(self, work: Work, name: str, data_uid: str) -> None:
+    def _guard(self, work: ApplyRequest, name: str, data_uid: str) -> None:
         """Refuse a Job of that name that a look by our labels does not show."""
         cluster_id = work.order.cluster_id
         found = self._client.get(self._namespace, "jobs", name, work.deadline)
@@ -103,7 +103,7 @@ class Making:
             "it was left as it is; rename or delete it",
         )
 
-    def delete(self, job: Job, work: Work) -> None:
+    def delete(self, job: JobState, work: ApplyRequest) -> None:
         """Delete just this Job, with its pods."""
         # Of one that goes on the name stays until its pods are gone, so that no two are at work.
         how = "Background" if job.ended is not None else "Foreground"

@@ -20,32 +20,32 @@ from ....model.summary import failure_text
 from ....runtime.calls import Calls
 from ..model import FAILED, STUCK
 from ..tracing import trace_id
-from .reasons import again_after
-from .told import Told
+from .failure_reasons import requeue_after_failure
+from .report import ClusterReport
 
 __all__ = [
     "COMPONENT",
-    "DISCARDED",
-    "GONE",
-    "NOT_DONE",
-    "REPORTED",
-    "Handled",
-    "contract",
+    "OUTCOME_DISCARDED",
+    "OUTCOME_FAILED",
+    "OUTCOME_GONE",
+    "OUTCOME_REPORTED",
+    "ClusterResult",
     "counted",
     "log_entries",
-    "now",
-    "problem_entry",
-    "summary",
-    "whole",
+    "module_result",
+    "outcome_summary",
+    "result_document",
+    "sweep_problem_entry",
+    "utc_now",
 ]
 
 COMPONENT = "pullsecret-adapter"
-VERSION = 1
+_VERSION = 1
 # What became of a cluster's report.
-REPORTED = "reported"
-DISCARDED = "discarded"
-GONE = "gone"
-NOT_DONE = "failed"
+OUTCOME_REPORTED = "reported"
+OUTCOME_DISCARDED = "discarded"
+OUTCOME_GONE = "gone"
+OUTCOME_FAILED = "failed"
 
 # What a run wrote, in its own words: as seed 003 calls it.
 _WROTE = re.compile(r"(create|update|delete)d (job|secret|pod) (\S+)\Z")
@@ -54,7 +54,7 @@ _FEW = 50
 
 
 @dataclass
-class Handled:
+class ClusterResult:
     """One cluster in one run.
 
     :param told: what was, or would be, reported; None where nothing could be said.
@@ -64,10 +64,10 @@ class Handled:
     """
 
     cluster_id: str
-    outcome: str = NOT_DONE
+    outcome: str = OUTCOME_FAILED
     generation: Optional[int] = None
     traceparent: Optional[str] = None
-    told: Optional[Told] = None
+    told: Optional[ClusterReport] = None
     kind: Optional[str] = None
     message: str = ""
     actions: Sequence[str] = ()
@@ -81,9 +81,9 @@ class Handled:
     @property
     def again(self) -> Optional[float]:
         """Seconds until a look is worth it."""
-        if self.outcome == NOT_DONE:
-            return again_after(self.kind or "")
-        return self.told.again if self.told is not None and self.outcome != GONE else None
+        if self.outcome == OUTCOME_FAILED:
+            return requeue_after_failure(self.kind or "")
+        return self.told.again if self.told is not None and self.outcome != OUTCOME_GONE else None
 
     def entry(self) -> dict[str, Any]:
         """The cluster's entry of the result file, which the event source reads."""
@@ -97,9 +97,9 @@ class Handled:
             "kind": self.kind,
             "job_created": self.job_created,
             "reports": {
-                "accepted": int(self.outcome == REPORTED),
-                "discarded": int(self.outcome == DISCARDED),
-                "failed": int(self.outcome == NOT_DONE),
+                "accepted": int(self.outcome == OUTCOME_REPORTED),
+                "discarded": int(self.outcome == OUTCOME_DISCARDED),
+                "failed": int(self.outcome == OUTCOME_FAILED),
             },
             "traceparent": self.traceparent,
             "job": dict(self.job) if self.job is not None else None,
@@ -122,18 +122,20 @@ class Handled:
         return {**self.entry(), **more}
 
 
-def now() -> str:
+def utc_now() -> str:
     """RFC 3339, UTC, to the second."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def contract(handled: Iterable[Handled], started: str, ended: str, calls: Calls) -> dict[str, Any]:
+def result_document(
+    handled: Iterable[ClusterResult], started: str, ended: str, calls: Calls
+) -> dict[str, Any]:
     """The result file's document.
 
     :param calls: requests to the places that no cluster's ``job`` tells of.
     """
     return {
-        "version": VERSION,
+        "version": _VERSION,
         "started": started,
         "ended": ended,
         "clusters": [one.entry() for one in handled],
@@ -146,9 +148,9 @@ def counted(calls: Calls) -> dict[str, Any]:
     return {"gcp_api_calls": calls.of(Calls.GCP), "k8s_api_calls": calls.of(Calls.KUBERNETES)}
 
 
-def summary(handled: Sequence[Handled]) -> dict[str, Any]:
+def outcome_summary(handled: Sequence[ClusterResult]) -> dict[str, Any]:
     """Counts: by outcome, and of those that something was said of by state."""
-    outcomes = dict.fromkeys((REPORTED, DISCARDED, GONE, NOT_DONE), 0)
+    outcomes = dict.fromkeys((OUTCOME_REPORTED, OUTCOME_DISCARDED, OUTCOME_GONE, OUTCOME_FAILED), 0)
     states: dict[str, int] = {}
     for one in handled:
         outcomes[one.outcome] += 1
@@ -162,31 +164,31 @@ def summary(handled: Sequence[Handled]) -> dict[str, Any]:
     }
 
 
-def whole(handled: Sequence[Handled], results: Optional[str]) -> dict[str, Any]:
+def module_result(handled: Sequence[ClusterResult], results: Optional[str]) -> dict[str, Any]:
     """The module's result.
 
     :param results: ``all`` tells of each cluster, ``brief`` of those that failed or need a person, ``log`` of
         none; None is ``all`` for a few clusters and ``brief`` for more.
     """
     wanted = results or ("all" if len(handled) <= _FEW else "brief")
-    shown: list[Handled] = []
+    shown: list[ClusterResult] = []
     if wanted == "all":
         shown = list(handled)
     elif wanted == "brief":
         shown = [one for one in handled if _needs_a_look(one)]
-    counted = summary(handled)
+    counted = outcome_summary(handled)
     answer: dict[str, Any] = {
         "changed": counted["changed"] > 0,
         "clusters": [one.detail() for one in shown],
         "summary": counted,
     }
-    failed = [(one.cluster_id, one.message) for one in handled if one.outcome == NOT_DONE]
+    failed = [(one.cluster_id, one.message) for one in handled if one.outcome == OUTCOME_FAILED]
     if failed:
         answer["msg"] = failure_text(failed, len(handled), "clusters")
     return answer
 
 
-def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
+def log_entries(one: ClusterResult) -> Iterator[dict[str, Any]]:
     """Seed 003's structured log: what was written, and what was said."""
     known: dict[str, Any] = {
         "component": COMPONENT,
@@ -201,10 +203,10 @@ def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
         yield {**known, "phase": "apply", **_operation(action), "message": action}
     told = one.told
     said: dict[str, Any]
-    if one.outcome == GONE:
+    if one.outcome == OUTCOME_GONE:
         message = one.message or "The cluster is gone: nothing to report"
         said = {"operation": "get-cluster", "message": message}
-    elif one.outcome == NOT_DONE:
+    elif one.outcome == OUTCOME_FAILED:
         said = {
             "level": "error",
             "operation": "report-status" if told is not None else "get-cluster",
@@ -218,7 +220,7 @@ def log_entries(one: Handled) -> Iterator[dict[str, Any]]:
     yield {**known, "phase": "report", **said, "outcome": one.outcome, "duration_ms": one.duration}
 
 
-def problem_entry(problem: PullSecretError) -> dict[str, Any]:
+def sweep_problem_entry(problem: PullSecretError) -> dict[str, Any]:
     """What a sweep could not read."""
     return {
         "level": "error",
@@ -249,16 +251,16 @@ def _places(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _needs_a_look(one: Handled) -> bool:
-    if one.outcome == GONE:
+def _needs_a_look(one: ClusterResult) -> bool:
+    if one.outcome == OUTCOME_GONE:
         return bool(one.message)
-    return one.outcome == NOT_DONE or (one.told is not None and one.told.state in (FAILED, STUCK))
+    return one.outcome == OUTCOME_FAILED or (one.told is not None and one.told.state in (FAILED, STUCK))
 
 
-def _level(one: Handled) -> str:
-    return "warn" if _needs_a_look(one) or one.outcome == DISCARDED else "info"
+def _level(one: ClusterResult) -> str:
+    return "warn" if _needs_a_look(one) or one.outcome == OUTCOME_DISCARDED else "info"
 
 
-def _sentence(one: Handled) -> str:
+def _sentence(one: ClusterResult) -> str:
     text = f"{one.told.reason}: {one.told.message}" if one.told is not None else ""
-    return f"The API discarded the report: {text}" if one.outcome == DISCARDED else text
+    return f"The API discarded the report: {text}" if one.outcome == OUTCOME_DISCARDED else text

@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from ....clients.hyperfleet.statuses import AdapterStatus
-from .expressions import Part
+from .expressions import Operand
 from .tokens import Token
 from .view import is_current
 
-__all__ = ["not_available", "why"]
+__all__ = ["unavailable_reason", "unmet_reason"]
 
 _CONSTANT = re.compile(r"[A-Za-z][A-Za-z0-9]{0,63}\Z")
 _NULL = ("null", "nil")
@@ -39,7 +39,7 @@ _BROKEN = {
 }
 
 
-def not_available(
+def unavailable_reason(
     adapter: str, cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]
 ) -> Optional[str]:
     """Why an adapter is not Available for the cluster as it is now; None where it is."""
@@ -57,8 +57,8 @@ def not_available(
     return f"adapter {adapter} is not Available" + (f" ({': '.join(said)})" if said else "")
 
 
-def why(
-    part: Part,
+def unmet_reason(
+    part: Operand,
     found: str | bool,
     values: Mapping[str, Any],
     cluster: Mapping[str, Any],
@@ -76,7 +76,7 @@ def why(
     missing = [path for path in part.paths if not _is_there(values, path)]
     for adapter in of_adapters:
         # What is asked of an adapter that is Available is something else.
-        reason = not_available(adapter, cluster, statuses)
+        reason = unavailable_reason(adapter, cluster, statuses)
         if reason is not None:
             return reason
     simple = _simple(part.words, part.paths)

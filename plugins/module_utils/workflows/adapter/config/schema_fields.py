@@ -21,16 +21,16 @@ __all__ = [
     "QUANTITIES",
     "SUBDOMAIN",
     "Schema",
-    "choice",
-    "duration",
-    "flag",
-    "kubernetes_name",
-    "listing",
-    "mapping",
-    "path",
-    "text",
-    "texts",
-    "whole",
+    "boolean_field",
+    "choice_field",
+    "duration_field",
+    "integer_field",
+    "kubernetes_name_field",
+    "list_field",
+    "map_field",
+    "object_field",
+    "path_field",
+    "text_field",
 ]
 
 Schema = dict[str, Any]
@@ -41,7 +41,7 @@ SUBDOMAIN = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z
 _QUANTITY = r"^([0-9]{1,15}(\.[0-9]{0,9})?|\.[0-9]{1,9})(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|e[0-9]{1,2})?$"
 
 
-def text(description: str, pattern: str = r"^\S(.*\S)?$", longest: int = 1024) -> Schema:
+def text_field(description: str, pattern: str = r"^\S(.*\S)?$", longest: int = 1024) -> Schema:
     """A text of a shape."""
     return {
         "type": "string",
@@ -52,13 +52,13 @@ def text(description: str, pattern: str = r"^\S(.*\S)?$", longest: int = 1024) -
     }
 
 
-def choice(choices: list[str], default: str | None = None) -> Schema:
+def choice_field(choices: list[str], default: str | None = None) -> Schema:
     """One of a few texts."""
     made: Schema = {"enum": choices, "description": "one of " + ", ".join(choices)}
     return made if default is None else {**made, "default": default}
 
 
-def whole(lowest: int, highest: int, default: int | None = None) -> Schema:
+def integer_field(lowest: int, highest: int, default: int | None = None) -> Schema:
     """A whole number, both bounds included."""
     made: Schema = {
         "type": "integer",
@@ -69,12 +69,12 @@ def whole(lowest: int, highest: int, default: int | None = None) -> Schema:
     return made if default is None else {**made, "default": default}
 
 
-def flag(default: bool) -> Schema:
+def boolean_field(default: bool) -> Schema:
     """true or false."""
     return {"type": "boolean", "description": "true or false", "default": default}
 
 
-def duration(default: str) -> Schema:
+def duration_field(default: str) -> Schema:
     """As Go writes one, or seconds; a day at most."""
     return {
         "type": ["string", "number"],
@@ -87,7 +87,7 @@ def duration(default: str) -> Schema:
     }
 
 
-def mapping(properties: dict[str, Any], required: list[str] | None = None) -> Schema:
+def object_field(properties: dict[str, Any], required: list[str] | None = None) -> Schema:
     """A mapping with these fields and no others."""
     made: Schema = {
         "type": "object",
@@ -98,12 +98,12 @@ def mapping(properties: dict[str, Any], required: list[str] | None = None) -> Sc
     return {**made, "required": required} if required else made
 
 
-def listing(items: Schema, most: int = 64) -> Schema:
+def list_field(items: Schema, most: int = 64) -> Schema:
     """A list, with an end."""
     return {"type": "array", "description": "a list", "items": items, "maxItems": most}
 
 
-def texts(keys: str, key_description: str, values: Schema, most: int = 64) -> Schema:
+def map_field(keys: str, key_description: str, values: Schema, most: int = 64) -> Schema:
     """A mapping of any keys of a shape."""
     return {
         "type": "object",
@@ -114,27 +114,27 @@ def texts(keys: str, key_description: str, values: Schema, most: int = 64) -> Sc
     }
 
 
-def path() -> Schema:
+def path_field() -> Schema:
     """Of a file."""
-    return text("the path of a file", r"^[^\u0000-\u001f]+$", 4096)
+    return text_field("the path of a file", r"^[^\u0000-\u001f]+$", 4096)
 
 
-def kubernetes_name(what: str) -> Schema:
+def kubernetes_name_field(what: str) -> Schema:
     """As Kubernetes calls most of its objects."""
-    return text(f"the name of {what}: lower case letters, digits, dashes and dots", SUBDOMAIN, 253)
+    return text_field(f"the name of {what}: lower case letters, digits, dashes and dots", SUBDOMAIN, 253)
 
 
-LABELS = texts(
+LABELS = map_field(
     rf"^([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{LABEL_NAME}$",
     "a label's key",
-    text("a label's value", rf"^({LABEL_NAME})?$", 63) | {"minLength": 0},
+    text_field("a label's value", rf"^({LABEL_NAME})?$", 63) | {"minLength": 0},
 )
-ANNOTATIONS = texts(
+ANNOTATIONS = map_field(
     rf"^([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{LABEL_NAME}$",
     "an annotation's key",
     {"type": "string", "description": "text", "maxLength": 65536},
 )
-QUANTITIES = mapping(
+QUANTITIES = object_field(
     {
         name: {
             "type": ["string", "number"],

@@ -17,34 +17,34 @@ from ....model.errors import PullSecretError
 from .. import model, names
 from ..config.config import AdapterConfig
 from ..model import Observed
-from . import ends, manifests, observing, planning
+from . import job_outcome, manifests, observing, planning
 from .data_secrets import DataSecrets
-from .making import Making, Work
+from .drift import CHANGED, MISSING, DriftDetector
+from .job_cache import JobCache
+from .job_state import JobState
+from .job_writer import ApplyRequest, JobWriter
 from .marks import template_hash
-from .masking import masked
-from .placed import CHANGED, MISSING, Placed
+from .masking import masked_observation
 from .planning import Plan
-from .seen import Job
-from .views import Views
 
-__all__ = ["ENDED", "Applying"]
+__all__ = ["NOTED_END", "JobReconciler"]
 
 # The beginning of the action that only the first look at a Job's end has.
-ENDED = "noted the end of job "
+NOTED_END = "noted the end of job "
 _ROUNDS = 6
 _FIRST_PAUSE = 0.05
 
 
-class Applying:
+class JobReconciler:
     """Of one adapter; thread-safe."""
 
     def __init__(
         self,
         client: KubernetesClient,
         config: AdapterConfig,
-        views: Views,
+        views: JobCache,
         secrets: DataSecrets,
-        placed: Placed,
+        placed: DriftDetector,
         clock: Callable[[], float],
     ) -> None:
         self._client = client
@@ -53,11 +53,11 @@ class Applying:
         self._settings = config.job
         self._views = views
         self._secrets = secrets
-        self._making = Making(client, config, secrets)
+        self._making = JobWriter(client, config, secrets)
         self._placed = placed
         self._clock = clock
 
-    def settled(self, work: Work) -> Observed:
+    def settled(self, work: ApplyRequest) -> Observed:
         """From the start again where somebody else was faster, a few times."""
         jobs = self._views.take(work.order.cluster_id, work.deadline)
         pause, left = _FIRST_PAUSE, _ROUNDS
@@ -72,16 +72,16 @@ class Applying:
             pause *= 2
             jobs = self._views.look(work.order.cluster_id, work.deadline)
 
-    def _once(self, work: Work, jobs: Iterable[Job]) -> Observed:
+    def _once(self, work: ApplyRequest, jobs: Iterable[JobState]) -> Observed:
         order, deadline = work.order, work.deadline
         now = self._clock()
         spec = _Once(lambda: manifests.job_spec(order, self._settings, self._adapter))
 
-        def observe(job: Job) -> Observed:
+        def observe(job: JobState) -> Observed:
             pods = self._views.pods(order.cluster_id, job, deadline)
             seen = observing.observe(job, pods, self._namespace, order, now)
             if job.recorded is None:
-                seen = masked(seen, work.document)
+                seen = masked_observation(seen, work.document)
             # What a Job has made just now is there.
             done = seen.state == model.SUCCEEDED and job.recorded is not None
             looked = done or seen.state == model.FAILED
@@ -109,7 +109,7 @@ class Applying:
         actions = tuple(work.actions)
         return dataclasses.replace(observed, made=work.made, actions=actions, content=work.content)
 
-    def _drifted(self, work: Work, job: Job, seen: Observed) -> Observed:
+    def _drifted(self, work: ApplyRequest, job: JobState, seen: Observed) -> Observed:
         """What its Job, or one before it, made, as it is today."""
         drift = self._placed.drift(work.order, work.document, work.deadline)
         if drift is None:
@@ -127,7 +127,7 @@ class Applying:
             kind="verification",
         )
 
-    def _step(self, work: Work, plan: Plan, spec: _Once) -> Observed:
+    def _step(self, work: ApplyRequest, plan: Plan, spec: _Once) -> Observed:
         order, current = work.order, plan.current
         if plan.step == planning.MAKE or current is None:
             made = self._making.make(work, spec.get(), plan.attempt)
@@ -146,7 +146,7 @@ class Applying:
                 work.did_make(current.name)
             return self._keep(work, current, plan.observed)
         if plan.step == planning.HOLD:
-            until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(current.created + planning.HOLD_FOR))
+            until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(current.created + planning.HOLD_SECONDS))
             return self._pending(
                 "NewerGenerationSeen",
                 f"job {current.name} is of generation {current.generation}, and this look "
@@ -159,7 +159,7 @@ class Applying:
             current,
         )
 
-    def _keep(self, work: Work, job: Job, observed: Observed) -> Observed:
+    def _keep(self, work: ApplyRequest, job: JobState, observed: Observed) -> Observed:
         if observed.reason == "ContainerConfigError":
             # Its Secret was deleted under way; kubelet tries again as soon as it is there.
             self._secrets.ensure(work.order, work.document, work.actions, work.deadline)
@@ -171,17 +171,17 @@ class Applying:
             patch = {
                 "metadata": {
                     "resourceVersion": job.version,
-                    "annotations": {names.RESULT: ends.record(observed)},
+                    "annotations": {names.RESULT: job_outcome.outcome_annotation(observed)},
                 }
             }
             self._client.patch(self._namespace, "jobs", job.name, patch, work.deadline)
-            work.actions.append(f"{ENDED}{job.name}")
+            work.actions.append(f"{NOTED_END}{job.name}")
         except PullSecretError:
             # The next look does it; what was seen is true all the same.
             pass
         return observed
 
-    def _pending(self, reason: str, message: str, job: Job) -> Observed:
+    def _pending(self, reason: str, message: str, job: JobState) -> Observed:
         return Observed(
             model.PENDING,
             reason,

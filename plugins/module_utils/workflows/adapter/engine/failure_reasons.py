@@ -9,21 +9,21 @@ from __future__ import annotations
 from typing import Optional
 
 __all__ = [
-    "LATER",
-    "RARELY",
-    "SOON",
-    "STUCK_FOR",
-    "again_after",
+    "LATER_SECONDS",
+    "RARELY_SECONDS",
+    "SOON_SECONDS",
+    "STUCK_SECONDS",
     "is_retryable",
     "reason_of",
-    "tells_of_places",
+    "requeue_after_failure",
+    "says_what_is_stored",
 ]
 
 # Seconds until a look is worth it; the source doubles what it is told twice.
-SOON = 2.0
-LATER = 15.0
-STUCK_FOR = 30.0
-RARELY = 60.0
+SOON_SECONDS = 2.0
+LATER_SECONDS = 15.0
+STUCK_SECONDS = 30.0
+RARELY_SECONDS = 60.0
 
 _RETRYABLE = frozenset({"unavailable", "quota", "timeout", "conflict", "stopped", "dependency"})
 # Whoever says so has looked, and found something else than what is to be there.
@@ -65,14 +65,14 @@ def is_retryable(kind: str) -> bool:
     return kind in _RETRYABLE
 
 
-def again_after(kind: str) -> float:
+def requeue_after_failure(kind: str) -> float:
     """Seconds until a failure of that kind is worth another look."""
     if kind == "stopped":
-        return SOON
-    return LATER if is_retryable(kind) else RARELY
+        return SOON_SECONDS
+    return LATER_SECONDS if is_retryable(kind) else RARELY_SECONDS
 
 
-def tells_of_places(kind: Optional[str]) -> bool:
+def says_what_is_stored(kind: Optional[str]) -> bool:
     """Whether a failure of work says what is in the places; an outage, or a Job that died, does not.
 
     :param kind: None where nothing was said.

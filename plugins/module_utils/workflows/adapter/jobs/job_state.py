@@ -15,16 +15,16 @@ from typing import Any, Optional
 
 from .. import names
 
-__all__ = ["COMPLETE", "FAILED", "Job", "newest_first", "read_job", "seconds_of"]
+__all__ = ["COMPLETE", "FAILED", "JobState", "newest_first", "read_job", "seconds_of"]
 
 COMPLETE = "Complete"
 FAILED = "Failed"
 
-Object = Mapping[str, Any]
+_Object = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Job:
+class JobState:
     """One Job.
 
     :param version: its ``resourceVersion``.
@@ -63,17 +63,17 @@ class Job:
         return self.attempt + max(0, done)
 
 
-def read_job(found: Object) -> Job:
+def read_job(found: _Object) -> JobState:
     """The Job of a GET, a LIST or a write's answer."""
     metadata = found["metadata"]
     annotations: Mapping[str, str] = metadata.get("annotations") or {}
     status = found.get("status") or {}
     end = _end(status)
-    return Job(
+    return JobState(
         name=str(metadata["name"]),
         uid=str(metadata.get("uid") or ""),
         version=str(metadata.get("resourceVersion") or ""),
-        generation=names.generation_of(annotations, str(metadata["name"])),
+        generation=names.generation_from_annotations(annotations, str(metadata["name"])),
         attempt=_attempt(annotations.get(names.ATTEMPT)),
         failed=_whole(status.get("failed")),
         content=annotations.get(names.CONTENT),
@@ -90,13 +90,13 @@ def read_job(found: Object) -> Job:
     )
 
 
-def newest_first(jobs: Iterable[Job], generation: int) -> list[Job]:
+def newest_first(jobs: Iterable[JobState], generation: int) -> list[JobState]:
     """By the generation they were made for, and by their age within one.
 
     :param generation: the present one; what claims to be of a later one comes last.
     """
 
-    def rank(job: Job) -> tuple[int, float, str]:
+    def rank(job: JobState) -> tuple[int, float, str]:
         return (job.generation if job.generation <= generation else -1, job.created, job.name)
 
     return sorted(jobs, key=rank, reverse=True)
@@ -110,7 +110,7 @@ def seconds_of(moment: Any) -> float:
         return 0.0
 
 
-def _end(status: Object) -> Mapping[str, Any]:
+def _end(status: _Object) -> Mapping[str, Any]:
     for condition in status.get("conditions") or ():
         if condition.get("type") in (COMPLETE, FAILED) and condition.get("status") == "True":
             return dict(condition)

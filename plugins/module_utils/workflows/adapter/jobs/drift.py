@@ -24,7 +24,7 @@ from ....places.kubernetes_secret.target import KEY, TYPE, ending
 from ....runtime.retry import Deadline
 from ..model import Order
 
-__all__ = ["CHANGED", "MISSING", "Placed", "drift_of"]
+__all__ = ["CHANGED", "MISSING", "DriftDetector", "find_drift"]
 
 # Reasons of conditions.
 MISSING = "ManagementSecretMissing"
@@ -40,10 +40,10 @@ _MOST = 4 * _NAMED
 _VALUE = 256 << 10
 _VALUES = 32 << 20
 
-Drift = tuple[str, str]
+_Drift = tuple[str, str]
 
 
-class Placed:
+class DriftDetector:
     """The Secrets of many clusters; thread-safe once prepared."""
 
     def __init__(self, client: KubernetesClient) -> None:
@@ -77,7 +77,7 @@ class Placed:
             return
 
     def _keep(self, secret: Mapping[str, Any]) -> None:
-        """What ``drift_of`` asks for."""
+        """What ``find_drift`` asks for."""
         metadata = secret["metadata"]
         data = {KEY: (secret.get("data") or {}).get(KEY)}
         self._listed[metadata["namespace"], metadata["name"]] = {
@@ -86,10 +86,10 @@ class Placed:
             "data": data,
         }
 
-    def drift(self, order: Order, document: bytes, deadline: Deadline) -> Optional[Drift]:
+    def drift(self, order: Order, document: bytes, deadline: Deadline) -> Optional[_Drift]:
         """A condition's reason, and a sentence; None where all is well, or nobody can say."""
         listed = self._listed.pop((order.namespace, order.placed_as), None)
-        if listed is not None and drift_of(listed, order, document) is None:
+        if listed is not None and find_drift(listed, order, document) is None:
             return None
         if self._unanswered:
             return None
@@ -104,10 +104,10 @@ class Placed:
             # The others of the batch do not wait for the same answer.
             self._unanswered = True
             return None
-        return drift_of(found, order, document)
+        return find_drift(found, order, document)
 
 
-def drift_of(found: Optional[Mapping[str, Any]], order: Order, document: bytes) -> Optional[Drift]:
+def find_drift(found: Optional[Mapping[str, Any]], order: Order, document: bytes) -> Optional[_Drift]:
     """How a Secret differs from what the order's Job makes; None where it does not."""
     where = f"namespaces/{order.namespace}/secrets/{order.placed_as}"
     if found is None:

@@ -14,16 +14,16 @@ from typing import Callable, Optional
 from ....model.errors import PullSecretError
 from ....runtime.breaker import Breaker, again
 from ....runtime.retry import Deadline
+from ..jobs.job_removal import JobRemoval
 from ..jobs.jobs import Jobs
-from ..jobs.leaving import Left
-from ..jobs.removing import Removal
+from ..jobs.suspension import SuspendedJobs
 from ..model import Observed
 from .deciding import Apply
 
-__all__ = ["Work"]
+__all__ = ["LazyJobs"]
 
 
-class Work:
+class LazyJobs:
     """One management cluster's Jobs.  Thread-safe.
 
     :param connect: gives them; asked once, and its error is each cluster's.
@@ -46,12 +46,12 @@ class Work:
         jobs = self._made(deadline)
         return self._breaker.call(lambda: jobs.apply(decision.order, decision.document, deadline))
 
-    def remove(self, cluster_id: str, deadline: Deadline) -> Removal:
+    def remove(self, cluster_id: str, deadline: Deadline) -> JobRemoval:
         """Take a cluster's Jobs and their Secret away."""
         jobs = self._made(deadline)
         return self._breaker.call(lambda: jobs.remove(cluster_id, deadline))
 
-    def halt(self, cluster_id: str, deadline: Deadline) -> Left:
+    def halt(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
         """Suspend a cluster's Jobs, and read where they bring things."""
         jobs = self._made(deadline)
         return self._breaker.call(lambda: jobs.halt(cluster_id, deadline))

@@ -11,15 +11,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from .. import known, model
+from .. import job_vocabulary, model
 from ..model import Observed, Order
-from . import pods, result, seen
+from . import job_result, job_state, pods
+from .job_result import JobResult
+from .job_state import JobState
 from .manifests import INPUT_IS_WRONG
 from .pods import Pod
-from .result import Said
-from .seen import Job
 
-__all__ = ["ended", "record", "recorded", "told"]
+__all__ = ["job_observation", "outcome_annotation", "outcome_from_pods", "recorded_outcome"]
 
 # What no second try changes: another document, or another configuration, makes another Job.
 _PERMANENT = frozenset({"configuration", "invalid_document"})
@@ -30,8 +30,8 @@ _ENDS = {
 }
 
 
-def told(
-    job: Job,
+def job_observation(
+    job: JobState,
     namespace: str,
     state: str,
     reason: str,
@@ -61,16 +61,16 @@ def _kind(result: Optional[Mapping[str, Any]], retry: bool) -> Optional[str]:
     return found or (None if retry else "configuration")
 
 
-def ended(job: Job, own: Sequence[Pod], namespace: str, order: Order) -> Observed:
+def outcome_from_pods(job: JobState, own: Sequence[Pod], namespace: str, order: Order) -> Observed:
     """What the pods tell of its end.
 
     :param own: the Job's, the newest first.
     """
-    complete = job.ended == seen.COMPLETE
-    chosen = [pod for pod in own if pods.phase(pod) == "Succeeded"] if complete else list(own)
+    complete = job.ended == job_state.COMPLETE
+    chosen = [pod for pod in own if pods.pod_phase(pod) == "Succeeded"] if complete else list(own)
     pod = chosen[0] if chosen else None
-    end = pods.terminated(pod)
-    said = result.parse(end.get("message"), order)
+    end = pods.container_end(pod)
+    said = job_result.parse_job_result(end.get("message"), order)
     if complete:
         return _complete(job, said, namespace, order)
     fields = dict(said.fields) if said is not None and said.fields["result"] == "failure" else None
@@ -81,10 +81,10 @@ def ended(job: Job, own: Sequence[Pod], namespace: str, order: Order) -> Observe
     )
     reason, why = _why(job, pod, end, fields)
     message = f"job {job.name} failed: {why}"
-    return told(job, namespace, model.FAILED, reason, message, result=fields, retry=not permanent)
+    return job_observation(job, namespace, model.FAILED, reason, message, result=fields, retry=not permanent)
 
 
-def record(observed: Observed) -> str:
+def outcome_annotation(observed: Observed) -> str:
     """The annotation that keeps what was seen of an end, for when the pods are gone."""
     kept: dict[str, Any] = {
         "state": observed.state,
@@ -99,7 +99,7 @@ def record(observed: Observed) -> str:
     return json.dumps(kept, separators=(",", ":"))
 
 
-def recorded(job: Job, namespace: str, order: Order) -> Optional[Observed]:
+def recorded_outcome(job: JobState, namespace: str, order: Order) -> Optional[Observed]:
     """What was noted of its end; None where the note cannot be ours.
 
     It goes through the same checks again: whoever may write annotations may have written it.
@@ -107,37 +107,37 @@ def recorded(job: Job, namespace: str, order: Order) -> Optional[Observed]:
     kept = job.recorded
     if not isinstance(kept, Mapping):
         return None
-    said = result.checked(kept.get("result"), order)
-    if kept.get("state") == model.SUCCEEDED and job.ended == seen.COMPLETE:
+    said = job_result.checked_job_result(kept.get("result"), order)
+    if kept.get("state") == model.SUCCEEDED and job.ended == job_state.COMPLETE:
         if said is not None and said.fields["result"] != "success":
             said = None
         if kept.get("elsewhere") is True:
-            said = Said(said.fields if said is not None else {}, elsewhere=True)
+            said = JobResult(said.fields if said is not None else {}, elsewhere=True)
         return _succeeded(job, said, namespace, order)
     reason = kept.get("reason")
     if kept.get("state") != model.FAILED or reason not in _REASONS:
         return None
-    return told(
+    return job_observation(
         job,
         namespace,
         model.FAILED,
         str(reason),
-        result.clean(kept.get("message")),
+        job_result.cleaned_text(kept.get("message")),
         result=said.fields if said is not None else None,
         retry=kept.get("retry") is not False,
     )
 
 
-def _complete(job: Job, said: Optional[Said], namespace: str, order: Order) -> Observed:
+def _complete(job: JobState, said: Optional[JobResult], namespace: str, order: Order) -> Observed:
     if said is None or said.fields["result"] == "success":
         return _succeeded(job, said, namespace, order)
     message = f"job {job.name} is complete, but says that it failed: {said.fields.get('message', '')}"
-    return told(
+    return job_observation(
         job, namespace, model.FAILED, "ResultContradicts", message.strip(" :"), result=dict(said.fields)
     )
 
 
-def _succeeded(job: Job, said: Optional[Said], namespace: str, order: Order) -> Observed:
+def _succeeded(job: JobState, said: Optional[JobResult], namespace: str, order: Order) -> Observed:
     """All words of it are ours: of a text of others nobody has need here."""
     fields = said.fields if said is not None else {}
     held = {name: value for name, value in fields.items() if name != "message"}
@@ -148,7 +148,9 @@ def _succeeded(job: Job, said: Optional[Said], namespace: str, order: Order) -> 
     stored = " ".join([*what, " and ".join(where)]).strip()
     message = f"the pull secret is stored: {stored}" if stored else f"job {job.name} is complete"
     message += model.other_replication(order, held)
-    observed = told(job, namespace, model.SUCCEEDED, "PullSecretStored", message, result=held or None)
+    observed = job_observation(
+        job, namespace, model.SUCCEEDED, "PullSecretStored", message, result=held or None
+    )
     if said is None or not said.elsewhere:
         return observed
     more = "; it names another place than was ordered, which is not shown: is its image this adapter's?"
@@ -156,13 +158,13 @@ def _succeeded(job: Job, said: Optional[Said], namespace: str, order: Order) -> 
 
 
 def _why(
-    job: Job, pod: Optional[Pod], end: Mapping[str, Any], fields: Optional[Mapping[str, Any]]
+    job: JobState, pod: Optional[Pod], end: Mapping[str, Any], fields: Optional[Mapping[str, Any]]
 ) -> tuple[str, str]:
     """A condition's reason and its sentence: of what is nearest to the cause."""
     if fields is not None and "kind" in fields:
         return _camel(fields["kind"]), fields.get("message") or fields["kind"]
     if pod is not None and pods.is_evicted(pod):
-        return "PodEvicted", result.clean(pod["status"].get("message")) or "its pod was evicted"
+        return "PodEvicted", job_result.cleaned_text(pod["status"].get("message")) or "its pod was evicted"
     if end.get("reason") == "OOMKilled":
         return "OutOfMemory", "it needed more memory than its limit"
     if end.get("exitCode") == INPUT_IS_WRONG or job.reason == "PodFailurePolicy":
@@ -172,7 +174,7 @@ def _why(
 
 
 def _camel(kind: str) -> str:
-    if kind == known.OTHER:
+    if kind == job_vocabulary.OTHER:
         return "JobFailed"
     return "".join(part.capitalize() for part in kind.split("_"))
 
@@ -180,7 +182,7 @@ def _camel(kind: str) -> str:
 _REASONS = frozenset(
     {
         *_ENDS,
-        *map(_camel, known.KINDS),
+        *map(_camel, job_vocabulary.KINDS),
         "InputRefused",
         "JobFailed",
         "OutOfMemory",

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import load
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.placed import (
-    drift_of,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.drift import (
+    find_drift,
 )
 from tests.integration.adapter_jobs.world import CANARY, DOCUMENT, order
 
@@ -42,7 +42,7 @@ def secret(value: str | bytes = DOCUMENT, **changes: Any) -> dict[str, Any]:
     ],
 )
 def test_the_same_meaning_is_no_drift(value: str, document: str) -> None:
-    assert drift_of(secret(value), order(), document.encode()) is None
+    assert find_drift(secret(value), order(), document.encode()) is None
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_same_meaning_is_no_drift(value: str, document: str) -> None:
     ],
 )
 def test_what_differs_is_said_without_a_value(found: Any, reason: str) -> None:
-    drift = drift_of(found, order(), DOCUMENT.encode())
+    drift = find_drift(found, order(), DOCUMENT.encode())
     assert drift is not None
     assert drift[0] == reason
     assert drift[1].startswith("namespaces/clusters-c-1/secrets/c-1-pull-secret ")

@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
-from .. import known
+from .. import job_vocabulary
 from ..model import Order
 
-__all__ = ["LARGEST", "Said", "checked", "clean", "parse", "places"]
+__all__ = ["LARGEST", "JobResult", "checked_job_result", "cleaned_text", "parse_job_result", "result_places"]
 
 # Kubernetes cuts a pod's termination messages off there.
 LARGEST = 4096
@@ -35,10 +35,10 @@ _QUERY = re.compile(r"(?<=[\w/.=-])\?[^\s\"'?]+")
 _SPACES = re.compile(r"\s+")
 _VERSION = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
 
-Check = Callable[[Any], Any]
+_Check = Callable[[Any], Any]
 
 
-def clean(text: Any, longest: int = _LONGEST_MESSAGE) -> str:
+def cleaned_text(text: Any, longest: int = _LONGEST_MESSAGE) -> str:
     """A text of somebody else's for a condition: one line, printable, of so many characters at most."""
     line = _SPACES.sub(" ", str(text or "")[: 4 * longest]).strip()
     line = "".join(letter for letter in line if letter.isprintable())
@@ -47,7 +47,7 @@ def clean(text: Any, longest: int = _LONGEST_MESSAGE) -> str:
 
 
 @dataclass(frozen=True)
-class Said:
+class JobResult:
     """What is left of a result.
 
     :param fields: as docs/job.md names them, ``result`` at least.
@@ -58,7 +58,7 @@ class Said:
     elsewhere: bool = False
 
 
-def places(order: Order) -> dict[str, Any]:
+def result_places(order: Order) -> dict[str, Any]:
     """Where the order's Job brings the pull secret, in a result's words."""
     return {
         "secret": order.stored_at,
@@ -66,7 +66,7 @@ def places(order: Order) -> dict[str, Any]:
     }
 
 
-def parse(message: Any, order: Order) -> Optional[Said]:
+def parse_job_result(message: Any, order: Order) -> Optional[JobResult]:
     """The result in a termination message; None where it holds none."""
     if not isinstance(message, str) or len(message.encode("utf-8", "replace")) > LARGEST:
         return None
@@ -74,10 +74,10 @@ def parse(message: Any, order: Order) -> Optional[Said]:
         document = json.loads(message)
     except (ValueError, RecursionError):
         return None
-    return checked(document, order)
+    return checked_job_result(document, order)
 
 
-def checked(document: Any, order: Order) -> Optional[Said]:
+def checked_job_result(document: Any, order: Order) -> Optional[JobResult]:
     """The fields of a result that are what they should be; None where ``result`` itself is not."""
     if not isinstance(document, Mapping):
         return None
@@ -85,7 +85,7 @@ def checked(document: Any, order: Order) -> Optional[Said]:
     if "result" not in found:
         return None
     elsewhere = False
-    for name, ordered in places(order).items():
+    for name, ordered in result_places(order).items():
         # What it is not is not looked at, and costs no search for parts of the pull secret.
         if document.get(name) == ordered:
             found[name] = ordered
@@ -93,10 +93,10 @@ def checked(document: Any, order: Order) -> Optional[Said]:
             elsewhere = True
     if elsewhere:
         found.pop("version", None)
-    return Said(found, elsewhere)
+    return JobResult(found, elsewhere)
 
 
-def _fields(document: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
+def _fields(document: Mapping[str, Any], checks: Mapping[str, _Check]) -> dict[str, Any]:
     made = {}
     for name, check in checks.items():
         value = check(document.get(name))
@@ -109,11 +109,11 @@ def _version(value: Any) -> Optional[str]:
     return value if isinstance(value, str) and _VERSION.match(value) else None
 
 
-def _one_of(words: Sequence[str]) -> Check:
+def _one_of(words: Sequence[str]) -> _Check:
     return lambda value: value if isinstance(value, str) and value in words else None
 
 
-def _word(words: Callable[[Any], str]) -> Check:
+def _word(words: Callable[[Any], str]) -> _Check:
     """A known one, or ``other``: that there was one is worth knowing."""
     return lambda value: words(value) if isinstance(value, str) else None
 
@@ -135,13 +135,13 @@ def _seconds(value: Any) -> Optional[float]:
 
 
 def _message(value: Any) -> Optional[str]:
-    return clean(value) if isinstance(value, str) else None
+    return cleaned_text(value) if isinstance(value, str) else None
 
 
-def _calls(operation: Callable[[Any], str]) -> Check:
-    checks: dict[str, Check] = {
+def _calls(operation: Callable[[Any], str]) -> _Check:
+    checks: dict[str, _Check] = {
         "operation": _word(operation),
-        "status_code": _word(known.status),
+        "status_code": _word(job_vocabulary.status_code),
         "count": _count,
         "seconds": _seconds,
     }
@@ -155,16 +155,18 @@ def _calls(operation: Callable[[Any], str]) -> Check:
     return check
 
 
-_RESULT: dict[str, Check] = {
+_RESULT: dict[str, _Check] = {
     "result": _one_of(("success", "failure")),
     "version": _version,
     "changed": _flag,
     "replication_differs": _flag,
     "versions_created": _count,
-    "kind": _word(lambda value: known.chosen(value, known.KINDS)),
+    "kind": _word(lambda value: job_vocabulary.allowed_or_other(value, job_vocabulary.KINDS)),
     "message": _message,
-    "phase": _one_of(known.PHASES),
+    "phase": _one_of(job_vocabulary.PHASES),
     "duration_seconds": _seconds,
-    "gcp_api_calls": _calls(lambda value: known.chosen(value, known.GCP_OPERATIONS)),
-    "k8s_api_calls": _calls(known.k8s_operation),
+    "gcp_api_calls": _calls(
+        lambda value: job_vocabulary.allowed_or_other(value, job_vocabulary.GCP_OPERATIONS)
+    ),
+    "k8s_api_calls": _calls(job_vocabulary.k8s_operation),
 }

@@ -13,7 +13,7 @@ from typing import Callable, Optional
 from .deciding import Remove
 from .inline import Gone, Places
 
-__all__ = ["Removing", "TakenBack", "take_back"]
+__all__ = ["SecretRemoval", "SecretRemovalResult", "remove_secrets"]
 
 _FOREIGN = "ownership"
 # Nothing of ours is there: it is somebody else's, or nowhere.
@@ -21,7 +21,7 @@ _NOT_OURS = frozenset({_FOREIGN, "not_found"})
 
 
 @dataclass(frozen=True)
-class Removing:
+class SecretRemoval:
     """One cluster whose Jobs are gone.
 
     :param made: whether anything is known to have been made for it.
@@ -33,7 +33,7 @@ class Removing:
 
 
 @dataclass
-class TakenBack:
+class SecretRemovalResult:
     """What became of it.
 
     :param failures: (kind, words of the place).
@@ -47,15 +47,15 @@ class TakenBack:
     foreign: list[str] = field(default_factory=list)
 
 
-def take_back(
-    places: Places, wanted: Sequence[Removing], *, store: str, is_without: Callable[[str], bool]
-) -> list[TakenBack]:
+def remove_secrets(
+    places: Places, wanted: Sequence[SecretRemoval], *, store: str, is_without: Callable[[str], bool]
+) -> list[SecretRemovalResult]:
     """Remove the management Secrets, then those of Secret Manager.
 
     :param store: the deletion policy, ``delete`` or ``keep``.
     :param is_without: whether the management cluster has no such namespace.
     """
-    taken = [TakenBack() for _one in wanted]
+    taken = [SecretRemovalResult() for _one in wanted]
     placed = [
         (index, (one.cluster_id, place)) for index, one in enumerate(wanted) for place in one.places.placed
     ]
@@ -79,7 +79,7 @@ def take_back(
     return taken
 
 
-def _note(taken: TakenBack, one: Removing, gone: Gone) -> None:
+def _note(taken: SecretRemovalResult, one: SecretRemoval, gone: Gone) -> None:
     if gone.changed:
         taken.actions.append(f"deleted {gone.name}")
     if gone.kind == _FOREIGN:

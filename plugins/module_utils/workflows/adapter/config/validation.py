@@ -21,7 +21,7 @@ from ....model.shown import MISPLACED, is_name
 from ....runtime.secrecy import misplaced
 from .schema import SCHEMA
 
-__all__ = ["check", "path_of", "refused"]
+__all__ = ["path_of", "raise_problems", "validate_document"]
 
 _LARGEST = 20_000
 _DEEPEST = 32
@@ -31,19 +31,19 @@ _SHOWN = 8
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_./-]{0,62}\Z")
 
 
-def check(document: Any) -> None:
+def validate_document(document: Any) -> None:
     """Nothing, if the document is an AdapterConfig.
 
     :raises ConfigurationError: one line with each path and the rule that it breaks.
     """
-    refused(_unfit(document))
+    raise_problems(_unfit(document))
     errors = sorted(
         _validator().iter_errors(document), key=lambda error: [str(part) for part in error.absolute_path]
     )
-    refused(line for error in errors for line in _lines(error))
+    raise_problems(line for error in errors for line in _lines(error))
 
 
-def refused(problems: Iterable[str]) -> None:
+def raise_problems(problems: Iterable[str]) -> None:
     """Nothing, if there are no problems.
 
     :raises ConfigurationError: names the first ones.

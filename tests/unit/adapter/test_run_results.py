@@ -20,31 +20,33 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.bre
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.calls import Calls
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine import (
     conditions,
-    results,
+    run_results,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
     Wait,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.results import (
-    Handled,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.report import (
+    ReportSubject,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.told import (
-    Subject,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.run_results import (
+    ClusterResult,
 )
 from tests.tools.env import ROOT
 
-TOLD = conditions.waiting(Subject("cls-1", "pullsecret", 3), Wait(("dns",)))
+TOLD = conditions.preconditions_unmet(ReportSubject("cls-1", "pullsecret", 3), Wait(("dns",)))
 TRACE = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"
 
 
-def many(count: int, outcome: str = results.REPORTED) -> list[Handled]:
-    return [Handled(f"cls-{index}", outcome, 1, told=TOLD) for index in range(count)]
+def many(count: int, outcome: str = run_results.OUTCOME_REPORTED) -> list[ClusterResult]:
+    return [ClusterResult(f"cls-{index}", outcome, 1, told=TOLD) for index in range(count)]
 
 
 def test_the_result_files_entries_are_the_contract() -> None:
     calls = Calls()
     calls.add(Calls.GCP, "get_secret", "200", 2, 0.5)
-    document = results.contract([Handled("cls-1", results.REPORTED, 3, TRACE, TOLD)], "a", "b", calls)
+    document = run_results.result_document(
+        [ClusterResult("cls-1", run_results.OUTCOME_REPORTED, 3, TRACE, TOLD)], "a", "b", calls
+    )
     assert json.loads(json.dumps(document)) == {
         "version": 1,
         "started": "a",
@@ -72,26 +74,26 @@ def test_the_result_files_entries_are_the_contract() -> None:
 @pytest.mark.parametrize(
     ("outcome", "kind", "again"),
     [
-        (results.NOT_DONE, "unavailable", 15.0),
-        (results.NOT_DONE, "permission_denied", 60.0),
-        (results.NOT_DONE, "stopped", 2.0),
-        (results.GONE, None, None),
-        (results.DISCARDED, None, None),
+        (run_results.OUTCOME_FAILED, "unavailable", 15.0),
+        (run_results.OUTCOME_FAILED, "permission_denied", 60.0),
+        (run_results.OUTCOME_FAILED, "stopped", 2.0),
+        (run_results.OUTCOME_GONE, None, None),
+        (run_results.OUTCOME_DISCARDED, None, None),
     ],
 )
 def test_a_failure_is_looked_at_again(outcome: str, kind: str | None, again: float | None) -> None:
-    one = Handled("cls-1", outcome, 3, told=TOLD, kind=kind)
+    one = ClusterResult("cls-1", outcome, 3, told=TOLD, kind=kind)
     assert one.again == again
-    assert sum(one.entry()["reports"].values()) == (0 if outcome == results.GONE else 1)
+    assert sum(one.entry()["reports"].values()) == (0 if outcome == run_results.OUTCOME_GONE else 1)
 
 
 def test_few_are_told_of_one_by_one_and_many_only_where_somebody_has_to_look() -> None:
-    assert len(results.whole(many(50), None)["clusters"]) == 50
-    assert results.whole(many(51), None)["clusters"] == []
-    assert len(results.whole(many(51), "all")["clusters"]) == 51
-    assert results.whole(many(3), "log")["clusters"] == []
-    mixed = [*many(51), Handled("bad", kind="unavailable", message="no answer")]
-    whole = results.whole(mixed, None)
+    assert len(run_results.module_result(many(50), None)["clusters"]) == 50
+    assert run_results.module_result(many(51), None)["clusters"] == []
+    assert len(run_results.module_result(many(51), "all")["clusters"]) == 51
+    assert run_results.module_result(many(3), "log")["clusters"] == []
+    mixed = [*many(51), ClusterResult("bad", kind="unavailable", message="no answer")]
+    whole = run_results.module_result(mixed, None)
     assert [entry["id"] for entry in whole["clusters"]] == ["bad"]
     assert whole["msg"] == "1 of 52 clusters failed: bad: no answer"
     assert whole["summary"] == {
@@ -106,9 +108,11 @@ def test_few_are_told_of_one_by_one_and_many_only_where_somebody_has_to_look() -
 
 
 def test_the_log_has_seed_003s_fields() -> None:
-    one = Handled("cls-1", results.DISCARDED, 3, TRACE, TOLD, actions=("created job x",), project="p-1")
+    one = ClusterResult(
+        "cls-1", run_results.OUTCOME_DISCARDED, 3, TRACE, TOLD, actions=("created job x",), project="p-1"
+    )
     one.duration = 7
-    first, last = results.log_entries(one)
+    first, last = run_results.log_entries(one)
     assert (first["message"], first["operation"]) == ("created job x", "create-job")
     assert last["message"].startswith("The API discarded the report: PreconditionsNotMet")
     for entry in (first, last):
@@ -125,22 +129,26 @@ def test_the_log_says_where_the_pull_secret_is_and_why_not() -> None:
         "secret_version": "4",
     }
     told = replace(TOLD, report=replace(TOLD.report, data=data))
-    (line,) = results.log_entries(Handled("cls-1", results.REPORTED, 3, told=told))
+    (line,) = run_results.log_entries(ClusterResult("cls-1", run_results.OUTCOME_REPORTED, 3, told=told))
     assert (line["namespace"], line["secret_name"], line["version"]) == (
         "clusters-cls-1",
         "hyperfleet-cls-1-pull-secret",
         "4",
     )
-    failed = Handled("cls-1", results.NOT_DONE, 3, told=TOLD, kind="unavailable", message="no answer")
-    (line,) = results.log_entries(failed)
+    failed = ClusterResult(
+        "cls-1", run_results.OUTCOME_FAILED, 3, told=TOLD, kind="unavailable", message="no answer"
+    )
+    (line,) = run_results.log_entries(failed)
     assert (line["error"], line["namespace"], line["version"]) == ("unavailable", None, None)
 
 
 def test_the_page_names_the_fields_of_the_log() -> None:
     page = (ROOT / "docs" / "monitoring.md").read_text()
     (said,) = re.findall(r"^Fields beside .*?: (.*?)\.", page, re.MULTILINE | re.DOTALL)
-    one = Handled("cls-1", results.NOT_DONE, 3, TRACE, TOLD, "unavailable", actions=("created secret x",))
-    fields = {name for entry in results.log_entries(one) for name in entry}
+    one = ClusterResult(
+        "cls-1", run_results.OUTCOME_FAILED, 3, TRACE, TOLD, "unavailable", actions=("created secret x",)
+    )
+    fields = {name for entry in run_results.log_entries(one) for name in entry}
     assert set(re.findall(r"`(\w+)`", said)) == fields - {"timestamp", "level", "component", "message"}
 
 
@@ -155,7 +163,9 @@ def test_the_page_names_the_fields_of_the_log() -> None:
     ],
 )
 def test_what_was_written_is_called_as_in_seed_003(action: str, operation: str, secret: str | None) -> None:
-    entry, _last = results.log_entries(Handled("cls-1", results.REPORTED, 3, told=TOLD, actions=(action,)))
+    entry, _last = run_results.log_entries(
+        ClusterResult("cls-1", run_results.OUTCOME_REPORTED, 3, told=TOLD, actions=(action,))
+    )
     assert (entry["operation"], entry.get("secret_name")) == (operation, secret)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from ...model import errors
 
-__all__ = ["GCP_OPERATIONS", "KINDS", "OTHER", "PHASES", "chosen", "k8s_operation", "status"]
+__all__ = ["GCP_OPERATIONS", "KINDS", "OTHER", "PHASES", "allowed_or_other", "k8s_operation", "status_code"]
 
 OTHER = "other"
 PHASES = ("initialization", "gcp-secret-manager", "k8s-secret")
@@ -49,7 +49,7 @@ _K8S = re.compile(
 _STATUSES = frozenset({"none", *(str(one.value) for one in HTTPStatus), "499"})
 
 
-def chosen(value: Any, known: Collection[str]) -> str:
+def allowed_or_other(value: Any, known: Collection[str]) -> str:
     """A known value, or ``other``."""
     return value if isinstance(value, str) and value in known else OTHER
 
@@ -59,7 +59,7 @@ def k8s_operation(value: Any) -> str:
     return value if isinstance(value, str) and _K8S.match(value) else OTHER
 
 
-def status(value: Any) -> str:
+def status_code(value: Any) -> str:
     """``200``, ``503``, ``none`` for a request that nobody answered; else ``other``."""
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    return chosen(text, _STATUSES)
+    return allowed_or_other(text, _STATUSES)

@@ -12,10 +12,10 @@ from .. import model
 from ..model import Observed
 from .manifests import LARGEST
 
-__all__ = ["refusal"]
+__all__ = ["document_refusal"]
 
 
-def refusal(document: bytes, cluster_id: str) -> Optional[Observed]:
+def document_refusal(document: bytes, cluster_id: str) -> Optional[Observed]:
     """What is to be said of a document that no pod could be started with; None where one can."""
     if len(document) > LARGEST:
         return Observed(

@@ -21,13 +21,13 @@ from ..model import Order
 
 __all__ = [
     "Place",
-    "carried",
+    "carried_over",
+    "checked_data",
     "gcp_secret",
-    "holds",
-    "known",
+    "is_reported_stored",
     "named",
+    "order_places",
     "place_of",
-    "places",
     "secret_of",
 ]
 
@@ -39,8 +39,8 @@ _PLACES = ("gcp_secret", "management_secret")
 # More moves of one cluster nobody has seen.
 _MOST_EARLIER = 10
 
-Secret = tuple[str, str]
-Said = Union[str, dict[str, str]]
+_Secret = tuple[str, str]
+_PlaceName = Union[str, dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def gcp_secret(order: Order) -> str:
     return f"projects/{order.project}/secrets/{order.stored_as}"
 
 
-def places(order: Order) -> dict[str, Any]:
+def order_places(order: Order) -> dict[str, Any]:
     """Where an order's pull secret is brought, as ``data`` has it."""
     return {
         "gcp_secret": gcp_secret(order),
@@ -64,7 +64,7 @@ def places(order: Order) -> dict[str, Any]:
     }
 
 
-def secret_of(said: Any) -> Optional[Secret]:
+def secret_of(said: Any) -> Optional[_Secret]:
     """(project, secret) of a full name; None of anything else."""
     match = _GCP_SECRET.match(said) if isinstance(said, str) else None
     return (match.group(1), match.group(2)) if match and PROJECT.match(match.group(1)) else None
@@ -78,26 +78,26 @@ def place_of(namespace: Any, name: Any) -> Optional[Place]:
     return None
 
 
-def named(data: Mapping[str, Any]) -> tuple[list[Secret], list[Place]]:
+def named(data: Mapping[str, Any]) -> tuple[list[_Secret], list[Place]]:
     """All that our last status says was made: in Secret Manager, and in the management cluster."""
-    held = known(data)
+    held = checked_data(data)
     said = [*(held[name] for name in _PLACES if name in held), *held.get("earlier", ())]
     secrets = [found for found in map(secret_of, said) if found is not None]
     return secrets, [Place(one["namespace"], one["name"]) for one in said if isinstance(one, dict)]
 
 
-def known(data: Mapping[str, Any]) -> dict[str, Any]:
+def checked_data(data: Mapping[str, Any]) -> dict[str, Any]:
     """What of a status' ``data`` has our shape."""
     found = {name: shape(data.get(name)) for name, shape in _SHAPES.items()}
     return {name: value for name, value in found.items() if value}
 
 
-def carried(own: Optional[AdapterStatus], said: Mapping[str, Any]) -> dict[str, Any]:
+def carried_over(own: Optional[AdapterStatus], said: Mapping[str, Any]) -> dict[str, Any]:
     """The next report's ``data``: what is said now, and what was before where nothing is said of it.
 
     :param said: an empty value takes back what was said.
     """
-    remembered = known(own.data) if own is not None else {}
+    remembered = checked_data(own.data) if own is not None else {}
     earlier = remembered.pop("earlier", [])
     data = {name: value for name, value in {**remembered, **said}.items() if value}
     # Where things were made before spec or placement pointed elsewhere: a removal has to look there, too.
@@ -107,7 +107,7 @@ def carried(own: Optional[AdapterStatus], said: Mapping[str, Any]) -> dict[str, 
     return {**data, "earlier": moved[-_MOST_EARLIER:]} if moved else data
 
 
-def holds(
+def is_reported_stored(
     own: Optional[AdapterStatus],
     generation: int,
     order: Optional[Order] = None,
@@ -120,12 +120,12 @@ def holds(
     """
     if own is None or not own.is_true("Available"):
         return False
-    data = known(own.data)
+    data = checked_data(own.data)
     if content is not None and data.get("content_digest") == content:
         return True
     if not own.dated or own.generation != generation:
         return False
-    return order is None or all(data.get(name) == value for name, value in places(order).items())
+    return order is None or all(data.get(name) == value for name, value in order_places(order).items())
 
 
 def _text(pattern: re.Pattern[str]) -> Callable[[Any], Optional[str]]:
@@ -142,7 +142,7 @@ def _placed(value: Any) -> Optional[dict[str, str]]:
     return {"namespace": place.namespace, "name": place.name} if place is not None else None
 
 
-def _earlier(value: Any) -> list[Said]:
+def _earlier(value: Any) -> list[_PlaceName]:
     found = [_secret(one) or _placed(one) for one in value] if isinstance(value, list) else []
     return [one for one in found if one][-_MOST_EARLIER:]
 

@@ -102,7 +102,7 @@ class ActionModule(BatchAction):
                     )
             finally:
                 log.close()
-            _leave(directory, result_document(ran.handled, started, utc_now(), ran.calls))
+            _leave(directory, result_document(ran.results, started, utc_now(), ran.calls))
             return ran.result(params.get("results"))
 
     def _work_elsewhere(

@@ -85,7 +85,7 @@ def run(
     ran = work(params, check_mode=check_mode, stop=stop, log=lambda entry, _logging: log.append(dict(entry)))
     return {
         **ran.result(params.get("results")),
-        "entries": [one.entry() for one in ran.handled],
+        "entries": [one.entry() for one in ran.results],
         "calls": counted(ran.calls),
         "log": log,
     }
@@ -99,13 +99,13 @@ class Ran:
     :param problems: what a sweep could not read.
     """
 
-    handled: list[ClusterResult]
+    results: list[ClusterResult]
     calls: Calls
     problems: tuple[PullSecretError, ...] = ()
 
     def result(self, results: Optional[str]) -> dict[str, Any]:
         """The module's; as much of it as is asked for."""
-        answer = module_result(self.handled, results)
+        answer = module_result(self.results, results)
         if self.problems:
             # What was done stays done, and is told with what was not.
             more = [answer["msg"]] if "msg" in answer else []
@@ -156,8 +156,8 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
 
     jobs = LazyJobs(connected)
 
-    def tell(handled: ClusterResult) -> None:
-        for entry in log_entries(handled):
+    def on_result(cluster_result: ClusterResult) -> None:
+        for entry in log_entries(cluster_result):
             # A log must not say that what a check only looked at was done.
             said = {**entry, "message": f"check mode: {entry['message']}"} if check_mode else entry
             log(said, config.logging)
@@ -172,15 +172,15 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
         places,
         settings,
         check_mode=check_mode,
-        tell=tell,
+        on_result=on_result,
     )
     if params["all"]:
-        sweep = Sweep(engine, api, jobs, places, settings, store=config.deletion.store, tell=tell)
+        sweep = Sweep(engine, api, jobs, places, settings, store=config.deletion.store, on_result=on_result)
         # Nothing is left behind by who makes no Jobs.
-        handled = sweep.run(_CHUNK, leftovers=config.execution == "job")
+        cluster_results = sweep.run(_CHUNK, leftovers=config.execution == "job")
         for problem in sweep.problems:
             log(sweep_problem_entry(problem), config.logging)
-        return Ran(handled, places.calls, tuple(sweep.problems))
+        return Ran(cluster_results, places.calls, tuple(sweep.problems))
     done: list[ClusterResult] = []
     for start in range(0, len(cluster_ids), _CHUNK):
         done += engine.handle(cluster_ids[start : start + _CHUNK], traceparents)

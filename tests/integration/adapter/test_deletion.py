@@ -33,7 +33,7 @@ def test_everything_goes_and_the_cluster_with_it(world: World, flavour: str) -> 
     world.delete(cluster)
     handled = world.one(cluster)
     assert (handled.outcome, handled.entry()["state"]) == ("reported", "deleted"), handled.detail()
-    assert [c.status for c in handled.told.report.conditions] == ["False", "False", "True", "True"]  # type: ignore[union-attr]
+    assert [c.status for c in handled.report.api_report.conditions] == ["False", "False", "True", "True"]  # type: ignore[union-attr]
     assert world.jobs() == world.data_secrets() == []
     assert world.versions(cluster) == 0
     assert not managed(world, cluster)
@@ -60,7 +60,7 @@ def test_deleted_while_its_job_runs(world: World) -> None:
     world.playing.run(job, node="node-1")
     world.delete(cluster)
     first = world.one(cluster)
-    assert (first.entry()["state"], first.again) == ("deleting", 2.0)
+    assert (first.entry()["state"], first.requeue_after) == ("deleting", 2.0)
     assert world.said(cluster) == "TFTF Deleting"
     assert not first.job_created
     world.playing.end_deleted()
@@ -82,7 +82,7 @@ def test_what_cannot_be_removed_is_not_said_to_be_gone(world: World) -> None:
     world.delete(cluster)
     world.manager.faults.add(method="*", code="PERMISSION_DENIED")
     handled = world.one(cluster)
-    assert (handled.entry()["state"], handled.again) == ("deleting", 60.0)
+    assert (handled.entry()["state"], handled.requeue_after) == ("deleting", 60.0)
     assert world.said(cluster) == "TFTF RemovalPermissionDenied"
     assert "PERMISSION_DENIED" in handled.detail()["message"]
     world.manager.faults.clear()
@@ -125,7 +125,7 @@ def test_what_was_made_before_it_was_not_allowed_is_not_said_to_be_gone(world: W
 def test_who_may_not_look_does_not_say_that_it_is_gone(world: World) -> None:
     cluster = refused_in_its_namespace(world)
     handled = world.one(cluster)
-    assert (handled.entry()["state"], handled.again) == ("deleting", 60.0)
+    assert (handled.entry()["state"], handled.requeue_after) == ("deleting", 60.0)
     assert "Forbidden" in handled.detail()["message"]
     assert world.kubernetes.store.find("secrets", f"clusters-{cluster}", f"{cluster}-pull-secret")
 

@@ -39,7 +39,7 @@ def test_a_report_that_cannot_be_made_is_looked_at_again(world: World) -> None:
     cluster = world.cluster()
     world.hyperfleet.faults.add(method="PUT", status=500)
     handled = world.one(cluster)
-    assert (handled.outcome, handled.again) == ("failed", 15.0)
+    assert (handled.outcome, handled.requeue_after) == ("failed", 15.0)
     assert handled.entry()["reports"]["failed"] == 1
     assert handled.job_created, "what was made stays made"
     world.hyperfleet.faults.clear()
@@ -52,7 +52,7 @@ def test_statuses_that_cannot_be_read_are_reported(world: World) -> None:
     world.hyperfleet.faults.add(method="GET", path="*/statuses", status=500)
     handled = world.one(cluster)
     world.hyperfleet.faults.clear()
-    assert (handled.outcome, handled.again) == ("reported", 15.0)
+    assert (handled.outcome, handled.requeue_after) == ("reported", 15.0)
     assert world.said(cluster) == "FFFF StatusesUnavailable"
     assert world.jobs() == []
 
@@ -70,7 +70,7 @@ def test_statuses_that_cannot_be_read_are_not_written_over(world: World, deleted
     world.hyperfleet.faults.add(method="GET", path="*/statuses", status=500)
     handled = world.one(cluster)
     world.hyperfleet.faults.clear()
-    assert (handled.outcome, handled.kind, handled.again) == ("failed", "unavailable", 15.0)
+    assert (handled.outcome, handled.kind, handled.requeue_after) == ("failed", "unavailable", 15.0)
     assert world.status(cluster) == before
     if not deleted:
         world.delete(cluster)
@@ -85,7 +85,7 @@ def test_an_api_that_is_down_is_given_up_for_all(world: World) -> None:
     world.hyperfleet.faults.add(status=503)
     handled = world.handle(*clusters)
     assert set(outcomes(handled)) == {"failed"}
-    assert {one.again for one in handled} == {15.0}
+    assert {one.requeue_after for one in handled} == {15.0}
     assert world.hyperfleet.calls.count("GET", "*/cls-*") == 0, "the search was tried, and that was enough"
 
 
@@ -102,7 +102,7 @@ def test_an_unknown_route_is_a_wrong_address(world: World) -> None:
     cluster = world.cluster()
     world.spec = {"hyperfleetAPI": {"url": world.hyperfleet.url + "/elsewhere"}}
     handled = world.one(cluster)
-    assert (handled.outcome, handled.kind, handled.again) == ("failed", "configuration", 60.0)
+    assert (handled.outcome, handled.kind, handled.requeue_after) == ("failed", "configuration", 60.0)
 
 
 def test_the_other_form_of_the_api_is_told_as_such(world: World) -> None:
@@ -119,7 +119,7 @@ def test_a_kubernetes_that_is_silent_is_the_adapters_ill_health(world: World) ->
     handled = world.handle(*clusters)
     assert len(world.kubernetes.calls) < 3 * len(clusters), "it is given up, and not tried for each"
     assert set(outcomes(handled)) == {"reported"}
-    assert {one.again for one in handled} == {15.0}
+    assert {one.requeue_after for one in handled} == {15.0}
     assert {world.said(cluster) for cluster in clusters} == {"FFFF KubernetesUnavailable"}
     world.kubernetes.faults.clear()
     assert {one.entry()["state"] for one in world.handle(*clusters)} == {"created"}
@@ -194,7 +194,7 @@ def test_a_defect_is_told_to_the_api_by_its_kind(
     assert world.said(good) == "TFTF JobCreated"
     reason = "StatusesInternalError" if where == "statuses" else "InternalError"
     assert world.said(bad) == f"FFFF {reason}"
-    assert handled[bad].again == 60.0
+    assert handled[bad].requeue_after == 60.0
     told = str((world.status(bad), handled[bad].detail(), world.log))
     assert "ValueError at " in told
     assert "s3cr3t" not in told
@@ -220,7 +220,7 @@ def test_a_kubernetes_that_refuses_us(world: World) -> None:
     cluster = world.cluster()
     world.kubernetes.faults.add(method="POST", path="*/jobs", status=403, reason="Forbidden", times=None)
     handled = world.one(cluster)
-    assert (handled.outcome, handled.again) == ("reported", 60.0)
+    assert (handled.outcome, handled.requeue_after) == ("reported", 60.0)
     assert world.said(cluster) == "FFFF KubernetesPermissionDenied"
 
 
@@ -244,7 +244,7 @@ def test_a_cluster_that_goes_while_its_job_is_made(world: World, monkeypatch: py
 
     monkeypatch.setattr(store, "report", goes)
     handled = world.one(cluster)
-    assert (handled.outcome, handled.again, handled.job_created) == ("gone", None, True)
+    assert (handled.outcome, handled.requeue_after, handled.job_created) == ("gone", None, True)
     assert world.jobs() == world.data_secrets() == []
 
 
@@ -254,7 +254,7 @@ def test_what_kubernetes_does_not_answer_for_is_not_finalized(world: World) -> N
     world.delete(cluster)
     world.kubernetes.faults.add(path="*", status=500, times=None)
     handled = world.one(cluster)
-    assert (handled.entry()["state"], handled.again) == ("deleting", 15.0)
+    assert (handled.entry()["state"], handled.requeue_after) == ("deleting", 15.0)
     assert world.said(cluster) == "TFTF RemovalUnavailable"
     world.kubernetes.faults.clear()
     assert world.one(cluster).entry()["state"] == "deleted"

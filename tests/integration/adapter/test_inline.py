@@ -107,7 +107,7 @@ def test_one_failure_stays_one(world: World) -> None:
     handled = world.handle(good, foreign, homeless)
     assert outcomes(handled) == ["reported"] * 3
     assert [one.entry()["state"] for one in handled] == ["succeeded", "failed", "failed"]
-    assert [one.again for one in handled] == [None, None, 15.0]
+    assert [one.requeue_after for one in handled] == [None, None, 15.0]
     assert world.said(foreign) == "FFTF OwnershipConflict"
     assert world.said(homeless) == "FFTF DependencyMissing"
     assert "shop-team" in handled[1].detail()["message"]
@@ -129,8 +129,8 @@ def test_check_mode(world: World) -> None:
     assert handled.entry()["state"] == "succeeded"
     assert len(handled.actions) == 3, handled.actions
     assert handled.actions[-1].endswith(f"/secrets/{cluster}-pull-secret")
-    assert handled.told is not None
-    assert handled.told.message.startswith("A version of projects/")
+    assert handled.report is not None
+    assert handled.report.message.startswith("A version of projects/")
     assert (world.versions(cluster), world.placed(cluster)) == (0, None)
     assert len(world.reports(cluster)) == 3
 
@@ -153,7 +153,7 @@ def test_what_was_asked_is_told_of_the_cluster_that_it_was_asked_for(world: Worl
     world.manager.calls.reset()
     world.kubernetes.calls.clear()
     ran = world.ran(first, second, foreign, *many)
-    told = {one.cluster_id: one.job or {} for one in ran.handled}
+    told = {one.cluster_id: one.job or {} for one in ran.results}
     assert all(job["duration_seconds"] > 0 for job in told.values())
     assert told[first]["phase"] == told[second]["phase"] == "k8s-secret"
     assert (told[first]["result"], told[first]["version"]) == ("success", "2")
@@ -170,7 +170,7 @@ def test_what_was_asked_is_told_of_the_cluster_that_it_was_asked_for(world: Worl
     assert sum(everything["gcp"].values()) == world.manager.calls.count()
     assert sum(everything["k8s"].values()) == world.kubernetes.calls.count(path="*/secrets*")
     metrics = AdapterMetrics()
-    metrics.count(result_document(ran.handled, "", "", ran.calls))
+    metrics.count(result_document(ran.results, "", "", ran.calls))
     read = metrics.registry.get_sample_value
     for api, total in everything.items():
         for name, number in total.items():
@@ -187,7 +187,7 @@ def test_a_look_that_changes_nothing_is_no_job_and_its_requests_are_counted(worl
     world.one(cluster)
     world.manager.calls.reset()
     ran = world.ran(cluster)
-    assert ran.handled[0].job is None
+    assert ran.results[0].job is None
     asked = counts(counted(ran.calls), "gcp")
     assert sum(asked.values()) == world.manager.calls.count() > 0
     world.delete(cluster)

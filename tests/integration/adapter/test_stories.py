@@ -19,7 +19,7 @@ def test_from_the_first_event_to_the_version(world: World, flavour: str) -> None
     cluster = world.cluster()
     job = f"pullsecret-{cluster}-gen1"
     first = world.one(cluster)
-    assert (first.outcome, first.entry()["state"], first.again) == ("reported", "created", 2.0)
+    assert (first.outcome, first.entry()["state"], first.requeue_after) == ("reported", "created", 2.0)
     assert first.job_created
     assert world.said(cluster) == "TFTF JobCreated"
     assert world.jobs() == [job]
@@ -27,12 +27,12 @@ def test_from_the_first_event_to_the_version(world: World, flavour: str) -> None
 
     world.playing.run(job)
     running = world.one(cluster)
-    assert (running.entry()["state"], running.again, running.job_created) == ("running", 2.0, False)
+    assert (running.entry()["state"], running.requeue_after, running.job_created) == ("running", 2.0, False)
     assert world.said(cluster).startswith("TFTF ")
 
     world.do_the_job(cluster, job, "7")
     done = world.one(cluster)
-    assert (done.entry()["state"], done.again) == ("succeeded", None)
+    assert (done.entry()["state"], done.requeue_after) == ("succeeded", None)
     assert done.job is not None
     assert done.job["version"] == "7"
     assert world.said(cluster).startswith("TTTF ")
@@ -71,7 +71,7 @@ def test_a_secret_that_a_job_found_kept_elsewhere_is_told_of(world: World) -> No
 def test_preconditions_that_are_not_met_are_reported_with_their_reasons(world: World, flavour: str) -> None:
     cluster = world.cluster(ready=False)
     handled = world.one(cluster)
-    assert (handled.outcome, handled.entry()["state"], handled.again) == ("reported", "unmet", None)
+    assert (handled.outcome, handled.entry()["state"], handled.requeue_after) == ("reported", "unmet", None)
     assert world.said(cluster) == "FFTF PreconditionsNotMet"
     message = next(c["message"] for c in world.status(cluster)["conditions"] if c["type"] == "Available")
     for said in ("validation", "dns", "placement"):
@@ -97,7 +97,7 @@ def test_a_placement_of_an_earlier_generation_does_not_count(world: World) -> No
 def test_a_wrong_pull_secret_is_refused_without_a_job(world: World, text: str) -> None:
     cluster = world.cluster(text)
     handled = world.one(cluster)
-    assert (handled.entry()["state"], handled.again) == ("refused", None)
+    assert (handled.entry()["state"], handled.requeue_after) == ("refused", None)
     assert world.said(cluster) == "FFTF InvalidPullSecret"
     assert world.jobs() == world.data_secrets() == []
     assert "example-value" not in json.dumps([handled.detail(), world.status(cluster), world.log])
@@ -126,7 +126,7 @@ def test_an_image_that_cannot_be_pulled_is_seldom_looked_at(world: World) -> Non
     world.one(cluster)
     world.playing.stick(f"pullsecret-{cluster}-gen1", "ImagePullBackOff", "Back-off pulling image")
     handled = world.one(cluster)
-    assert (handled.entry()["state"], handled.again) == ("stuck", 30.0)
+    assert (handled.entry()["state"], handled.requeue_after) == ("stuck", 30.0)
     assert world.said(cluster).startswith("TFTF ")
 
 
@@ -183,7 +183,7 @@ def test_a_management_secret_that_was_deleted_is_said_and_made_again(world: Worl
     path = f"/api/v1/namespaces/clusters-{cluster}/secrets/{cluster}-pull-secret"
     assert world.request("DELETE", path)[0] == 200
     seen = world.one(cluster)
-    assert (seen.entry()["state"], seen.again, seen.job) == ("failed", 15.0, None)
+    assert (seen.entry()["state"], seen.requeue_after, seen.job) == ("failed", 15.0, None)
     assert world.said(cluster) == "TFTF ManagementSecretMissing"
     # The Job has ended a while ago.
     conditions = [{"type": "Complete", "status": "True", "lastTransitionTime": "2026-01-02T03:04:05Z"}]
@@ -215,7 +215,7 @@ def test_a_cluster_that_is_gone_is_left_alone(world: World) -> None:
     cluster = world.cluster()
     handled = world.handle("cls-nowhere", cluster, "not an id")
     assert outcomes(handled) == ["gone", "reported", "failed"]
-    assert handled[0].again is None
+    assert handled[0].requeue_after is None
     assert handled[2].kind == "configuration"
 
 

@@ -88,7 +88,7 @@ def test_a_page_that_cannot_be_read_ends_nothing(world: World, fault: dict[str, 
     clusters = many(world, 330)
     world.hyperfleet.faults.add(path="*/clusters", query="page=2&*", **fault)
     ran = world.ran(all=True)
-    assert sorted(one.cluster_id for one in ran.handled) == [*clusters[:100], *clusters[200:]]
+    assert sorted(one.cluster_id for one in ran.results) == [*clusters[:100], *clusters[200:]]
     assert len(world.jobs()) == 1, "nobody said that it is gone"
     result = ran.result(None)
     assert result["failed"] is True
@@ -104,14 +104,14 @@ def test_the_first_page_cannot_be_read_and_the_others_can(world: World) -> None:
     clusters = many(world, 130)
     world.hyperfleet.faults.add(path="*/clusters", query="page=1&*", status=503)
     ran = world.ran(all=True)
-    assert sorted(one.cluster_id for one in ran.handled) == clusters[100:]
+    assert sorted(one.cluster_id for one in ran.results) == clusters[100:]
     assert len(ran.problems) == 1
 
 
 def test_an_api_that_is_down_is_not_asked_for_ever(world: World) -> None:
     world.hyperfleet.faults.add(path="*/clusters", status=503)
     ran = world.ran(all=True)
-    assert (ran.handled, len(ran.problems)) == ([], 3)
+    assert (ran.results, len(ran.problems)) == ([], 3)
     world.hyperfleet.faults.clear()
     world.hyperfleet.faults.add(path="*/clusters", status=403)
     ran = world.ran(all=True)
@@ -127,7 +127,7 @@ def test_an_item_that_is_no_cluster_costs_no_other(
     clusters = many(world, 120)
     answer_with(world, monkeypatch, lambda items, total, _start: ([*items[:4], item, *items[5:]], total))
     ran = world.ran(all=True)
-    assert len(ran.handled) == len(clusters) - 2
+    assert len(ran.results) == len(clusters) - 2
     assert len(world.jobs()) == 1
     assert [problem.message.partition(" (")[0] for problem in ran.problems] == [
         "number 5 on page 1 of the clusters is no cluster with an id",
@@ -153,7 +153,7 @@ def test_a_page_that_is_given_twice_is_handled_once(world: World, monkeypatch: p
     select = store.select
     monkeypatch.setattr(store, "select", lambda wanted, order, _start, size: select(wanted, order, 0, size))
     ran = world.ran(all=True)
-    assert sorted(one.cluster_id for one in ran.handled) == clusters[:100]
+    assert sorted(one.cluster_id for one in ran.results) == clusters[:100]
     assert [problem.message.partition(" (")[0] for problem in ran.problems] == [
         "130 clusters are said to be there, and 100 are listed"
     ]
@@ -165,7 +165,7 @@ def test_a_total_that_cannot_be_ends(world: World, monkeypatch: pytest.MonkeyPat
     clusters = many(world, 130)
     answer_with(world, monkeypatch, lambda items, _total, _start: (items, total))
     ran = world.ran(all=True)
-    assert sorted({one.cluster_id for one in ran.handled} & set(clusters)) == clusters
+    assert sorted({one.cluster_id for one in ran.results} & set(clusters)) == clusters
     assert len(ran.problems) == (total == 10**9)
     assert world.hyperfleet.calls.count("GET", "*/clusters") < 15
 
@@ -187,7 +187,7 @@ def test_a_cluster_that_goes_while_pages_are_read_hides_no_other(
     answer_with(world, monkeypatch, change)
     ran = world.ran(all=True)
     assert ran.problems == ()
-    listed = [one.cluster_id for one in ran.handled if one.outcome == "reported"]
+    listed = [one.cluster_id for one in ran.results if one.outcome == "reported"]
     assert sorted(listed) == sorted(set(clusters) - set(gone))
 
 
@@ -203,7 +203,7 @@ def test_a_cluster_that_comes_while_pages_are_read(world: World, monkeypatch: py
     answer_with(world, monkeypatch, change)
     ran = world.ran(all=True)
     assert ran.problems == ()
-    assert sorted(one.cluster_id for one in ran.handled if one.outcome == "reported") == sorted(
+    assert sorted(one.cluster_id for one in ran.results if one.outcome == "reported") == sorted(
         clusters + made
     )
 
@@ -411,5 +411,5 @@ def test_what_is_left_cannot_be_listed(world: World) -> None:
     cluster = world.cluster(ready=False)
     world.kubernetes.faults.add(verb="list", path="*/jobs", status=403, reason="Forbidden", times=None)
     ran = world.ran(all=True)
-    assert [one.cluster_id for one in ran.handled] == [cluster]
+    assert [one.cluster_id for one in ran.results] == [cluster]
     assert [problem.kind for problem in ran.problems] == ["permission_denied"]

@@ -165,7 +165,7 @@ class World:
         """One run over these clusters, or with ``all`` over all of them."""
         ran = self.ran(*cluster_ids, check_mode=check_mode, **options)
         assert ran.problems == (), ran.problems
-        return ran.handled
+        return ran.results
 
     def ran(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> hyperfleet_adapter.Ran:
         """Likewise, a run that may not come to its end."""

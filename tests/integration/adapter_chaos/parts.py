@@ -145,7 +145,7 @@ def be_run(event: dict[str, Any], config: str, ended: str) -> None:
                 log=lambda _entry, _logging: None,
             )
             Path(ended).touch()
-            action._leave(directory, result_document(ran.handled, started, utc_now(), ran.calls))
+            action._leave(directory, result_document(ran.results, started, utc_now(), ran.calls))
     except PullSecretError:
         # A run that was given up before it began.
         os._exit(2)

@@ -80,7 +80,7 @@ class Story:
         kinds: list[Callable[[], object]] = [
             *[self.create] * 4,
             *[self.edit] * 4,
-            *[self.label, self.ready, self.again, self.garbage, self.short_lived],
+            *[self.label, self.ready, self.requeue_after, self.garbage, self.short_lived],
             *[self.delete] * 2,
             *[self.kill_run] * 3,
             *[self.kill_source] * 2,
@@ -157,7 +157,7 @@ class Story:
         time.sleep(self.random.uniform(0.0, 1.5))
         self.delete(cluster_id)
 
-    def again(self) -> None:
+    def requeue_after(self) -> None:
         """The same event many times."""
         if (cluster_id := self._one()) is not None:
             self.note(f"{_SAME_EVENT} times {cluster_id}")

@@ -191,7 +191,7 @@ def test_what_others_label_as_ours_costs_no_memory(world: World) -> None:
     world.api.merge(world.namespace, "secrets", PLACED, {"data": {KEY: large}})
     world.ahead = LATER
     world.jobs.prepare(ids, Deadline(20))
-    assert len(str(world.jobs._placed._listed)) < 10_000
+    assert len(str(world.jobs._drift_detector._listed)) < 10_000
     assert [world.apply(cluster_id=name).state for name in ids] == ["created", "succeeded", "succeeded"]
 
 

@@ -41,7 +41,7 @@ def test_a_namespace_that_is_not_there(world: World) -> None:
     assert world.api.calls.count() == 0
     removal = jobs.remove("c-1", Deadline(20))
     assert removal.gone
-    assert jobs.known(Deadline(20)) == set()
+    assert jobs.cluster_ids(Deadline(20)) == set()
 
 
 def test_a_quota_leaves_no_secret_behind(world: World) -> None:

@@ -134,12 +134,12 @@ def test_removal_is_told_when_nothing_is_left(world: World) -> None:
     world.apply()
     world.playing.run(NAME)
     world.apply(cluster_id="c-2")
-    assert world.jobs.known(Deadline(20)) == {"c-1", "c-2"}
+    assert world.jobs.cluster_ids(Deadline(20)) == {"c-1", "c-2"}
     removal = world.remove()
     assert set(removal.actions) == {f"deleted job {NAME}", f"deleted secret {DATA}"}
     while not removal.gone:
         assert all("c-1" in name for name in removal.left)
         removal = world.remove()
     assert (world.remove().gone, world.remove().actions) == (True, ())
-    assert world.jobs.known(Deadline(20)) == {"c-2"}
+    assert world.jobs.cluster_ids(Deadline(20)) == {"c-2"}
     assert list(world.secrets()) == ["cluster-c-2-pullsecret-data"]

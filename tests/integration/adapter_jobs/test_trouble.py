@@ -210,7 +210,7 @@ def test_another_adapter_s_jobs_are_others(world: World) -> None:
     theirs = world.adapter(name="second")
     world.apply(by=theirs)
     assert world.apply().reason == "OwnershipConflict"
-    assert (world.jobs.known(Deadline(20)), theirs.known(Deadline(20))) == (set(), {"c-1"})
+    assert (world.jobs.cluster_ids(Deadline(20)), theirs.cluster_ids(Deadline(20))) == (set(), {"c-1"})
     assert world.remove().actions == ()
     assert theirs.remove("c-1", Deadline(20)).actions != ()
 

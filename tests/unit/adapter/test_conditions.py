@@ -72,23 +72,23 @@ EVERY = [
 
 
 def statuses(told: ClusterReport) -> str:
-    return "".join(condition.status[0] for condition in told.report.conditions)
+    return "".join(condition.status[0] for condition in told.api_report.conditions)
 
 
 @pytest.mark.parametrize("told", EVERY, ids=lambda told: f"{told.state}-{told.reason}")
 def test_every_report_has_the_four_conditions_and_never_unknown(told: ClusterReport) -> None:
-    assert tuple(condition.type for condition in told.report.conditions) == TYPES
-    for condition in told.report.conditions:
+    assert tuple(condition.type for condition in told.api_report.conditions) == TYPES
+    for condition in told.api_report.conditions:
         assert condition.status in ("True", "False")
         assert condition.reason.isalnum()
         assert condition.reason[0].isupper()
         assert condition.message
-    assert (told.report.adapter, told.report.generation) == ("pullsecret", 3)
+    assert (told.api_report.adapter, told.api_report.generation) == ("pullsecret", 3)
 
 
 def test_each_outcome_has_its_conditions() -> None:
     """Applied, Available, Health, Finalized."""
-    assert [(told.state, statuses(told), told.again) for told in EVERY] == [
+    assert [(told.state, statuses(told), told.requeue_after) for told in EVERY] == [
         ("unmet", "FFTF", None),
         ("refused", "FFTF", None),
         ("created", "TFTF", 2.0),
@@ -107,15 +107,15 @@ def test_each_outcome_has_its_conditions() -> None:
 
 
 def test_what_cannot_help_again_is_not_looked_at_again() -> None:
-    assert conditions.observed(SUBJECT, ORDER, observed(FAILED, retry=False)).again is None
-    assert conditions.adapter_failed(SUBJECT, "Kubernetes", PermissionDenied("no")).again == 60.0
-    assert conditions.deleting(SUBJECT, (), [("permission_denied", "no")]).again == 60.0
+    assert conditions.observed(SUBJECT, ORDER, observed(FAILED, retry=False)).requeue_after is None
+    assert conditions.adapter_failed(SUBJECT, "Kubernetes", PermissionDenied("no")).requeue_after == 60.0
+    assert conditions.deleting(SUBJECT, (), [("permission_denied", "no")]).requeue_after == 60.0
 
 
 def test_data_names_the_places_and_the_version() -> None:
     done = observed(SUCCEEDED, namespace="hyperfleet-system", started="2026-01-01T00:00:00Z", attempt=2)
     done = Observed(**{**vars(done), "result": {"version": "7", "result": "success"}})
-    report = conditions.observed(SUBJECT, ORDER, done).report
+    report = conditions.observed(SUBJECT, ORDER, done).api_report
     assert report.data == {**PLACES, "job_name": "pullsecret-cls-1-gen3", "secret_version": "7"}
     assert report.metadata == {
         "job_name": "pullsecret-cls-1-gen3",
@@ -138,14 +138,14 @@ def test_what_a_removal_needs_is_not_forgotten(told: int) -> None:
         conditions.deleting(subject, ("x",)),
         conditions.deleted(subject),
     ][told]
-    assert dict(made.report.data).items() >= {**PLACES, "secret_version": "6"}.items()
-    assert "odd" not in made.report.data
+    assert dict(made.api_report.data).items() >= {**PLACES, "secret_version": "6"}.items()
+    assert "odd" not in made.api_report.data
 
 
 def test_a_job_that_says_no_version_is_not_given_the_one_before() -> None:
     own = AdapterStatus("pullsecret", 2, {}, {**PLACES, "secret_version": "6"})
     told = conditions.observed(ReportSubject("cls-1", "pullsecret", 3, own), ORDER, observed(SUCCEEDED))
-    assert told.report.data == {**PLACES, "job_name": "pullsecret-cls-1-gen3"}
+    assert told.api_report.data == {**PLACES, "job_name": "pullsecret-cls-1-gen3"}
 
 
 DIGEST, OTHER = f"hmac-sha256:{'1' * 64}", f"hmac-sha256:{'2' * 64}"
@@ -177,8 +177,8 @@ def test_what_is_stored_stays_available_while_a_job_looks_at_it_again(
     subject = ReportSubject("cls-1", "pullsecret", 3, stored(said, 2))
     told = conditions.observed(subject, ORDER, observed(state, content=content))
     assert statuses(told) == expected
-    assert told.report.data["content_digest"] == DIGEST
-    assert told.again == conditions.observed(SUBJECT, ORDER, observed(state)).again
+    assert told.api_report.data["content_digest"] == DIGEST
+    assert told.requeue_after == conditions.observed(SUBJECT, ORDER, observed(state)).requeue_after
 
 
 @pytest.mark.parametrize("kind", ["unavailable", "timeout", "quota", "permission_denied", "stopped", None])
@@ -187,7 +187,7 @@ def test_a_failure_that_saw_nothing_of_the_places_is_ill_health(kind: Optional[s
         ReportSubject("cls-1", "pullsecret", 3, stored()), ORDER, Observed(FAILED, "Why", "words", kind=kind)
     )
     assert statuses(told)[1:] == "TFF"
-    assert (told.state, told.reason, told.message, told.again) == ("failed", "Why", "words", 15.0)
+    assert (told.state, told.reason, told.message, told.requeue_after) == ("failed", "Why", "words", 15.0)
 
 
 @pytest.mark.parametrize("kind", ["ownership", "not_found", "dependency", "verification", "invalid_document"])
@@ -214,11 +214,11 @@ def test_a_failure_that_found_the_places_otherwise_is_not_available(kind: str) -
 def test_an_outage_does_not_take_back_what_was_stored_for_this_generation(
     own: Optional[AdapterStatus], goes: bool, expected: str
 ) -> None:
-    subject = ReportSubject("cls-1", "pullsecret", 3, own, goes=goes)
+    subject = ReportSubject("cls-1", "pullsecret", 3, own, is_deleting=goes)
     told = conditions.adapter_failed(subject, "Kubernetes", Unavailable("no answer"), ORDER)
     assert statuses(told) == expected
-    assert (told.state, told.reason, told.again) == ("failed", "KubernetesUnavailable", 15.0)
-    finalized = told.report.conditions[3]
+    assert (told.state, told.reason, told.requeue_after) == ("failed", "KubernetesUnavailable", 15.0)
+    finalized = told.api_report.conditions[3]
     assert finalized.reason == ("KubernetesUnavailable" if goes else "NotDeleting")
 
 
@@ -227,7 +227,7 @@ def test_a_dependency_that_flips_does_not_take_back_what_was_stored() -> None:
         ReportSubject("cls-1", "pullsecret", 3, stored()), Wait(("dns is not Available",))
     )
     assert (statuses(told), told.state, told.reason) == ("TTTF", "unmet", "PreconditionsNotMet")
-    available = told.report.conditions[1]
+    available = told.api_report.conditions[1]
     assert available.reason == "PullSecretStored"
     assert "dns is not Available" in available.message
     told = conditions.preconditions_unmet(
@@ -274,9 +274,9 @@ def test_what_was_planted_in_our_status_is_not_said_again(data: dict[str, Any]) 
         conditions.observed(subject, ORDER, observed(RUNNING)),
         conditions.deleted(subject),
     ):
-        assert PLANTED not in str(told.report)
+        assert PLANTED not in str(told.api_report)
     if "password" in str(data) or "auths': {" in str(data):
-        held = conditions.preconditions_unmet(subject, Wait(("x",))).report.data
+        held = conditions.preconditions_unmet(subject, Wait(("x",))).api_report.data
         assert {"namespace": "a", "name": "b"} in (held.get("management_secret"), *held.get("earlier", ()))
 
 
@@ -284,22 +284,22 @@ def test_a_new_place_replaces_the_remembered_one_which_is_not_forgotten() -> Non
     place = {"namespace": "earlier", "name": "x"}
     own = AdapterStatus("pullsecret", 2, {}, {"management_secret": place})
     told = conditions.observed(ReportSubject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
-    assert told.report.data["management_secret"] == PLACES["management_secret"]
-    assert told.report.data["earlier"] == [place]
-    own = AdapterStatus("pullsecret", 3, {}, told.report.data)
+    assert told.api_report.data["management_secret"] == PLACES["management_secret"]
+    assert told.api_report.data["earlier"] == [place]
+    own = AdapterStatus("pullsecret", 3, {}, told.api_report.data)
     again = conditions.preconditions_unmet(ReportSubject("cls-1", "pullsecret", 4, own), Wait(("x",)))
-    assert again.report.data["earlier"] == [place]
+    assert again.api_report.data["earlier"] == [place]
 
 
 def test_who_moves_back_was_nowhere_else_and_moves_have_an_end() -> None:
     back = {**PLACES, "management_secret": {"namespace": "b", "name": "x"}}
     own = AdapterStatus("pullsecret", 2, {}, {**back, "earlier": [PLACES["management_secret"]]})
     told = conditions.observed(ReportSubject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
-    assert told.report.data["earlier"] == [{"namespace": "b", "name": "x"}]
+    assert told.api_report.data["earlier"] == [{"namespace": "b", "name": "x"}]
     many = [f"projects/customer-{number}/secrets/s" for number in range(30)]
     own = AdapterStatus("pullsecret", 2, {}, {**PLACES, "earlier": many})
     told = conditions.observed(ReportSubject("cls-1", "pullsecret", 3, own), ORDER, observed(RUNNING))
-    assert told.report.data["earlier"] == many[-10:]
+    assert told.api_report.data["earlier"] == many[-10:]
 
 
 @pytest.mark.parametrize("traceparent", [None, "00-" + "a" * 32 + "-" + "b" * 16 + "-01"])
@@ -307,7 +307,7 @@ def test_a_traceparent_is_carried_on(traceparent: Optional[str]) -> None:
     told = conditions.preconditions_unmet(
         ReportSubject("cls-1", "pullsecret", 3, None, traceparent), Wait(("x",))
     )
-    assert told.report.metadata.get("traceparent") == traceparent
+    assert told.api_report.metadata.get("traceparent") == traceparent
 
 
 def test_failures_are_told_in_the_words_of_the_place_but_not_at_any_length() -> None:

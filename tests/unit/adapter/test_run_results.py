@@ -38,7 +38,7 @@ TRACE = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"
 
 
 def many(count: int, outcome: str = run_results.OUTCOME_REPORTED) -> list[ClusterResult]:
-    return [ClusterResult(f"cls-{index}", outcome, 1, told=TOLD) for index in range(count)]
+    return [ClusterResult(f"cls-{index}", outcome, 1, report=TOLD) for index in range(count)]
 
 
 def test_the_result_files_entries_are_the_contract() -> None:
@@ -82,8 +82,8 @@ def test_the_result_files_entries_are_the_contract() -> None:
     ],
 )
 def test_a_failure_is_looked_at_again(outcome: str, kind: str | None, again: float | None) -> None:
-    one = ClusterResult("cls-1", outcome, 3, told=TOLD, kind=kind)
-    assert one.again == again
+    one = ClusterResult("cls-1", outcome, 3, report=TOLD, kind=kind)
+    assert one.requeue_after == again
     assert sum(one.entry()["reports"].values()) == (0 if outcome == run_results.OUTCOME_GONE else 1)
 
 
@@ -128,15 +128,15 @@ def test_the_log_says_where_the_pull_secret_is_and_why_not() -> None:
         "management_secret": {"namespace": "clusters-cls-1", "name": "cls-1-pull-secret"},
         "secret_version": "4",
     }
-    told = replace(TOLD, report=replace(TOLD.report, data=data))
-    (line,) = run_results.log_entries(ClusterResult("cls-1", run_results.OUTCOME_REPORTED, 3, told=told))
+    told = replace(TOLD, api_report=replace(TOLD.api_report, data=data))
+    (line,) = run_results.log_entries(ClusterResult("cls-1", run_results.OUTCOME_REPORTED, 3, report=told))
     assert (line["namespace"], line["secret_name"], line["version"]) == (
         "clusters-cls-1",
         "hyperfleet-cls-1-pull-secret",
         "4",
     )
     failed = ClusterResult(
-        "cls-1", run_results.OUTCOME_FAILED, 3, told=TOLD, kind="unavailable", message="no answer"
+        "cls-1", run_results.OUTCOME_FAILED, 3, report=TOLD, kind="unavailable", message="no answer"
     )
     (line,) = run_results.log_entries(failed)
     assert (line["error"], line["namespace"], line["version"]) == ("unavailable", None, None)
@@ -164,7 +164,7 @@ def test_the_page_names_the_fields_of_the_log() -> None:
 )
 def test_what_was_written_is_called_as_in_seed_003(action: str, operation: str, secret: str | None) -> None:
     entry, _last = run_results.log_entries(
-        ClusterResult("cls-1", run_results.OUTCOME_REPORTED, 3, told=TOLD, actions=(action,))
+        ClusterResult("cls-1", run_results.OUTCOME_REPORTED, 3, report=TOLD, actions=(action,))
     )
     assert (entry["operation"], entry.get("secret_name")) == (operation, secret)
 

@@ -61,7 +61,7 @@ def preconditions_unmet(subject: ReportSubject, wait: Wait) -> ClusterReport:
     """Preconditions are not met: what was stored for this generation before stays stored."""
     message = shortened(f"Preconditions not met: {'; '.join(wait.reasons)}")
     said = ("False", "PreconditionsNotMet", message)
-    if subject.holds():
+    if subject.is_stored():
         kept = ("True", _STORED, stored_earlier(message))
         return make_report(subject, UNMET, applied=kept, available=kept, why=said)
     return make_report(subject, UNMET, applied=said, available=said)
@@ -86,18 +86,21 @@ def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterRe
     available = ("True" if found.state == SUCCEEDED else "False", found.reason, message)
     health: Optional[ConditionValue] = None
     why = available
-    if _says_nothing(found) and subject.holds(order, found.content):
+    if _says_nothing(found) and subject.is_stored(order, found.content):
         available = ("True", _STORED, stored_earlier(message))
         applied = applied if found.job else available
         if found.state in (STUCK, FAILED):
             health = ("False", found.reason, message)
         else:
             why = available
-    again = {CREATED: SOON_SECONDS, PENDING: SOON_SECONDS, RUNNING: SOON_SECONDS, STUCK: STUCK_SECONDS}.get(
-        found.state
-    )
+    requeue_after = {
+        CREATED: SOON_SECONDS,
+        PENDING: SOON_SECONDS,
+        RUNNING: SOON_SECONDS,
+        STUCK: STUCK_SECONDS,
+    }.get(found.state)
     if found.state == FAILED and found.retry:
-        again = LATER_SECONDS
+        requeue_after = LATER_SECONDS
     return make_report(
         subject,
         found.state,
@@ -106,7 +109,7 @@ def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterRe
         health=health,
         data=_made(order, found),
         metadata=_metadata(found),
-        again=again,
+        requeue_after=requeue_after,
         why=why,
     )
 
@@ -122,7 +125,7 @@ def adapter_failed(
     """
     reason = f"{place}{reason_of(error.kind)}"
     said = ("False", reason, shortened(str(error)))
-    kept = ("True", _STORED, stored_earlier(said[2])) if subject.holds(order) else said
+    kept = ("True", _STORED, stored_earlier(said[2])) if subject.is_stored(order) else said
     return make_report(
         subject,
         FAILED,
@@ -130,7 +133,7 @@ def adapter_failed(
         available=kept,
         health=said,
         data=order_places(order) if order is not None else {},
-        again=requeue_after_failure(error.kind),
+        requeue_after=requeue_after_failure(error.kind),
         why=said,
     )
 
@@ -147,9 +150,9 @@ def deleting(
         message = shortened("; ".join(text for _kind, text in failures))
         reason = f"Removal{reason_of(failures[0][0])}"
         retry = any(is_retryable(kind) for kind, _text in failures)
-        again: float = LATER_SECONDS if retry else RARELY_SECONDS
+        requeue_after: float = LATER_SECONDS if retry else RARELY_SECONDS
     else:
-        message, reason, again = (
+        message, reason, requeue_after = (
             shortened(f"Waiting for {', '.join(left)} to be gone"),
             "Deleting",
             SOON_SECONDS,
@@ -161,7 +164,7 @@ def deleting(
         applied=("True", reason, message),
         available=said,
         finalized=said,
-        again=again,
+        requeue_after=requeue_after,
     )
 
 

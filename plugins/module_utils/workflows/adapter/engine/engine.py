@@ -45,7 +45,7 @@ class Engine:
 
     :param places: for ``inline`` and for removals.
     :param check_mode: nothing is written or reported; what would be is told.
-    :param tell: given each cluster's result as soon as it is there; from several threads.
+    :param on_result: given each cluster's result as soon as it is there; from several threads.
     """
 
     def __init__(
@@ -53,23 +53,25 @@ class Engine:
         config: AdapterConfig,
         preconditions: Preconditions,
         api: HyperFleetClient,
-        work: LazyJobs,
+        jobs: LazyJobs,
         places: Places,
         settings: Settings,
         *,
         check_mode: bool = False,
-        tell: Optional[Callable[[ClusterResult], None]] = None,
+        on_result: Optional[Callable[[ClusterResult], None]] = None,
     ) -> None:
         self._config = config
         self._preconditions = preconditions
         self._api = api
-        self._work = work
+        self._jobs = jobs
         self._places = places
         self._settings = settings
         self.check_mode = check_mode
         self._stop = settings.retrier.stop
         self._api_breaker = Breaker()
-        self._teller = StatusReporter(api, self._api_breaker, settings, check_mode=check_mode, tell=tell)
+        self._reporter = StatusReporter(
+            api, self._api_breaker, settings, check_mode=check_mode, on_result=on_result
+        )
 
     def handle(
         self,
@@ -83,170 +85,196 @@ class Engine:
         :param given: clusters that were read a moment ago, by id.
         """
         traces = traceparents or {}
-        cases = [
+        cluster_runs = [
             ClusterRun(ClusterResult(cluster_id, traceparent=traces.get(cluster_id)))
             for cluster_id in dict.fromkeys(cluster_ids)
         ]
-        names = [case.handled.cluster_id for case in cases]
+        names = [cluster_run.result.cluster_id for cluster_run in cluster_runs]
         clusters = Clusters(self._api, self._settings, breaker=self._api_breaker, given=given, once=True)
         clusters.prepare(names, self._stop)
-        self._work.prepare(names, self._settings.deadline())
-        self._each(cases, lambda case: self._look(case, clusters))
-        left = [case for case in cases if case.apply is not None or case.removing is not None]
+        self._jobs.prepare(names, self._settings.deadline())
+        self._for_each(cluster_runs, lambda cluster_run: self._handle_one(cluster_run, clusters))
+        left = [
+            cluster_run
+            for cluster_run in cluster_runs
+            if cluster_run.apply is not None or cluster_run.secret_removal is not None
+        ]
         if left:
-            self._in_places(left)
-        return [case.handled for case in cases]
+            self._work_in_places(left)
+        return [cluster_run.result for cluster_run in cluster_runs]
 
-    def _each(self, cases: Sequence[ClusterRun], work: Callable[[ClusterRun], None]) -> None:
-        def guarded(case: ClusterRun) -> None:
+    def _for_each(self, cluster_runs: Sequence[ClusterRun], work: Callable[[ClusterRun], None]) -> None:
+        def guarded(cluster_run: ClusterRun) -> None:
             try:
-                work(case)
+                work(cluster_run)
             except Exception as error:
-                case.apply = case.removing = None
-                if case.subject is None or case.handled.told is not None:
+                cluster_run.apply = cluster_run.secret_removal = None
+                if cluster_run.subject is None or cluster_run.result.report is not None:
                     raise
-                self._teller.report(case, conditions.adapter_failed(case.subject, "", _defect(error)))
+                self._reporter.report(
+                    cluster_run, conditions.adapter_failed(cluster_run.subject, "", _defect(error))
+                )
 
-        results = run_batch(cases, guarded, concurrency=self._settings.concurrency, stop=self._stop)
-        for case, result in zip(cases, results):
+        results = run_batch(cluster_runs, guarded, concurrency=self._settings.concurrency, stop=self._stop)
+        for cluster_run, result in zip(cluster_runs, results):
             if isinstance(result, Failure):
-                case.apply = case.removing = None
-                self._teller.failed(case, result.kind, result.message)
+                cluster_run.apply = cluster_run.secret_removal = None
+                self._reporter.failed(cluster_run, result.kind, result.message)
 
-    def _look(self, case: ClusterRun, clusters: Clusters) -> None:
-        case.begun = time.monotonic()
-        handled = case.handled
-        deadline = self._settings.deadline(case.observer)
+    def _handle_one(self, cluster_run: ClusterRun, clusters: Clusters) -> None:
+        cluster_run.started_at = time.monotonic()
+        result = cluster_run.result
+        deadline = self._settings.deadline(cluster_run.retry_observer)
         try:
-            cluster = clusters.of(handled.cluster_id, deadline, handled.traceparent)
+            cluster = clusters.of(result.cluster_id, deadline, result.traceparent)
         except NotFound:
-            return self._teller.gone(case)
+            return self._reporter.gone(cluster_run)
         except PullSecretError as error:
-            return self._teller.failed(case, error.kind, str(error))
-        handled.generation = generation_of(cluster)
+            return self._reporter.failed(cluster_run, error.kind, str(error))
+        result.generation = generation_of(cluster)
         try:
             statuses = self._api_breaker.call(
                 lambda: self._api.statuses(
-                    handled.cluster_id, deadline, cluster=cluster, traceparent=handled.traceparent
+                    result.cluster_id, deadline, cluster=cluster, traceparent=result.traceparent
                 )
             )
         except NotFound:
-            return self._teller.gone(case)
+            return self._reporter.gone(cluster_run)
         except Exception as error:  # noqa: BLE001 - a defect is no worse than an API that does not answer
-            return self._unread(case, cluster, _defect(error))
+            return self._statuses_unread(cluster_run, cluster, _defect(error))
         own = statuses.get(self._config.adapter)
-        case.subject = subject = self._subject(handled, cluster, own)
+        cluster_run.subject = subject = self._subject(result, cluster, own)
         decision = decide(
             cluster,
             statuses,
             lambda: [lack.reason for lack in self._preconditions.unmet(cluster, statuses)],
             own=own,
-            traceparent=handled.traceparent,
+            traceparent=result.traceparent,
             allows=self._config.placement.allows,
         )
         if isinstance(decision, Wait):
-            return self._teller.report(case, conditions.preconditions_unmet(subject, decision))
+            return self._reporter.report(cluster_run, conditions.preconditions_unmet(subject, decision))
         if isinstance(decision, Refuse):
-            return self._teller.report(case, conditions.refused(subject, decision))
+            return self._reporter.report(cluster_run, conditions.refused(subject, decision))
         if isinstance(decision, Remove):
-            return self._begin_removal(case, decision)
-        handled.project = decision.order.project
+            return self._begin_removal(cluster_run, decision)
+        result.project = decision.order.project
         if self._config.execution == "inline":
-            case.apply = decision
+            cluster_run.apply = decision
             return None
-        return self._apply(case, decision)
+        return self._apply(cluster_run, decision)
 
-    def _unread(self, case: ClusterRun, cluster: Mapping[str, Any], error: PullSecretError) -> None:
+    def _statuses_unread(
+        self, cluster_run: ClusterRun, cluster: Mapping[str, Any], error: PullSecretError
+    ) -> None:
         """The statuses could not be read."""
         if may_hold(cluster, self._config.adapter):
             # A report would replace what a removal goes by, and what may be right.
-            return self._teller.failed(case, error.kind, str(error))
-        case.subject = self._subject(case.handled, cluster, None)
-        return self._teller.report(case, conditions.adapter_failed(case.subject, "Statuses", error))
+            return self._reporter.failed(cluster_run, error.kind, str(error))
+        cluster_run.subject = self._subject(cluster_run.result, cluster, None)
+        return self._reporter.report(
+            cluster_run, conditions.adapter_failed(cluster_run.subject, "Statuses", error)
+        )
 
-    def _apply(self, case: ClusterRun, decision: Apply) -> None:
-        subject = case.known
+    def _apply(self, cluster_run: ClusterRun, decision: Apply) -> None:
+        subject = cluster_run.known_subject
         try:
-            found = self._work.apply(decision, self._settings.deadline(case.observer))
+            found = self._jobs.apply(decision, self._settings.deadline(cluster_run.retry_observer))
         except Exception as error:  # noqa: BLE001 - likewise
-            told = conditions.adapter_failed(subject, "Kubernetes", _defect(error), decision.order)
-            return self._teller.report(case, told)
-        return self._observed(case, decision, found)
+            report = conditions.adapter_failed(subject, "Kubernetes", _defect(error), decision.order)
+            return self._reporter.report(cluster_run, report)
+        return self._observed(cluster_run, decision, found)
 
-    def _observed(self, case: ClusterRun, decision: Apply, found: Observed) -> None:
-        handled, subject = case.handled, case.known
-        handled.actions = found.actions
-        handled.job_created = found.made
+    def _observed(self, cluster_run: ClusterRun, decision: Apply, found: Observed) -> None:
+        result, subject = cluster_run.result, cluster_run.known_subject
+        result.actions = found.actions
+        result.job_created = found.made
         # A Job's end is noted once.
         new = is_told(found) if found.job is None else _noted_end(found)
         if found.result is not None and new:
-            handled.job = found.result
-        self._teller.report(case, conditions.observed(subject, decision.order, found))
-        if handled.outcome == OUTCOME_GONE and found.made and not self.check_mode:
-            self._withdraw(case)
+            result.job = found.result
+        self._reporter.report(cluster_run, conditions.observed(subject, decision.order, found))
+        if result.outcome == OUTCOME_GONE and found.made and not self.check_mode:
+            self._withdraw(cluster_run)
 
-    def _withdraw(self, case: ClusterRun) -> None:
+    def _withdraw(self, cluster_run: ClusterRun) -> None:
         """It was deleted for good while its Job was made."""
-        cluster_id, own = case.handled.cluster_id, case.known.own
+        cluster_id, own = cluster_run.result.cluster_id, cluster_run.known_subject.last_status
         with suppress(PullSecretError):
             if own is not None and any(named(own.data)):
                 # There may be secrets, and only the Jobs still say where: they are the sweep's.
-                self._work.halt(cluster_id, self._settings.deadline())
+                self._jobs.suspend(cluster_id, self._settings.deadline())
             else:
-                self._work.remove(cluster_id, self._settings.deadline())
+                self._jobs.remove(cluster_id, self._settings.deadline())
 
-    def _begin_removal(self, case: ClusterRun, decision: Remove) -> None:
+    def _begin_removal(self, cluster_run: ClusterRun, decision: Remove) -> None:
         """The Jobs first: a pod that still runs would make the secrets again."""
-        subject, handled = case.known, case.handled
+        subject, result = cluster_run.known_subject, cluster_run.result
         removal = JobRemoval(gone=True, left=(), actions=())
         try:
-            removal = self._work.remove(handled.cluster_id, self._settings.deadline(case.observer))
+            removal = self._jobs.remove(
+                result.cluster_id, self._settings.deadline(cluster_run.retry_observer)
+            )
         except PullSecretError as error:
             # Who works inline needs no right to Jobs, and has made none.
             if self._config.execution != "inline" or error.kind != "permission_denied":
-                told = conditions.deleting(subject, (), [(error.kind, str(error))])
-                return self._teller.report(case, told)
-        handled.actions = removal.actions
+                report = conditions.deleting(subject, (), [(error.kind, str(error))])
+                return self._reporter.report(cluster_run, report)
+        result.actions = removal.actions
         if not removal.gone and not self.check_mode:
-            return self._teller.report(case, conditions.deleting(subject, removal.left))
+            return self._reporter.report(cluster_run, conditions.deleting(subject, removal.left))
         made = decision.made or bool(removal.actions)
-        case.removing = SecretRemoval(handled.cluster_id, decision, made)
+        cluster_run.secret_removal = SecretRemoval(result.cluster_id, decision, made)
         return None
 
-    def _in_places(self, cases: Sequence[ClusterRun]) -> None:
+    def _work_in_places(self, cluster_runs: Sequence[ClusterRun]) -> None:
         """The work in both places for all clusters at once, then a report of each."""
         after: list[tuple[ClusterRun, Callable[[], None]]] = []
-        applied = [(case, case.apply) for case in cases if case.apply is not None]
-        for (case, decision), found in zip(applied, self._places.apply([one for _case, one in applied])):
-            after.append((case, partial(self._observed, case, decision, found)))
-        removed = [(case, case.removing) for case in cases if case.removing is not None]
+        applied = [
+            (cluster_run, cluster_run.apply) for cluster_run in cluster_runs if cluster_run.apply is not None
+        ]
+        for (cluster_run, decision), found in zip(
+            applied, self._places.apply([one for _run, one in applied])
+        ):
+            after.append((cluster_run, partial(self._observed, cluster_run, decision, found)))
+        removed = [
+            (cluster_run, cluster_run.secret_removal)
+            for cluster_run in cluster_runs
+            if cluster_run.secret_removal is not None
+        ]
         results = remove_secrets(
             self._places,
-            [one for _case, one in removed],
+            [one for _run, one in removed],
             store=self._config.deletion.store,
-            is_without=lambda namespace: self._work.is_without(namespace, self._settings.deadline()),
+            lacks_namespace=lambda namespace: self._jobs.lacks_namespace(
+                namespace, self._settings.deadline()
+            ),
         )
-        for (case, _one), taken in zip(removed, results):
-            after.append((case, partial(self._removed, case, taken)))
-        steps = {id(case): step for case, step in after}
-        self._each([case for case, _step in after], lambda case: steps[id(case)]())
+        for (cluster_run, _one), removal_result in zip(removed, results):
+            after.append((cluster_run, partial(self._removed, cluster_run, removal_result)))
+        steps = {id(cluster_run): step for cluster_run, step in after}
+        self._for_each(
+            [cluster_run for cluster_run, _step in after], lambda cluster_run: steps[id(cluster_run)]()
+        )
 
-    def _removed(self, case: ClusterRun, taken: SecretRemovalResult) -> None:
-        subject, handled = case.known, case.handled
-        handled.actions = (*handled.actions, *taken.actions)
-        if taken.failures:
-            return self._teller.report(case, conditions.deleting(subject, (), taken.failures))
-        return self._teller.report(case, conditions.deleted(subject, taken.kept))
+    def _removed(self, cluster_run: ClusterRun, removal_result: SecretRemovalResult) -> None:
+        subject, result = cluster_run.known_subject, cluster_run.result
+        result.actions = (*result.actions, *removal_result.actions)
+        if removal_result.failures:
+            return self._reporter.report(
+                cluster_run, conditions.deleting(subject, (), removal_result.failures)
+            )
+        return self._reporter.report(cluster_run, conditions.deleted(subject, removal_result.kept))
 
     def _subject(
-        self, handled: ClusterResult, cluster: Mapping[str, Any], own: Optional[AdapterStatus]
+        self, result: ClusterResult, cluster: Mapping[str, Any], own: Optional[AdapterStatus]
     ) -> ReportSubject:
         return ReportSubject(
-            handled.cluster_id,
+            result.cluster_id,
             self._config.adapter,
             generation_of(cluster),
             own,
-            handled.traceparent,
+            result.traceparent,
             bool(cluster.get("deleted_time")),
         )
 

@@ -39,35 +39,35 @@ class LazyJobs:
     def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
         """Read ahead; what fails here fails for each cluster in its turn."""
         with suppress(PullSecretError):
-            self._made(deadline).prepare(cluster_ids, deadline)
+            self._connected(deadline).prepare(cluster_ids, deadline)
 
     def apply(self, decision: Apply, deadline: Deadline) -> Observed:
         """Bring Secret and Job about, and say what is seen of them."""
-        jobs = self._made(deadline)
+        jobs = self._connected(deadline)
         return self._breaker.call(lambda: jobs.apply(decision.order, decision.document, deadline))
 
     def remove(self, cluster_id: str, deadline: Deadline) -> JobRemoval:
         """Take a cluster's Jobs and their Secret away."""
-        jobs = self._made(deadline)
+        jobs = self._connected(deadline)
         return self._breaker.call(lambda: jobs.remove(cluster_id, deadline))
 
-    def halt(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
+    def suspend(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
         """Suspend a cluster's Jobs, and read where they bring things."""
-        jobs = self._made(deadline)
-        return self._breaker.call(lambda: jobs.halt(cluster_id, deadline))
+        jobs = self._connected(deadline)
+        return self._breaker.call(lambda: jobs.suspend(cluster_id, deadline))
 
-    def is_without(self, namespace: str, deadline: Deadline) -> bool:
+    def lacks_namespace(self, namespace: str, deadline: Deadline) -> bool:
         """Whether the management cluster says that there is no such namespace."""
         with suppress(PullSecretError):
-            return not self._made(deadline).has_namespace(namespace, deadline)
+            return not self._connected(deadline).has_namespace(namespace, deadline)
         return False
 
-    def known(self, deadline: Deadline) -> set[str]:
+    def cluster_ids(self, deadline: Deadline) -> set[str]:
         """The clusters that have Jobs or Secrets of ours."""
-        jobs = self._made(deadline)
-        return self._breaker.call(lambda: jobs.known(deadline))
+        jobs = self._connected(deadline)
+        return self._breaker.call(lambda: jobs.cluster_ids(deadline))
 
-    def _made(self, deadline: Deadline) -> Jobs:
+    def _connected(self, deadline: Deadline) -> Jobs:
         with self._lock:
             if self._error is not None:
                 raise again(self._error)

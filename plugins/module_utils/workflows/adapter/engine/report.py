@@ -35,13 +35,13 @@ class ReportSubject:
     cluster_id: str
     adapter: str
     generation: int
-    own: Optional[AdapterStatus] = None
+    last_status: Optional[AdapterStatus] = None
     traceparent: Optional[str] = None
-    goes: bool = False
+    is_deleting: bool = False
 
-    def holds(self, order: Optional[Order] = None, content: Optional[str] = None) -> bool:
+    def is_stored(self, order: Optional[Order] = None, content: Optional[str] = None) -> bool:
         """Whether its pull secret is known to be in its places, whatever a look of now shows."""
-        return not self.goes and is_reported_stored(self.own, self.generation, order, content)
+        return not self.is_deleting and is_reported_stored(self.last_status, self.generation, order, content)
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ class ClusterReport:
 
     :param state: a word of the model or of this module.
     :param reason: why it is, or is not, available.
-    :param again: seconds until a look is worth it, or None where only an event is.
+    :param requeue_after: seconds until a look is worth it, or None where only an event is.
     """
 
-    report: Report
+    api_report: Report
     state: str
     reason: str
     message: str
-    again: Optional[float] = None
+    requeue_after: Optional[float] = None
 
 
 def make_report(
@@ -70,13 +70,13 @@ def make_report(
     finalized: Optional[ConditionValue] = None,
     data: Optional[Mapping[str, Any]] = None,
     metadata: Optional[Mapping[str, Any]] = None,
-    again: Optional[float] = None,
+    requeue_after: Optional[float] = None,
     why: Optional[ConditionValue] = None,
 ) -> ClusterReport:
     """:param why: what the run itself says; None is what is said of Available."""
     traced = {"traceparent": subject.traceparent} if subject.traceparent else {}
     if finalized is None:
-        finalized = ("False", *available[1:]) if subject.goes else _STAYS
+        finalized = ("False", *available[1:]) if subject.is_deleting else _STAYS
     report = Report(
         adapter=subject.adapter,
         generation=subject.generation,
@@ -86,11 +86,11 @@ def make_report(
             Condition("Health", *(health or _ADAPTER_WELL)),
             Condition("Finalized", *finalized),
         ),
-        data=carried_over(subject.own, data or {}),
+        data=carried_over(subject.last_status, data or {}),
         metadata={**(metadata or {}), **traced},
     )
     _status, reason, message = why or available
-    return ClusterReport(report, state, reason, message, again)
+    return ClusterReport(report, state, reason, message, requeue_after)
 
 
 def stored_earlier(message: str) -> str:

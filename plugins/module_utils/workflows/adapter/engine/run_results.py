@@ -57,7 +57,7 @@ _FEW = 50
 class ClusterResult:
     """One cluster in one run.
 
-    :param told: what was, or would be, reported; None where nothing could be said.
+    :param report: what was, or would be, reported; None where nothing could be said.
     :param kind: of the failure, and ``message`` its text, where the outcome is one.
     :param job: what a Job said of itself, where this run is the first to see its end.
     :param duration: milliseconds.
@@ -67,7 +67,7 @@ class ClusterResult:
     outcome: str = OUTCOME_FAILED
     generation: Optional[int] = None
     traceparent: Optional[str] = None
-    told: Optional[ClusterReport] = None
+    report: Optional[ClusterReport] = None
     kind: Optional[str] = None
     message: str = ""
     actions: Sequence[str] = ()
@@ -79,11 +79,11 @@ class ClusterResult:
     warnings: list[str] = field(default_factory=list)
 
     @property
-    def again(self) -> Optional[float]:
+    def requeue_after(self) -> Optional[float]:
         """Seconds until a look is worth it."""
         if self.outcome == OUTCOME_FAILED:
             return requeue_after_failure(self.kind or "")
-        return self.told.again if self.told is not None and self.outcome != OUTCOME_GONE else None
+        return self.report.requeue_after if self.report is not None and self.outcome != OUTCOME_GONE else None
 
     def entry(self) -> dict[str, Any]:
         """The cluster's entry of the result file, which the event source reads."""
@@ -91,9 +91,9 @@ class ClusterResult:
             "id": self.cluster_id,
             "generation": self.generation,
             "outcome": self.outcome,
-            "state": self.told.state if self.told is not None else None,
-            "again": self.again,
-            "reason": self.told.reason if self.told is not None else None,
+            "state": self.report.state if self.report is not None else None,
+            "again": self.requeue_after,
+            "reason": self.report.reason if self.report is not None else None,
             "kind": self.kind,
             "job_created": self.job_created,
             "reports": {
@@ -107,18 +107,18 @@ class ClusterResult:
 
     def detail(self) -> dict[str, Any]:
         """The entry, and all that people want to know."""
-        told = self.told
+        report = self.report
         more: dict[str, Any] = {
-            "message": self.message or (told.message if told is not None else ""),
+            "message": self.message or (report.message if report is not None else ""),
             "actions": list(self.actions),
             "retries": self.retries,
         }
-        if told is not None:
+        if report is not None:
             more["conditions"] = [
                 {"type": one.type, "status": one.status, "reason": one.reason, "message": one.message}
-                for one in told.report.conditions
+                for one in report.api_report.conditions
             ]
-            more["data"] = dict(told.report.data)
+            more["data"] = dict(report.api_report.data)
         return {**self.entry(), **more}
 
 
@@ -128,7 +128,7 @@ def utc_now() -> str:
 
 
 def result_document(
-    handled: Iterable[ClusterResult], started: str, ended: str, calls: Calls
+    results: Iterable[ClusterResult], started: str, ended: str, calls: Calls
 ) -> dict[str, Any]:
     """The result file's document.
 
@@ -138,7 +138,7 @@ def result_document(
         "version": _VERSION,
         "started": started,
         "ended": ended,
-        "clusters": [one.entry() for one in handled],
+        "clusters": [one.entry() for one in results],
         **counted(calls),
     }
 
@@ -148,43 +148,43 @@ def counted(calls: Calls) -> dict[str, Any]:
     return {"gcp_api_calls": calls.of(Calls.GCP), "k8s_api_calls": calls.of(Calls.KUBERNETES)}
 
 
-def outcome_summary(handled: Sequence[ClusterResult]) -> dict[str, Any]:
+def outcome_summary(results: Sequence[ClusterResult]) -> dict[str, Any]:
     """Counts: by outcome, and of those that something was said of by state."""
     outcomes = dict.fromkeys((OUTCOME_REPORTED, OUTCOME_DISCARDED, OUTCOME_GONE, OUTCOME_FAILED), 0)
     states: dict[str, int] = {}
-    for one in handled:
+    for one in results:
         outcomes[one.outcome] += 1
-        if one.told is not None:
-            states[one.told.state] = states.get(one.told.state, 0) + 1
+        if one.report is not None:
+            states[one.report.state] = states.get(one.report.state, 0) + 1
     return {
-        "total": len(handled),
+        "total": len(results),
         **outcomes,
-        "changed": sum(1 for one in handled if one.actions),
+        "changed": sum(1 for one in results if one.actions),
         "states": states,
     }
 
 
-def module_result(handled: Sequence[ClusterResult], results: Optional[str]) -> dict[str, Any]:
+def module_result(results: Sequence[ClusterResult], detail: Optional[str]) -> dict[str, Any]:
     """The module's result.
 
-    :param results: ``all`` tells of each cluster, ``brief`` of those that failed or need a person, ``log`` of
+    :param detail: ``all`` tells of each cluster, ``brief`` of those that failed or need a person, ``log`` of
         none; None is ``all`` for a few clusters and ``brief`` for more.
     """
-    wanted = results or ("all" if len(handled) <= _FEW else "brief")
+    wanted = detail or ("all" if len(results) <= _FEW else "brief")
     shown: list[ClusterResult] = []
     if wanted == "all":
-        shown = list(handled)
+        shown = list(results)
     elif wanted == "brief":
-        shown = [one for one in handled if _needs_a_look(one)]
-    counted = outcome_summary(handled)
+        shown = [one for one in results if _needs_a_look(one)]
+    counted = outcome_summary(results)
     answer: dict[str, Any] = {
         "changed": counted["changed"] > 0,
         "clusters": [one.detail() for one in shown],
         "summary": counted,
     }
-    failed = [(one.cluster_id, one.message) for one in handled if one.outcome == OUTCOME_FAILED]
+    failed = [(one.cluster_id, one.message) for one in results if one.outcome == OUTCOME_FAILED]
     if failed:
-        answer["msg"] = failure_text(failed, len(handled), "clusters")
+        answer["msg"] = failure_text(failed, len(results), "clusters")
     return answer
 
 
@@ -201,7 +201,7 @@ def log_entries(one: ClusterResult) -> Iterator[dict[str, Any]]:
         yield {**known, "level": "warn", "phase": "apply", "operation": "retry", "message": warning}
     for action in one.actions:
         yield {**known, "phase": "apply", **_operation(action), "message": action}
-    told = one.told
+    report = one.report
     said: dict[str, Any]
     if one.outcome == OUTCOME_GONE:
         message = one.message or "The cluster is gone: nothing to report"
@@ -209,14 +209,14 @@ def log_entries(one: ClusterResult) -> Iterator[dict[str, Any]]:
     elif one.outcome == OUTCOME_FAILED:
         said = {
             "level": "error",
-            "operation": "report-status" if told is not None else "get-cluster",
+            "operation": "report-status" if report is not None else "get-cluster",
             "message": one.message,
             "error": one.kind,
         }
     else:
         said = {"level": _level(one), "operation": "report-status", "message": _sentence(one)}
-    if told is not None:
-        said = {**said, "state": told.state, "reason": told.reason, **_places(told.report.data)}
+    if report is not None:
+        said = {**said, "state": report.state, "reason": report.reason, **_places(report.api_report.data)}
     yield {**known, "phase": "report", **said, "outcome": one.outcome, "duration_ms": one.duration}
 
 
@@ -254,7 +254,7 @@ def _places(data: Mapping[str, Any]) -> dict[str, Any]:
 def _needs_a_look(one: ClusterResult) -> bool:
     if one.outcome == OUTCOME_GONE:
         return bool(one.message)
-    return one.outcome == OUTCOME_FAILED or (one.told is not None and one.told.state in (FAILED, STUCK))
+    return one.outcome == OUTCOME_FAILED or (one.report is not None and one.report.state in (FAILED, STUCK))
 
 
 def _level(one: ClusterResult) -> str:
@@ -262,5 +262,5 @@ def _level(one: ClusterResult) -> str:
 
 
 def _sentence(one: ClusterResult) -> str:
-    text = f"{one.told.reason}: {one.told.message}" if one.told is not None else ""
+    text = f"{one.report.reason}: {one.report.message}" if one.report is not None else ""
     return f"The API discarded the report: {text}" if one.outcome == OUTCOME_DISCARDED else text

@@ -48,50 +48,50 @@ class SecretRemovalResult:
 
 
 def remove_secrets(
-    places: Places, wanted: Sequence[SecretRemoval], *, store: str, is_without: Callable[[str], bool]
+    places: Places, wanted: Sequence[SecretRemoval], *, store: str, lacks_namespace: Callable[[str], bool]
 ) -> list[SecretRemovalResult]:
     """Remove the management Secrets, then those of Secret Manager.
 
     :param store: the deletion policy, ``delete`` or ``keep``.
-    :param is_without: whether the management cluster has no such namespace.
+    :param lacks_namespace: whether the management cluster has no such namespace.
     """
-    taken = [SecretRemovalResult() for _one in wanted]
+    removal_result = [SecretRemovalResult() for _one in wanted]
     placed = [
         (index, (one.cluster_id, place)) for index, one in enumerate(wanted) for place in one.places.placed
     ]
     results = places.remove_placed([target for _index, target in placed])
-    for (index, (_cluster_id, place)), gone in zip(placed, results):
+    for (index, (_cluster_id, place)), removed in zip(placed, results):
         # Our rights there may have gone with the namespace, and whoever has none is told nothing else. Where
         # nothing may be made we need not have any.
-        refused = gone.kind == "permission_denied"
-        if not refused or not (place in wanted[index].places.barred or is_without(place.namespace)):
-            _note(taken[index], wanted[index], gone)
+        refused = removed.kind == "permission_denied"
+        if not refused or not (place in wanted[index].places.barred or lacks_namespace(place.namespace)):
+            _note(removal_result[index], wanted[index], removed)
     stored = [
         (index, (one.cluster_id, secret)) for index, one in enumerate(wanted) for secret in one.places.secrets
     ]
     if store == "keep":
         for index, (_cluster_id, (project, secret)) in stored:
-            taken[index].kept.append(f"projects/{project}/secrets/{secret}")
-        return taken
+            removal_result[index].kept.append(f"projects/{project}/secrets/{secret}")
+        return removal_result
     results = places.remove_stored([secret for _index, secret in stored])
-    for (index, _secret), gone in zip(stored, results):
-        _note(taken[index], wanted[index], gone)
-    return taken
+    for (index, _secret), removed in zip(stored, results):
+        _note(removal_result[index], wanted[index], removed)
+    return removal_result
 
 
-def _note(taken: SecretRemovalResult, one: SecretRemoval, gone: Gone) -> None:
-    if gone.changed:
-        taken.actions.append(f"deleted {gone.name}")
-    if gone.kind == _FOREIGN:
-        taken.foreign.append(gone.name)
-    if gone.kind is None or gone.kind in _NOT_OURS:
+def _note(removal_result: SecretRemovalResult, one: SecretRemoval, removed: Gone) -> None:
+    if removed.changed:
+        removal_result.actions.append(f"deleted {removed.name}")
+    if removed.kind == _FOREIGN:
+        removal_result.foreign.append(removed.name)
+    if removed.kind is None or removed.kind in _NOT_OURS:
         return
     # A project that was never set up for us refuses to be looked into, and holds nothing of ours.
-    if gone.kind == "permission_denied" and not one.made:
+    if removed.kind == "permission_denied" and not one.made:
         return
-    taken.failures.append((gone.kind, _said(gone)))
+    removal_result.failures.append((removed.kind, _said(removed)))
 
 
-def _said(gone: Gone) -> str:
-    message: Optional[str] = gone.message or gone.kind
-    return f"{gone.name}: {message}"
+def _said(removed: Gone) -> str:
+    message: Optional[str] = removed.message or removed.kind
+    return f"{removed.name}: {message}"

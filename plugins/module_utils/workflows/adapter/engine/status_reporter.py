@@ -28,30 +28,30 @@ class ClusterRun:
     """A cluster that is being handled.
 
     :param subject: what is said is said of; None until the cluster was read.
-    :param apply: what is left to be done in the places, for all clusters at once; so is ``removing``.
+    :param apply: what is left to be done in the places, for all clusters at once; so is ``secret_removal``.
     """
 
-    handled: ClusterResult
-    begun: float = field(default_factory=time.monotonic)
+    result: ClusterResult
+    started_at: float = field(default_factory=time.monotonic)
     subject: Optional[ReportSubject] = None
     apply: Optional[Apply] = None
-    removing: Optional[SecretRemoval] = None
+    secret_removal: Optional[SecretRemoval] = None
 
     @property
-    def known(self) -> ReportSubject:
+    def known_subject(self) -> ReportSubject:
         """The subject, which it has as soon as its cluster was read."""
         if self.subject is None:
             raise Internal("a cluster is told of before it was read")
         return self.subject
 
     @property
-    def observer(self) -> RetryObserver:
+    def retry_observer(self) -> RetryObserver:
         """Notes what is tried again."""
-        handled = self.handled
+        result = self.result
 
         def observe(attempt: int, pause: float, error: PullSecretError) -> None:
-            handled.retries += 1
-            handled.warnings.append(f"try {attempt} failed, next in {pause:.1f} s: {error.message}")
+            result.retries += 1
+            result.warnings.append(f"try {attempt} failed, next in {pause:.1f} s: {error.message}")
 
         return observe
 
@@ -61,7 +61,7 @@ class StatusReporter:
 
     :param breaker: the API's.
     :param check_mode: nothing is reported; what would be is in the result.
-    :param tell: given each cluster's result as soon as it is there.
+    :param on_result: given each cluster's result as soon as it is there.
     """
 
     def __init__(
@@ -71,48 +71,48 @@ class StatusReporter:
         settings: Settings,
         *,
         check_mode: bool,
-        tell: Optional[Callable[[ClusterResult], None]],
+        on_result: Optional[Callable[[ClusterResult], None]],
     ) -> None:
         self._api = api
         self._breaker = breaker
         self._settings = settings
         self._check_mode = check_mode
-        self._tell = tell
+        self._on_result = on_result
 
-    def report(self, case: ClusterRun, told: ClusterReport) -> None:
+    def report(self, cluster_run: ClusterRun, report: ClusterReport) -> None:
         """Say it to the API; in check mode only in the result."""
-        handled, own = case.handled, case.known.own
-        handled.told = told
+        result, own = cluster_run.result, cluster_run.known_subject.last_status
+        result.report = report
         if self._check_mode:
-            handled.outcome = OUTCOME_REPORTED
-            return self._done(case)
-        deadline = self._settings.deadline(case.observer)
+            result.outcome = OUTCOME_REPORTED
+            return self._done(cluster_run)
+        deadline = self._settings.deadline(cluster_run.retry_observer)
         try:
             reported = self._breaker.call(
                 lambda: self._api.report(
-                    handled.cluster_id, told.report, deadline, stored=own, traceparent=handled.traceparent
+                    result.cluster_id, report.api_report, deadline, stored=own, traceparent=result.traceparent
                 )
             )
         except NotFound:
-            return self.gone(case)
+            return self.gone(cluster_run)
         except PullSecretError as error:
-            return self.failed(case, error.kind, f"status not reported: {error}")
-        handled.outcome = OUTCOME_REPORTED if reported.accepted else OUTCOME_DISCARDED
-        return self._done(case)
+            return self.failed(cluster_run, error.kind, f"status not reported: {error}")
+        result.outcome = OUTCOME_REPORTED if reported.accepted else OUTCOME_DISCARDED
+        return self._done(cluster_run)
 
-    def gone(self, case: ClusterRun) -> None:
+    def gone(self, cluster_run: ClusterRun) -> None:
         """The API has no such cluster any more."""
-        case.handled.outcome = OUTCOME_GONE
-        self._done(case)
+        cluster_run.result.outcome = OUTCOME_GONE
+        self._done(cluster_run)
 
-    def failed(self, case: ClusterRun, kind: str, message: str) -> None:
+    def failed(self, cluster_run: ClusterRun, kind: str, message: str) -> None:
         """Nothing could be said to the API."""
-        case.handled.outcome = OUTCOME_FAILED
-        case.handled.kind = kind
-        case.handled.message = message
-        self._done(case)
+        cluster_run.result.outcome = OUTCOME_FAILED
+        cluster_run.result.kind = kind
+        cluster_run.result.message = message
+        self._done(cluster_run)
 
-    def _done(self, case: ClusterRun) -> None:
-        case.handled.duration = int((time.monotonic() - case.begun) * 1000)
-        if self._tell is not None:
-            self._tell(case.handled)
+    def _done(self, cluster_run: ClusterRun) -> None:
+        cluster_run.result.duration = int((time.monotonic() - cluster_run.started_at) * 1000)
+        if self._on_result is not None:
+            self._on_result(cluster_run.result)

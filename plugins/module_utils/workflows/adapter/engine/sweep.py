@@ -37,8 +37,8 @@ class _Leftover:
     :param removing: what is to be taken back; None where nothing is, or not now.
     """
 
-    handled: ClusterResult
-    removing: Optional[SecretRemoval] = None
+    result: ClusterResult
+    secret_removal: Optional[SecretRemoval] = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -46,27 +46,27 @@ class Sweep:
     """One sweep; ``problems`` says afterwards what could not be read.
 
     :param store: the deletion policy, ``delete`` or ``keep``.
-    :param tell: given each leftover's result.
+    :param on_result: given each leftover's result.
     """
 
     def __init__(
         self,
         engine: Engine,
         api: HyperFleetClient,
-        work: LazyJobs,
+        jobs: LazyJobs,
         places: Places,
         settings: Settings,
         *,
         store: str,
-        tell: Callable[[ClusterResult], None],
+        on_result: Callable[[ClusterResult], None],
     ) -> None:
         self._engine = engine
         self._api = api
-        self._work = work
+        self._jobs = jobs
         self._places = places
         self._settings = settings
         self._store = store
-        self._tell = tell
+        self._on_result = on_result
         self.problems: list[PullSecretError] = []
 
     def run(self, chunk: int, *, leftovers: bool) -> list[ClusterResult]:
@@ -91,82 +91,86 @@ class Sweep:
         """Remove what is left of clusters that the API says are gone, each asked for by itself."""
         left = [
             _Leftover(ClusterResult(one))
-            for one in sorted(self._work.known(self._settings.deadline()) - seen)
+            for one in sorted(self._jobs.cluster_ids(self._settings.deadline()) - seen)
         ]
         if left and not seen:
             raise Unavailable(
                 f"the API lists no cluster at all, and {len(left)} have Jobs or Secrets: nothing was removed",
                 "check hyperfleetAPI.url and headers; if they are right, delete those by hand",
             )
-        left = self._each(left, self._look)
-        wanted = [one for one in left if one.removing is not None]
-        taken = remove_secrets(
+        left = self._for_each(left, self._suspend_jobs)
+        wanted = [one for one in left if one.secret_removal is not None]
+        removal_result = remove_secrets(
             self._places,
-            [one.removing for one in wanted if one.removing is not None],
+            [one.secret_removal for one in wanted if one.secret_removal is not None],
             store=self._store,
-            is_without=lambda namespace: self._work.is_without(namespace, self._settings.deadline()),
+            lacks_namespace=lambda namespace: self._jobs.lacks_namespace(
+                namespace, self._settings.deadline()
+            ),
         )
-        by_case = {id(one): back for one, back in zip(wanted, taken)}
-        self._each(wanted, lambda one: self._finish(one, by_case[id(one)]))
+        by_leftover = {id(one): back for one, back in zip(wanted, removal_result)}
+        self._for_each(wanted, lambda one: self._remove_jobs(one, by_leftover[id(one)]))
         for one in left:
-            self._tell(one.handled)
-        return [one.handled for one in left]
+            self._on_result(one.result)
+        return [one.result for one in left]
 
-    def _each(
-        self, cases: Sequence[_Leftover], work: Callable[[_Leftover], Optional[_Leftover]]
+    def _for_each(
+        self, leftovers: Sequence[_Leftover], work: Callable[[_Leftover], Optional[_Leftover]]
     ) -> list[_Leftover]:
         """Those that ``work`` gives back, and those that failed."""
         results = run_batch(
-            cases, work, concurrency=self._settings.concurrency, stop=self._settings.retrier.stop
+            leftovers, work, concurrency=self._settings.concurrency, stop=self._settings.retrier.stop
         )
-        for case, result in zip(cases, results):
+        for leftover, result in zip(leftovers, results):
             if isinstance(result, Failure):
-                _failed(case, result.kind, result.message)
-        return [case for case, result in zip(cases, results) if result is not None]
+                _failed(leftover, result.kind, result.message)
+        return [leftover for leftover, result in zip(leftovers, results) if result is not None]
 
-    def _look(self, case: _Leftover) -> Optional[_Leftover]:
-        cluster_id = case.handled.cluster_id
+    def _suspend_jobs(self, leftover: _Leftover) -> Optional[_Leftover]:
+        cluster_id = leftover.result.cluster_id
         try:
             self._api.get_cluster(cluster_id, self._settings.deadline())
         except NotFound:
             pass
         else:
             return None  # it was made after the listing
-        case.handled.outcome = OUTCOME_GONE
-        halted = self._work.halt(cluster_id, self._settings.deadline())
-        if halted.busy and not self._engine.check_mode:
+        leftover.result.outcome = OUTCOME_GONE
+        suspended = self._jobs.suspend(cluster_id, self._settings.deadline())
+        if suspended.busy and not self._engine.check_mode:
             raise Conflict(
-                f"its job is being ended, and {', '.join(halted.busy)} still there: the next sweep goes on"
+                f"its job is being ended, and {', '.join(suspended.busy)} still there: the next sweep goes on"
             )
-        places = removal_by_jobs(halted.environments)
+        places = removal_by_jobs(suspended.environments)
         if not places.made:
-            case.notes.append(
+            leftover.notes.append(
                 "no job says where its secrets are: if there are any, in Secret Manager or in its "
                 "management namespace, they stay"
             )
-        case.removing = SecretRemoval(cluster_id, places, places.made)
-        return case
+        leftover.secret_removal = SecretRemoval(cluster_id, places, places.made)
+        return leftover
 
-    def _finish(self, case: _Leftover, taken: SecretRemovalResult) -> _Leftover:
+    def _remove_jobs(self, leftover: _Leftover, removal_result: SecretRemovalResult) -> _Leftover:
         """The Jobs last: they say where the rest is."""
-        handled = case.handled
-        handled.actions = tuple(taken.actions)
-        if taken.failures:
-            kind, _text = taken.failures[0]
-            _failed(case, kind, "; ".join(text for _kind, text in taken.failures))
-            return case
-        if taken.kept:
-            case.notes.append(f"kept by policy: {', '.join(taken.kept)}")
-        if taken.foreign:
-            case.notes.append(f"left as it is, since it is not this cluster's: {', '.join(taken.foreign)}")
-        removal = self._work.remove(handled.cluster_id, self._settings.deadline())
-        handled.actions = (*handled.actions, *removal.actions)
+        result = leftover.result
+        result.actions = tuple(removal_result.actions)
+        if removal_result.failures:
+            kind, _text = removal_result.failures[0]
+            _failed(leftover, kind, "; ".join(text for _kind, text in removal_result.failures))
+            return leftover
+        if removal_result.kept:
+            leftover.notes.append(f"kept by policy: {', '.join(removal_result.kept)}")
+        if removal_result.foreign:
+            leftover.notes.append(
+                f"left as it is, since it is not this cluster's: {', '.join(removal_result.foreign)}"
+            )
+        removal = self._jobs.remove(result.cluster_id, self._settings.deadline())
+        result.actions = (*result.actions, *removal.actions)
         if not removal.gone and not self._engine.check_mode:
             raise Conflict(f"{', '.join(removal.left)} still there: the next sweep goes on")
-        handled.message = f"The cluster is gone; {'; '.join(case.notes)}" if case.notes else ""
-        return case
+        result.message = f"The cluster is gone; {'; '.join(leftover.notes)}" if leftover.notes else ""
+        return leftover
 
 
-def _failed(case: _Leftover, kind: str, message: str) -> None:
-    case.removing = None
-    case.handled.outcome, case.handled.kind, case.handled.message = OUTCOME_FAILED, kind, message
+def _failed(leftover: _Leftover, kind: str, message: str) -> None:
+    leftover.secret_removal = None
+    leftover.result.outcome, leftover.result.kind, leftover.result.message = OUTCOME_FAILED, kind, message

@@ -57,7 +57,7 @@ class JobCache:
         if len(asked) >= _LIST_FROM:
             self._read_pods(asked, deadline)
 
-    def done(self, cluster_ids: Iterable[str]) -> list[str]:
+    def noted_successes(self, cluster_ids: Iterable[str]) -> list[str]:
         """Those of which a Job's success was read ahead, and had been noted before."""
         return [
             cluster_id
@@ -68,12 +68,12 @@ class JobCache:
             )
         ]
 
-    def take(self, cluster_id: str, deadline: Deadline) -> list[JobState]:
+    def cached_or_read(self, cluster_id: str, deadline: Deadline) -> list[JobState]:
         """The cluster's Jobs, as they were read ahead or, the second time, as they are."""
         found = self._jobs.pop(names.label_value(cluster_id), None)
-        return found if found is not None else self.look(cluster_id, deadline)
+        return found if found is not None else self.read(cluster_id, deadline)
 
-    def look(self, cluster_id: str, deadline: Deadline) -> list[JobState]:
+    def read(self, cluster_id: str, deadline: Deadline) -> list[JobState]:
         """The cluster's Jobs as they are now."""
         selector = names.cluster_selector(self._adapter, names.JOB, cluster_id)
         return [job for _label, job in self._list_jobs(selector, deadline)]

@@ -31,7 +31,7 @@ __all__ = ["NOTED_END", "JobReconciler"]
 
 # The beginning of the action that only the first look at a Job's end has.
 NOTED_END = "noted the end of job "
-_ROUNDS = 6
+_MAX_ROUNDS = 6
 _FIRST_PAUSE = 0.05
 
 
@@ -42,76 +42,76 @@ class JobReconciler:
         self,
         client: KubernetesClient,
         config: AdapterConfig,
-        views: JobCache,
+        cache: JobCache,
         secrets: DataSecrets,
-        placed: DriftDetector,
+        drift_detector: DriftDetector,
         clock: Callable[[], float],
     ) -> None:
         self._client = client
         self._namespace = config.namespace
         self._adapter = config.adapter
         self._settings = config.job
-        self._views = views
+        self._cache = cache
         self._secrets = secrets
-        self._making = JobWriter(client, config, secrets)
-        self._placed = placed
+        self._writer = JobWriter(client, config, secrets)
+        self._drift_detector = drift_detector
         self._clock = clock
 
-    def settled(self, work: ApplyRequest) -> Observed:
+    def reconcile(self, request: ApplyRequest) -> Observed:
         """From the start again where somebody else was faster, a few times."""
-        jobs = self._views.take(work.order.cluster_id, work.deadline)
-        pause, left = _FIRST_PAUSE, _ROUNDS
+        jobs = self._cache.cached_or_read(request.order.cluster_id, request.deadline)
+        pause, left = _FIRST_PAUSE, _MAX_ROUNDS
         while True:
             try:
-                return self._once(work, jobs)
+                return self._reconcile_once(request, jobs)
             except Overtaken:
                 left -= 1
-                if not left or work.deadline.remaining() <= pause:
+                if not left or request.deadline.remaining() <= pause:
                     raise
             time.sleep(pause)
             pause *= 2
-            jobs = self._views.look(work.order.cluster_id, work.deadline)
+            jobs = self._cache.read(request.order.cluster_id, request.deadline)
 
-    def _once(self, work: ApplyRequest, jobs: Iterable[JobState]) -> Observed:
-        order, deadline = work.order, work.deadline
+    def _reconcile_once(self, request: ApplyRequest, jobs: Iterable[JobState]) -> Observed:
+        order, deadline = request.order, request.deadline
         now = self._clock()
-        spec = _Once(lambda: manifests.job_spec(order, self._settings, self._adapter))
+        spec = _LazySpec(lambda: manifests.job_spec(order, self._settings, self._adapter))
 
         def observe(job: JobState) -> Observed:
-            pods = self._views.pods(order.cluster_id, job, deadline)
+            pods = self._cache.pods(order.cluster_id, job, deadline)
             seen = observing.observe(job, pods, self._namespace, order, now)
             if job.recorded is None:
-                seen = masked_observation(seen, work.document)
+                seen = masked_observation(seen, request.document)
             # What a Job has made just now is there.
             done = seen.state == model.SUCCEEDED and job.recorded is not None
             looked = done or seen.state == model.FAILED
-            return self._drifted(work, job, seen) if looked else seen
+            return self._drifted(request, job, seen) if looked else seen
 
         plan = planning.make_plan(
             jobs,
             generation=order.generation,
             name=names.job_name(order.cluster_id, order.generation),
-            content=work.content,
+            content=request.content,
             template=lambda: template_hash(spec.get()),
             observe=observe,
             keep=self._settings.keep_generations,
             now=now,
         )
         for job in plan.delete:
-            self._making.delete(job, work)
-        observed = self._step(work, plan, spec)
+            self._writer.delete(job, request)
+        observed = self._take_step(request, plan, spec)
         for job in plan.clean:
             try:
-                self._making.delete(job, work)
+                self._writer.delete(job, request)
             except PullSecretError:
                 # Left for the next look: nothing that the cluster needs depends on it.
                 break
-        actions = tuple(work.actions)
-        return dataclasses.replace(observed, made=work.made, actions=actions, content=work.content)
+        actions = tuple(request.actions)
+        return dataclasses.replace(observed, made=request.made, actions=actions, content=request.content)
 
-    def _drifted(self, work: ApplyRequest, job: JobState, seen: Observed) -> Observed:
+    def _drifted(self, request: ApplyRequest, job: JobState, seen: Observed) -> Observed:
         """What its Job, or one before it, made, as it is today."""
-        drift = self._placed.drift(work.order, work.document, work.deadline)
+        drift = self._drift_detector.drift(request.order, request.document, request.deadline)
         if drift is None:
             return seen
         if seen.state == model.FAILED:
@@ -127,10 +127,10 @@ class JobReconciler:
             kind="verification",
         )
 
-    def _step(self, work: ApplyRequest, plan: Plan, spec: _Once) -> Observed:
-        order, current = work.order, plan.current
+    def _take_step(self, request: ApplyRequest, plan: Plan, spec: _LazySpec) -> Observed:
+        order, current = request.order, plan.current
         if plan.step == planning.MAKE or current is None:
-            made = self._making.make(work, spec.get(), plan.attempt)
+            made = self._writer.make(request, spec.get(), plan.attempt)
             was = plan.observed
             if was is None:
                 return made
@@ -141,10 +141,10 @@ class JobReconciler:
                 made, reason=was.reason, message=f"{was.message}: {made.message} again"
             )
         if plan.step == planning.KEEP and plan.observed is not None:
-            if work.unsure == current.name:
+            if request.unsure == current.name:
                 # Our own create, whose answer was lost.
-                work.did_make(current.name)
-            return self._keep(work, current, plan.observed)
+                request.record_created(current.name)
+            return self._keep(request, current, plan.observed)
         if plan.step == planning.HOLD:
             until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(current.created + planning.HOLD_SECONDS))
             return self._pending(
@@ -159,23 +159,23 @@ class JobReconciler:
             current,
         )
 
-    def _keep(self, work: ApplyRequest, job: JobState, observed: Observed) -> Observed:
+    def _keep(self, request: ApplyRequest, job: JobState, observed: Observed) -> Observed:
         if observed.reason == "ContainerConfigError":
             # Its Secret was deleted under way; kubelet tries again as soon as it is there.
-            self._secrets.ensure(work.order, work.document, work.actions, work.deadline)
+            self._secrets.ensure(request.order, request.document, request.actions, request.deadline)
         if job.ended is None or job.recorded is not None:
             return observed
         try:
             # In this order: what is noted says that the Secret is gone.
-            self._secrets.drop(work.order.cluster_id, job.data_uid, work.actions, work.deadline)
+            self._secrets.drop(request.order.cluster_id, job.data_uid, request.actions, request.deadline)
             patch = {
                 "metadata": {
                     "resourceVersion": job.version,
                     "annotations": {names.RESULT: job_outcome.outcome_annotation(observed)},
                 }
             }
-            self._client.patch(self._namespace, "jobs", job.name, patch, work.deadline)
-            work.actions.append(f"{NOTED_END}{job.name}")
+            self._client.patch(self._namespace, "jobs", job.name, patch, request.deadline)
+            request.actions.append(f"{NOTED_END}{job.name}")
         except PullSecretError:
             # The next look does it; what was seen is true all the same.
             pass
@@ -193,7 +193,7 @@ class JobReconciler:
         )
 
 
-class _Once:
+class _LazySpec:
     """A Job's spec, built when it is needed: most looks need none."""
 
     def __init__(self, build: Callable[[], dict[str, Any]]) -> None:

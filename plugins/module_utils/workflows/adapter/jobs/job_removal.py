@@ -63,7 +63,7 @@ class JobRemover:
             actions=tuple(actions),
         )
 
-    def known(self, deadline: Deadline) -> set[str]:
+    def cluster_ids(self, deadline: Deadline) -> set[str]:
         """The ids of all clusters that have a Job or a Secret here."""
         found = set()
         for kind, resource_type in _KINDS[:2]:

@@ -34,7 +34,7 @@ class ApplyRequest:
         self.made = False
         self.unsure: Optional[str] = None
 
-    def did_make(self, name: str) -> None:
+    def record_created(self, name: str) -> None:
         self.made, self.unsure = True, None
         self.actions.append(f"created job {name}")
 
@@ -49,36 +49,36 @@ class JobWriter:
         self._settings = config.job
         self._secrets = secrets
 
-    def make(self, work: ApplyRequest, spec: dict[str, Any], attempt: int) -> Observed:
+    def make(self, request: ApplyRequest, spec: dict[str, Any], attempt: int) -> Observed:
         """Both.
 
         :raises OwnershipConflict: a name is somebody else's.
         :raises Overtaken: somebody else was faster; look again.
         """
-        order = work.order
-        uid = self._secrets.ensure(order, work.document, work.actions, work.deadline)
+        order = request.order
+        uid = self._secrets.ensure(order, request.document, request.actions, request.deadline)
         body = manifests.job(
             order,
             self._settings,
             self._adapter,
             spec=spec,
-            content=work.content,
+            content=request.content,
             data_uid=uid,
             attempt=attempt,
         )
         name = str(body["metadata"]["name"])
         try:
-            self._client.create(self._namespace, "jobs", body, work.deadline)
+            self._client.create(self._namespace, "jobs", body, request.deadline)
         except AlreadyExists as error:
             if error.unsure:
-                work.unsure = name
-            self._guard(work, name, uid)
+                request.unsure = name
+            self._guard(request, name, uid)
             raise
         except (ConfigurationError, PermissionDenied):
             # Nothing is going to read it.
-            self._secrets.drop(order.cluster_id, uid, work.actions, work.deadline)
+            self._secrets.drop(order.cluster_id, uid, request.actions, request.deadline)
             raise
-        work.did_make(name)
+        request.record_created(name)
         return Observed(
             model.CREATED,
             "JobCreated",
@@ -88,26 +88,26 @@ class JobWriter:
             attempt=attempt,
         )
 
-    def _guard(self, work: ApplyRequest, name: str, data_uid: str) -> None:
+    def _guard(self, request: ApplyRequest, name: str, data_uid: str) -> None:
         """Refuse a Job of that name that a look by our labels does not show."""
-        cluster_id = work.order.cluster_id
-        found = self._client.get(self._namespace, "jobs", name, work.deadline)
+        cluster_id = request.order.cluster_id
+        found = self._client.get(self._namespace, "jobs", name, request.deadline)
         if found is None:
             return
         if names.is_ours(found["metadata"].get("labels") or {}, self._adapter, cluster_id, names.JOB):
             return
-        self._secrets.drop(cluster_id, data_uid, work.actions, work.deadline)
+        self._secrets.drop(cluster_id, data_uid, request.actions, request.deadline)
         raise OwnershipConflict(
             f"{self._client.place(self._namespace, 'jobs', name)} exists but was not made by the adapter "
             f"{self._adapter} for this cluster",
             "it was left as it is; rename or delete it",
         )
 
-    def delete(self, job: JobState, work: ApplyRequest) -> None:
+    def delete(self, job: JobState, request: ApplyRequest) -> None:
         """Delete just this Job, with its pods."""
         # Of one that goes on the name stays until its pods are gone, so that no two are at work.
         how = "Background" if job.ended is not None else "Foreground"
         if self._client.delete(
-            self._namespace, "jobs", job.name, {"uid": job.uid}, work.deadline, propagation=how
+            self._namespace, "jobs", job.name, {"uid": job.uid}, request.deadline, propagation=how
         ):
-            work.actions.append(f"deleted job {job.name}")
+            request.actions.append(f"deleted job {job.name}")

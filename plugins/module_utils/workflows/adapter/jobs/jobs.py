@@ -45,13 +45,13 @@ class Jobs:
     ) -> None:
         self._client = client
         self._namespace = config.namespace
-        self._views = JobCache(client, config.namespace, config.adapter)
-        self._placed = DriftDetector(client)
+        self._cache = JobCache(client, config.namespace, config.adapter)
+        self._drift_detector = DriftDetector(client)
         self._key = DigestKey(client, config.namespace, config.adapter)
         self._remover = JobRemover(client, config.namespace, config.adapter)
         secrets = DataSecrets(client, config.namespace, config.adapter)
-        self._applying = JobReconciler(client, config, self._views, secrets, self._placed, clock)
-        self._leaver = JobSuspender(client, config.namespace, config.adapter)
+        self._reconciler = JobReconciler(client, config, self._cache, secrets, self._drift_detector, clock)
+        self._suspender = JobSuspender(client, config.namespace, config.adapter)
 
     def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
         """Read what is there for a batch's clusters in few requests; raises nothing.
@@ -59,9 +59,9 @@ class Jobs:
         What was read is good for one ``apply`` of each.
         """
         self._key.forget_failure()
-        self._views.prepare(cluster_ids, deadline)
+        self._cache.prepare(cluster_ids, deadline)
         # After the Jobs: what one of these made is there by now.
-        self._placed.prepare(self._views.done(cluster_ids), deadline)
+        self._drift_detector.prepare(self._cache.noted_successes(cluster_ids), deadline)
 
     def apply(self, order: Order, document: bytes, deadline: Deadline) -> Observed:
         """Have a Job do what is ordered, unless one does or did, and say what is seen of it.
@@ -73,16 +73,16 @@ class Jobs:
         if refused is not None:
             return refused
         content = content_digest(order, document, self._key.get(deadline))
-        work = ApplyRequest(order, document, content, deadline)
+        request = ApplyRequest(order, document, content, deadline)
         try:
-            return self._applying.settled(work)
+            return self._reconciler.reconcile(request)
         except OwnershipConflict as error:
             return Observed(
                 model.FAILED,
                 "OwnershipConflict",
                 str(error),
                 namespace=self._namespace,
-                actions=tuple(work.actions),
+                actions=tuple(request.actions),
                 retry=False,
                 kind=error.kind,
             )
@@ -91,9 +91,9 @@ class Jobs:
         """Delete all of a cluster's Jobs, pods and Secrets here, and look whether they are gone."""
         return self._remover.remove(cluster_id, deadline)
 
-    def halt(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
+    def suspend(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
         """Suspend the Jobs of a cluster that is gone, and read where they bring things."""
-        return self._leaver.halt(cluster_id, deadline)
+        return self._suspender.suspend(cluster_id, deadline)
 
     def has_namespace(self, name: str, deadline: Deadline) -> bool:
         """Whether the management cluster has this namespace.
@@ -102,6 +102,6 @@ class Jobs:
         """
         return self._client.has_namespace(name, deadline)
 
-    def known(self, deadline: Deadline) -> set[str]:
+    def cluster_ids(self, deadline: Deadline) -> set[str]:
         """The ids of all clusters that have something here."""
-        return self._remover.known(deadline)
+        return self._remover.cluster_ids(deadline)

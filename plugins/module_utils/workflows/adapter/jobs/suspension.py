@@ -44,7 +44,7 @@ class JobSuspender:
         self._namespace = namespace
         self._adapter = adapter
 
-    def halt(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
+    def suspend(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
         """Suspend what goes on, and read what all of them were told to do."""
         environments: dict[str, _Environment] = {}
         busy: list[str] = []

@@ -13,8 +13,8 @@ from typing import Any
 from ..model.limits import Limits
 from ..model.naming import shown_name
 from ..model.shown import shown
-from ..workflows.hosted_cluster.building import build_cluster
-from ..workflows.hosted_cluster.cluster import Cluster
+from ..workflows.hosted_cluster.cluster import HostedCluster
+from ..workflows.hosted_cluster.from_options import build_cluster
 from ..workflows.hosted_cluster.names import GLOBAL, KUBE_SYSTEM
 from ..workflows.hosted_cluster.sync import HostedClusters
 from ..workflows.run import Run, Work
@@ -88,7 +88,7 @@ def _reference() -> dict[str, Any]:
 _LIMITS = Limits(target_options())
 
 
-def build_target(wanted: Mapping[str, Any]) -> Cluster:
+def build_target(wanted: Mapping[str, Any]) -> HostedCluster:
     """What a target's options describe.
 
     :raises ConfigurationError: naming the option that is wrong.
@@ -97,7 +97,7 @@ def build_target(wanted: Mapping[str, Any]) -> Cluster:
     return build_cluster(wanted)
 
 
-def targets_of(params: Mapping[str, Any]) -> list[Wanted[Cluster]]:
+def targets_of(params: Mapping[str, Any]) -> list[Wanted[HostedCluster]]:
     """The task's targets.
 
     :raises ConfigurationError: two have one id, or are one hosted cluster.
@@ -116,13 +116,13 @@ def run(
     shared = Run(params, "hosted-cluster", check_mode=check_mode, diff=diff, stop=stop)
     clusters = HostedClusters(shared.settings, shared.kubernetes, dry_run=check_mode)
 
-    def work(cluster: Cluster, current: Work) -> None:
+    def work(cluster: HostedCluster, current: Work) -> None:
         clusters.handle(cluster, current.outcome, current.deadline, current.seen)
 
     return shared.over(targets_of(params), _place, work)
 
 
-def full_place(cluster: Cluster) -> str:
+def full_place(cluster: HostedCluster) -> str:
     """The name by which two targets are one: they would undo each other's work."""
     if cluster.reached_directly:
         way = [cluster.hosted_kubeconfig, cluster.hosted_context]

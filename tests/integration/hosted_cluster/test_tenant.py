@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster import objects
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster import (
+    owned_objects,
+)
 from tests.integration.hosted_cluster.test_edges import annotation, deployed
 from tests.integration.hosted_cluster.world import ADDITIONAL, GLOBAL, OURS, STATUS, SYNCER, World, path
 from tests.integration.k8s.running import run_task
@@ -66,7 +68,7 @@ def test_a_control_plane_leads_to_no_secret_but_its_own(world: World, other: Wor
 def test_a_page_of_huge_objects_is_not_held(
     world: World, other: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(objects, "_LARGEST", 1024 * 1024)
+    monkeypatch.setattr(owned_objects, "_LARGEST", 1024 * 1024)
     world.additional(docker_config(registry_example_com="tenant"))
     for number in range(5):
         body = {

@@ -34,10 +34,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
     from_environment,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.cluster import (
-    Cluster,
+    HostedCluster,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.compare import (
-    plain,
+    without_empty_values,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.desired import (
     KINDS,
@@ -45,7 +45,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.names import (
     SYNCER,
-    slot,
+    slot_name,
 )
 from tests.integration.syncer.kubelet import Kubelet, QuickClock
 from tests.integration.syncer.world import document, eventually
@@ -53,7 +53,7 @@ from tests.lab.session import REAL, KubernetesEnv, kubernetes
 
 pytestmark = pytest.mark.real("go")
 
-SLOT = slot(0)
+SLOT = slot_name(0)
 
 
 class Server:
@@ -70,13 +70,13 @@ class Server:
         self.core = core
         self.call("POST", "/api/v1/namespaces", {"metadata": {"name": self.namespace}})
         # As the module makes them, rights and all.
-        for wanted in account_objects(Cluster("cls-1", namespace=self.namespace), 1):
+        for wanted in account_objects(HostedCluster("cls-1", namespace=self.namespace), 1):
             version, kind = KINDS[wanted.kind]
             group = f"/apis/{version}" if "/" in version else f"/api/{version}"
             body = {
                 "apiVersion": version,
                 "kind": kind,
-                **(plain(wanted.body) or {}),
+                **(without_empty_values(wanted.body) or {}),
                 **(wanted.initial or {}),
             }
             self.call("POST", f"{group}/namespaces/{self.namespace}/{wanted.kind}", body)

@@ -23,9 +23,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     sensitive_forms,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.outcome import Outcome
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.merging import (
-    Additional,
-    decide,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.decision import (
+    AdditionalSecret,
+    decide_merge,
 )
 
 GOOD, OTHER = "ZXhhbXBsZTpleGFtcGxl", "ZXhhbXBsZTpvdGhlcg=="
@@ -156,20 +156,20 @@ def test_the_annotation_of_a_hosted_cluster_names_no_credential_and_still_finds_
     key = next(iter(ACCEPTED))
     original = json.dumps({"auths": {"a.example": {"auth": GOOD}}}).encode()
     brought = json.dumps({"auths": {key: {"auth": OTHER}, "b.example": {"auth": OTHER}}}).encode()
-    first = decide(original, Additional(brought), where="here")
+    first = decide_merge(original, AdditionalSecret(brought), where="here")
     assert key not in first.added
     assert "b.example" in first.added
-    kept = decide(
+    kept = decide_merge(
         original,
-        Additional(b"no docker config"),
+        AdditionalSecret(b"no docker config"),
         where="here",
-        held=first.config,
-        held_registries=json.loads(first.added),
+        current=first.config,
+        current_registries=json.loads(first.added),
     )
     assert (kept.state, kept.config) == ("kept", first.config)
     # As versions before wrote it.
-    plain = decide(
-        original, Additional(b""), where="here", held=first.config, held_registries=[key, "b.example"]
+    plain = decide_merge(
+        original, AdditionalSecret(b""), where="here", current=first.config, current_registries=[key, "b.example"]
     )
     assert plain.config.registries == ("a.example",)
 

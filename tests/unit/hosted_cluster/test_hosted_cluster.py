@@ -27,25 +27,27 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     hosted_cluster_pull_secret as hosted_task,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster import merging
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.building import (
-    build_cluster,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster import (
+    decision,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.compare import (
-    Exact,
+    ExactMapping,
     Quantity,
     differences,
     merge_patch,
-    quantity,
+    parse_quantity,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.from_options import (
+    build_cluster,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.names import (
-    slot,
+    slot_name,
     slot_number,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.nodes import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.rollout import (
     expected_nodes,
-    rollout,
-    slots,
+    rollout_of,
+    slot_count,
     tolerates_all,
 )
 from tests.integration.gcp.login import _certificate
@@ -180,13 +182,13 @@ def test_absent_needs_no_image() -> None:
     ],
 )
 def test_a_quantity(text: str, number: Any) -> None:
-    assert quantity(text) == Decimal(number)
+    assert parse_quantity(text) == Decimal(number)
 
 
 @pytest.mark.parametrize("text", ["", "Mi", "much", "1 Gi", "nan", "infinity", "--1"])
 def test_no_quantity(text: str) -> None:
     with pytest.raises(ValueError, match="not a number"):
-        quantity(text)
+        parse_quantity(text)
 
 
 CASES: list[tuple[Any, Any, list[str]]] = [
@@ -201,7 +203,7 @@ CASES: list[tuple[Any, Any, list[str]]] = [
     ({"a": {"b": None}}, {}, []),
     ({"a": {"b": 1}}, {"a": "text"}, ["a"]),
     ({"a": {"b.c/d": "e"}}, {"a": {}}, ["a[b.c/d]"]),
-    (Exact({"a": 1}), {"a": 1, "more": 2}, ["more"]),
+    (ExactMapping({"a": 1}), {"a": 1, "more": 2}, ["more"]),
     ({"a": [1, 2]}, {"a": [1, 2, 3]}, ["a"]),
     ({"a": [{"b": 1}]}, {"a": [{"b": 2, "default": 3}]}, ["a[0].b"]),
     ({"a": [{"b": 1}]}, {"a": [{"b": 1, "default": 3}]}, []),
@@ -218,14 +220,14 @@ def test_differences_and_the_patch_that_ends_them(wanted: Any, there: Any, paths
     after = apply_patch(MERGE_PATCH, "ConfigMap", there, json.loads(json.dumps(patch)))
     assert differences(wanted, after) == []
     # What others wrote is still there, but where exactly ours is wanted.
-    if not isinstance(wanted, Exact):
+    if not isinstance(wanted, ExactMapping):
         assert set(there) - set(wanted) <= set(after)
 
 
 def test_the_share_of_nodes_that_may_restart() -> None:
-    assert [slots("10%", nodes) for nodes in (0, 1, 9, 10, 19, 20, 49, 500)] == [1, 1, 1, 1, 1, 2, 4, 32]
-    assert (slots("100%", 7), slots("3", 1), slots("3", 1, 2)) == (4, 3, 3)
-    assert (slots("100%", 5000), slots("100%", 5000, 2048)) == (1024, 1024)
+    assert [slot_count("10%", nodes) for nodes in (0, 1, 9, 10, 19, 20, 49, 500)] == [1, 1, 1, 1, 1, 2, 4, 32]
+    assert (slot_count("100%", 7), slot_count("3", 1), slot_count("3", 1, 2)) == (4, 3, 3)
+    assert (slot_count("100%", 5000), slot_count("100%", 5000, 2048)) == (1024, 1024)
 
 
 @pytest.mark.parametrize("share", ["1%", "10%", "50%", "100%"])
@@ -237,7 +239,7 @@ def test_nodes_that_come_and_go_change_the_number_of_slots_once(share: str) -> N
             present, changes = begin, 0
             for dummy in range(4):
                 for there in (nodes, nodes + 1):
-                    now = slots(share, there, present)
+                    now = slot_count(share, there, present)
                     assert 1 <= now <= max(1, there * int(share[:-1]) // 100)
                     assert now * 4 >= most
                     changes, present = changes + (now != present), now
@@ -246,9 +248,10 @@ def test_nodes_that_come_and_go_change_the_number_of_slots_once(share: str) -> N
 
 
 def test_a_slots_number() -> None:
-    assert slot_number(slot(12)) == 12
+    assert slot_number(slot_name(12)) == 12
     assert [
-        slot_number(name) for name in ("", "global-pull-secret-syncer", slot(0) + "1x", slot(0)[:-1])
+        slot_number(name)
+        for name in ("", "global-pull-secret-syncer", slot_name(0) + "1x", slot_name(0)[:-1])
     ] == [None] * 4
     assert slot_number("global-pull-secret-syncer-restart-01") is None
 
@@ -281,7 +284,7 @@ def test_the_nodes_that_get_a_pod() -> None:
     "entry", ["", "{", "[]", "null", "{}", '{"state":"in-sync"}', '{"resourceVersion":"7"}']
 )
 def test_a_report_that_says_nothing_is_pending(entry: str) -> None:
-    assert rollout(["n"], {"n": entry}, "7").pending == ["n"]
+    assert rollout_of(["n"], {"n": entry}, "7").pending == ["n"]
 
 
 def test_only_the_version_that_is_there_counts() -> None:
@@ -291,7 +294,7 @@ def test_only_the_version_that_is_there_counts() -> None:
         "c": '{"resourceVersion":"7","state":"pending"}',
         "d": '{"resourceVersion":"7","state":"failed","message":"timed out"}',
     }
-    found = rollout(["a", "b", "c", "d", "e"], data, "7")
+    found = rollout_of(["a", "b", "c", "d", "e"], data, "7")
     assert (found.in_sync, found.pending, found.failed) == (1, ["b", "c", "e"], {"d": "failed: timed out"})
     assert (found.done, found.settled) == (False, False)
 
@@ -299,19 +302,19 @@ def test_only_the_version_that_is_there_counts() -> None:
 @pytest.mark.parametrize("message", ["one\ntwo", "\x1b[31mred", "word " * 101, '{"auth": "x"}', "\u202eleft"])
 def test_a_message_that_is_no_sentence_is_not_shown(message: str) -> None:
     data = {"n": json.dumps({"resourceVersion": "7", "state": "failed", "message": message})}
-    assert rollout(["n"], data, "7").failed == {"n": "failed: (not shown)"}
+    assert rollout_of(["n"], data, "7").failed == {"n": "failed: (not shown)"}
 
 
 def test_what_was_brought_before_does_not_keep_what_is_the_originals() -> None:
     def decide(
-        additional: bytes, held: Any = None, registries: Any = (), **original: str
-    ) -> merging.Decision:
-        return merging.decide(
+        additional: bytes, current: Any = None, registries: Any = (), **original: str
+    ) -> decision.MergeDecision:
+        return decision.decide_merge(
             json.dumps(docker_config(**original)).encode(),
-            merging.Additional(additional),
+            decision.AdditionalSecret(additional),
             where="here",
-            held=held,
-            held_registries=registries,
+            current=current,
+            current_registries=registries,
         )
 
     tenants = json.dumps({**docker_config(b_example="tenant"), "credHelpers": {"h.example": "x"}})
@@ -330,7 +333,7 @@ def test_what_was_brought_before_does_not_keep_what_is_the_originals() -> None:
 def test_an_original_without_entries_is_nothing_to_give_to_nodes() -> None:
     for data in (b"", b"{}", b'{"auths":null}', b'{"auths":{}}'):
         with pytest.raises(InvalidDocument, match="here: the original"):
-            merging.decide(data, None, where="here")
+            decision.decide_merge(data, None, where="here")
 
 
 def test_a_client_certificate_is_used_from_memory(tmp_path: Path) -> None:

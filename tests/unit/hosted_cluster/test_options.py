@@ -18,9 +18,11 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import c
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.hosted_cluster_pull_secret import (
     target_options,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster import building
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster import (
+    from_options,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.cluster import (
-    Cluster,
+    HostedCluster,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import run_options
 from ansible_collections.hyperfleet.pull_secret.plugins.modules import hosted_cluster_pull_secret
@@ -122,10 +124,10 @@ def test_the_filter_takes_every_option(name: str) -> None:
 
 
 def test_every_option_is_used_where_a_cluster_is_built() -> None:
-    text = Path(building.__file__).read_text()
+    text = Path(from_options.__file__).read_text()
     unused = [name for name in target_options() if f'"{name}"' not in text]
     assert unused == ["id"]
-    assert all(f"{field.name}=" in text for field in dataclasses.fields(Cluster))
+    assert all(f"{field.name}=" in text for field in dataclasses.fields(HostedCluster))
 
 
 def test_the_role_passes_the_runs_options_on() -> None:

@@ -117,9 +117,9 @@ def test_what_makes_none_is_one_line_and_an_exit_code(
 def test_all_slots_fit_into_one_variable() -> None:
     """The kernel's MAX_ARG_STRLEN: 32 pages for one string."""
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.names import (
-        slot,
+        slot_name,
     )
 
-    text = "SYNCER_LEASES=" + ",".join(slot(number) for number in range(MOST_SLOTS))
+    text = "SYNCER_LEASES=" + ",".join(slot_name(number) for number in range(MOST_SLOTS))
     assert len(text) < 128 * 1024
     assert len(from_environment({**LEAST, "SYNCER_LEASES": text.partition("=")[2]}).leases) == MOST_SLOTS

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Cluster", "Reference", "Syncer"]
+__all__ = ["HostedCluster", "SecretKeyReference", "SyncerSpec"]
 
 
 @dataclass(frozen=True)
-class Reference:
+class SecretKeyReference:
     """A key of a Secret."""
 
     namespace: str
@@ -23,7 +23,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Syncer:
+class SyncerSpec:
     """How the pods are to run that bring the secret to the nodes.
 
     :param max_restarting: how many kubelets may restart at once: a number, or ``10%`` of the nodes.
@@ -47,7 +47,7 @@ class Syncer:
 
 
 @dataclass(frozen=True)
-class Cluster:
+class HostedCluster:
     """Where its two secrets are, how they are merged, and what brings the result to its nodes.
 
     :param plane: name of the HostedControlPlane; None is the only one in the namespace.
@@ -62,12 +62,12 @@ class Cluster:
     id: str
     control_plane_namespace: str | None = None
     plane: str | None = None
-    original: Reference | None = None
+    original: SecretKeyReference | None = None
     management_context: str | None = None
     management_kubeconfig: str | None = None
     hosted_context: str | None = None
     hosted_kubeconfig: str | None = None
-    kubeconfig_secret: Reference | None = None
+    kubeconfig_secret: SecretKeyReference | None = None
     namespace: str = "kube-system"
     present: bool = True
     precedence: str = "additional"
@@ -75,7 +75,7 @@ class Cluster:
     drop: Sequence[str] = ()
     remove: bool = True
     adopt: bool = False
-    syncer: Syncer | None = None
+    syncer: SyncerSpec | None = None
     wait: bool = False
     rollout_timeout: float = 60.0
 

@@ -5,7 +5,7 @@
 """Comparing an object as it should be with the object that is there.
 
 What is there has defaults, and what others wrote.  So only what is wanted is compared:
-a mapping's keys that are not wanted are others', unless it is ``Exact``; ``None`` wants nothing
+a mapping's keys that are not wanted are others', unless it is ``ExactMapping``; ``None`` wants nothing
 there; lists are wanted whole, since merge patches replace them whole.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-__all__ = ["Exact", "Quantity", "differences", "merge_patch", "plain", "quantity"]
+__all__ = ["ExactMapping", "Quantity", "differences", "merge_patch", "parse_quantity", "without_empty_values"]
 
 _NOTHING: tuple[Any, ...] = (None, "", {}, [])
 _POWERS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\Z
 _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 
 
-class Exact(dict):  # type: ignore[type-arg]
+class ExactMapping(dict):  # type: ignore[type-arg]
     """A mapping that is to have these keys and no other."""
 
 
@@ -32,7 +32,7 @@ class Quantity(str):
     """An amount of a resource, which the API server writes in its own way: ``1000m`` is ``1``."""
 
 
-def quantity(text: str) -> Decimal:
+def parse_quantity(text: str) -> Decimal:
     """:raises ValueError: it is none."""
     for suffix, power in _BINARY.items():
         if text.endswith(suffix):
@@ -60,7 +60,7 @@ def differences(wanted: Any, there: Any, path: str = "") -> list[str]:
         found = [
             text for key in wanted for text in differences(wanted[key], there.get(key), _below(path, key))
         ]
-        extra = [key for key in there if key not in wanted] if isinstance(wanted, Exact) else []
+        extra = [key for key in there if key not in wanted] if isinstance(wanted, ExactMapping) else []
         return found + [_below(path, key) for key in extra]
     if isinstance(wanted, list):
         if not isinstance(there, list) or len(there) != len(wanted):
@@ -83,26 +83,26 @@ def merge_patch(wanted: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str
         if isinstance(value, Mapping) and isinstance(below, Mapping) and value:
             patch[key] = merge_patch(value, below)
         else:
-            patch[key] = plain(value)
-    if isinstance(wanted, Exact):
+            patch[key] = without_empty_values(value)
+    if isinstance(wanted, ExactMapping):
         patch.update({key: None for key in there if key not in wanted})
     return patch
 
 
-def plain(value: Any) -> Any:
+def without_empty_values(value: Any) -> Any:
     """A value as it is sent in a new object: without what is not wanted."""
     if isinstance(value, Mapping):
-        made = {str(key): plain(item) for key, item in value.items()}
+        made = {str(key): without_empty_values(item) for key, item in value.items()}
         return {key: item for key, item in made.items() if item is not None} or None
     if isinstance(value, list):
-        return [plain(item) for item in value]
+        return [without_empty_values(item) for item in value]
     return str(value) if isinstance(value, str) else value
 
 
 def _same(wanted: Any, there: Any) -> bool:
     if isinstance(wanted, Quantity) and isinstance(there, str):
         try:
-            return quantity(wanted) == quantity(there)
+            return parse_quantity(wanted) == parse_quantity(there)
         except ValueError:
             return False
     return (

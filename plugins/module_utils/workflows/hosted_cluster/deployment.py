@@ -16,13 +16,13 @@ from ...model.outcome import Outcome
 from ...places.kubernetes_secret.target import KEY, TYPE, encode, value_of
 from ...places.writing import parse_held, same_meaning
 from ...runtime.retry import Deadline
-from .cluster import Cluster, Syncer
-from .desired import Wanted, account_objects, daemon_set, slots_of
-from .merging import Decision
-from .names import ADDITIONAL_REGISTRIES, GLOBAL, STATUS, SYNCER, labels, slot_number
-from .objects import Objects
+from .cluster import HostedCluster, SyncerSpec
+from .decision import MergeDecision
+from .desired import DesiredObject, account_objects, daemon_set, slots_of
+from .names import ADDITIONAL_REGISTRIES, GLOBAL, STATUS, SYNCER, ownership_labels, slot_number
+from .owned_objects import OwnedObjects
 
-__all__ = ["Deployment", "There"]
+__all__ = ["ExistingObjects", "SyncerDeployment"]
 
 _Object = dict[str, Any]
 _NAMES = {
@@ -46,7 +46,7 @@ _REPORT = 4096
 
 
 @dataclass(frozen=True)
-class There:
+class ExistingObjects:
     """What is there of ours, or stands in its place.
 
     :param single: by kind; :param leases: by the number of the slot.
@@ -78,7 +78,7 @@ class There:
     def __bool__(self) -> bool:
         return bool(self.single or self.leases)
 
-    def of(self, wanted: Wanted) -> _Object | None:
+    def of(self, wanted: DesiredObject) -> _Object | None:
         """The object that is to be as wanted."""
         number = slot_number(wanted.name) if wanted.kind == "leases" else None
         return self.leases.get(number) if number is not None else self.single.get(wanted.kind)
@@ -93,23 +93,25 @@ class There:
         return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
-class Deployment:
+class SyncerDeployment:
     """Reads and writes it for one cluster."""
 
-    def __init__(self, cluster: Cluster, objects: Objects, outcome: Outcome, deadline: Deadline) -> None:
+    def __init__(
+        self, cluster: HostedCluster, objects: OwnedObjects, outcome: Outcome, deadline: Deadline
+    ) -> None:
         self._cluster = cluster
         self._objects = objects
         self._outcome = outcome
         self._deadline = deadline
 
-    def read(self, *, tenants: bool) -> There:
+    def read(self, *, tenants: bool) -> ExistingObjects:
         """Everything of these names, whosoever it is; nothing where none of our runs can have left any.
 
         :param tenants: whether there is an additional secret.
         """
         single = {kind: self._objects.get(kind, _NAMES[kind]) for kind in _FIRST}
         if not tenants and not any(single.values()):
-            return There({}, {})
+            return ExistingObjects({}, {})
         for kind in _NAMES:
             if kind not in single:
                 single[kind] = self._objects.get(kind, _NAMES[kind])
@@ -118,9 +120,9 @@ class Deployment:
             number = slot_number(lease["metadata"]["name"])
             if number is not None:
                 leases[number] = _small(lease)
-        return There({kind: found for kind, found in single.items() if found is not None}, leases)
+        return ExistingObjects({kind: found for kind, found in single.items() if found is not None}, leases)
 
-    def guard(self, there: There, *, delete: bool = False) -> None:
+    def guard(self, there: ExistingObjects, *, delete: bool = False) -> None:
         """All of it or none: nothing is written where one is somebody else's.
 
         :raises OwnershipConflict: naming the first.
@@ -130,7 +132,12 @@ class Deployment:
             self._objects.guard(kind, found, adopt=self._cluster.adopt and not delete, delete=delete)
 
     def put_all(
-        self, there: There, decision: Decision, syncer: Syncer, slots: int, nodes: list[str]
+        self,
+        there: ExistingObjects,
+        decision: MergeDecision,
+        syncer: SyncerSpec,
+        slots: int,
+        nodes: list[str],
     ) -> str | None:
         """Everything as it should be, what the syncer needs before the syncer; the secret's version."""
         version = self.put_secret(there, decision, slots)
@@ -142,7 +149,7 @@ class Deployment:
         self._forget(there, nodes)
         return version
 
-    def put_secret(self, there: There, decision: Decision, slots: int) -> str | None:
+    def put_secret(self, there: ExistingObjects, decision: MergeDecision, slots: int) -> str | None:
         """The secret, and before it what syncers need to follow it; its version, None where none was made.
 
         :param slots: 1 at least: a Role's rule without names is one for all of a kind.
@@ -154,18 +161,18 @@ class Deployment:
             "metadata": {
                 "name": GLOBAL,
                 "namespace": self._cluster.namespace,
-                "labels": labels(self._cluster.id),
+                "labels": ownership_labels(self._cluster.id),
                 "annotations": {ADDITIONAL_REGISTRIES: decision.added or None},
             },
             "type": TYPE,
         }
         if not same_meaning(held, decision.config) or (there.secret or {}).get("type") != TYPE:
             body["data"] = {KEY: encode(decision.config)}
-        stored = self._objects.apply(Wanted("secrets", GLOBAL, body, fixed=["type"]), there.secret)
+        stored = self._objects.apply(DesiredObject("secrets", GLOBAL, body, fixed=["type"]), there.secret)
         self._outcome.after = decision.config
         return stored["metadata"]["resourceVersion"] if stored else None
 
-    def remove(self, there: There) -> None:
+    def remove(self, there: ExistingObjects) -> None:
         """:raises OwnershipConflict: one of them is somebody else's, which ``adopt`` does not change."""
         self.guard(there, delete=True)
         for kind in _REMOVAL:
@@ -177,7 +184,7 @@ class Deployment:
             self._objects.delete("secrets", there.secret)
         self._outcome.after = None
 
-    def _forget(self, there: There, nodes: list[str]) -> None:
+    def _forget(self, there: ExistingObjects, nodes: list[str]) -> None:
         """Take reports of nodes that are gone away; each node writes its own only."""
         status = there.single.get("configmaps")
         there_are = set(nodes)
@@ -210,5 +217,5 @@ def _small(lease: Mapping[str, Any]) -> _Object:
     metadata = lease["metadata"]
     kept = {key: metadata[key] for key in _KEPT if key in metadata}
     theirs = metadata.get("labels") or {}
-    kept["labels"] = {key: theirs[key] for key in labels("x") if key in theirs}
+    kept["labels"] = {key: theirs[key] for key in ownership_labels("x") if key in theirs}
     return {"metadata": kept}

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .cluster import Cluster, Syncer
-from .compare import Exact, Quantity
-from .names import GLOBAL, STATUS, SYNCER, labels, slot, slot_names
+from .cluster import HostedCluster, SyncerSpec
+from .compare import ExactMapping, Quantity
+from .names import GLOBAL, STATUS, SYNCER, ownership_labels, slot_name, slot_names
 
-__all__ = ["KINDS", "Wanted", "account_objects", "daemon_set", "slots_of"]
+__all__ = ["KINDS", "DesiredObject", "account_objects", "daemon_set", "slots_of"]
 
 _SLOTS = "SYNCER_LEASES"
 _RBAC = "rbac.authorization.k8s.io"
@@ -34,7 +34,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DesiredObject:
     """One object as it should be.
 
     :param body: what is compared and written, ``metadata`` with it.
@@ -49,10 +49,10 @@ class Wanted:
     initial: Mapping[str, Any] | None = None
 
 
-def account_objects(cluster: Cluster, slots: int) -> list[Wanted]:
+def account_objects(cluster: HostedCluster, slots: int) -> list[DesiredObject]:
     """The syncer's account, its rights, where it reports, and ``slots`` Leases, in the order of creation."""
     namespace = cluster.namespace
-    leases = [slot(number) for number in range(slots)]
+    leases = [slot_name(number) for number in range(slots)]
     rules = [
         _rule("", "secrets", [GLOBAL], ["get", "list", "watch"]),
         _rule("", "configmaps", [STATUS], ["get", "patch"]),
@@ -72,7 +72,7 @@ def account_objects(cluster: Cluster, slots: int) -> list[Wanted]:
     ]
 
 
-def daemon_set(cluster: Cluster, syncer: Syncer, slots: int) -> Wanted:
+def daemon_set(cluster: HostedCluster, syncer: SyncerSpec, slots: int) -> DesiredObject:
     """A pod a node: uid 0 without any capability, which D-Bus and the kubelet's directory are enough for."""
     # It is what the DaemonSet's selector matches: others' labels are no business of it.
     pod_labels = {"name": SYNCER}
@@ -85,7 +85,7 @@ def daemon_set(cluster: Cluster, syncer: Syncer, slots: int) -> Wanted:
         # The kubelet's healthz listens on the node's loopback.
         "hostNetwork": True if syncer.host_network else None,
         "priorityClassName": syncer.priority_class,
-        "nodeSelector": Exact(syncer.node_selector) or None,
+        "nodeSelector": ExactMapping(syncer.node_selector) or None,
         "tolerations": [dict(toleration) for toleration in syncer.tolerations] or None,
         "imagePullSecrets": [{"name": name} for name in syncer.image_pull_secrets] or None,
         "securityContext": {
@@ -100,7 +100,7 @@ def daemon_set(cluster: Cluster, syncer: Syncer, slots: int) -> Wanted:
         ],
     }
     spec = {
-        "selector": {"matchLabels": Exact(pod_labels)},
+        "selector": {"matchLabels": ExactMapping(pod_labels)},
         # A new syncer restarts no kubelet, so many of them may be replaced at once.
         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%"}},
         "template": {"metadata": {"labels": pod_labels}, "spec": pod},
@@ -108,7 +108,7 @@ def daemon_set(cluster: Cluster, syncer: Syncer, slots: int) -> Wanted:
     return _wanted(cluster, "daemonsets", SYNCER, {"spec": spec}, fixed=["spec.selector"])
 
 
-def _container(cluster: Cluster, syncer: Syncer, slots: int) -> dict[str, Any]:
+def _container(cluster: HostedCluster, syncer: SyncerSpec, slots: int) -> dict[str, Any]:
     environment = {
         "SYNCER_NAMESPACE": cluster.namespace,
         "SYNCER_SECRET": GLOBAL,
@@ -121,7 +121,7 @@ def _container(cluster: Cluster, syncer: Syncer, slots: int) -> dict[str, Any]:
         "SYNCER_HEALTH_WINDOW": f"{syncer.health_window:g}",
     }
     resources = {
-        kind: Exact({name: Quantity(amount) for name, amount in amounts.items()})
+        kind: ExactMapping({name: Quantity(amount) for name, amount in amounts.items()})
         for kind, amounts in (syncer.resources or _REQUESTS).items()
     }
     return {
@@ -131,7 +131,7 @@ def _container(cluster: Cluster, syncer: Syncer, slots: int) -> dict[str, Any]:
             {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
             *({"name": name, "value": value} for name, value in environment.items()),
         ],
-        "resources": Exact(resources),
+        "resources": ExactMapping(resources),
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,
@@ -160,13 +160,13 @@ def _rule(group: str, resource: str, names: list[str], verbs: list[str]) -> dict
 
 
 def _wanted(
-    cluster: Cluster,
+    cluster: HostedCluster,
     kind: str,
     name: str,
     fields: Mapping[str, Any] | None = None,
     *,
     fixed: Sequence[str] = (),
     initial: Mapping[str, Any] | None = None,
-) -> Wanted:
-    metadata = {"name": name, "namespace": cluster.namespace, "labels": labels(cluster.id)}
-    return Wanted(kind, name, {"metadata": metadata, **(fields or {})}, fixed, initial)
+) -> DesiredObject:
+    metadata = {"name": name, "namespace": cluster.namespace, "labels": ownership_labels(cluster.id)}
+    return DesiredObject(kind, name, {"metadata": metadata, **(fields or {})}, fixed, initial)

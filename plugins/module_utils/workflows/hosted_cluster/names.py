@@ -16,8 +16,8 @@ __all__ = [
     "PROBLEM",
     "STATUS",
     "SYNCER",
-    "labels",
-    "slot",
+    "ownership_labels",
+    "slot_name",
     "slot_names",
     "slot_number",
 ]
@@ -39,24 +39,26 @@ PROBLEM = "hyperfleet.io/pull-secret-problem"
 _SLOT = f"{SYNCER}-restart-"
 
 
-def labels(cluster_id: str) -> dict[str, str]:
+def ownership_labels(cluster_id: str) -> dict[str, str]:
     """What says that an object is ours, and this cluster's."""
     return kubernetes_labels(cluster_id, None)
 
 
-def slot(number: int) -> str:
+def slot_name(number: int) -> str:
     """The Lease that a node holds while its kubelet restarts."""
     return f"{_SLOT}{number}"
 
 
 def slot_names(count: int) -> str:
     """The Leases in the form of the syncer's ``SYNCER_LEASES``."""
-    return ",".join(map(slot, range(count)))
+    return ",".join(map(slot_name, range(count)))
 
 
 def slot_number(name: str) -> int | None:
     """Which slot a Lease is, or None where it is none."""
     number = name[len(_SLOT) :]
     return (
-        int(number) if name.startswith(_SLOT) and number.isdecimal() and slot(int(number)) == name else None
+        int(number)
+        if name.startswith(_SLOT) and number.isdecimal() and slot_name(int(number)) == name
+        else None
     )

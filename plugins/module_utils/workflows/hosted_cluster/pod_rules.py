@@ -16,9 +16,9 @@ from typing import Any
 from ...model.errors import ConfigurationError
 from ...model.naming import KUBERNETES_NAME, texts
 from ...model.shown import is_name
-from .compare import quantity
+from .compare import parse_quantity
 
-__all__ = ["directory", "node_selector", "resources", "tolerations"]
+__all__ = ["checked_directory", "checked_node_selector", "checked_resources", "checked_tolerations"]
 
 _LABEL = re.compile(r"[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?\Z", re.ASCII)
 _DBUS = "/run/dbus"
@@ -28,7 +28,7 @@ _RESOURCE = re.compile(
 )
 
 
-def directory(path: str) -> str:
+def checked_directory(path: str) -> str:
     """The kubelet's directory, a volume of the pod and where it is mounted.
 
     :raises ConfigurationError: it cannot be.
@@ -42,7 +42,7 @@ def directory(path: str) -> str:
     return path.rstrip("/")
 
 
-def node_selector(given: Mapping[Any, Any] | None) -> dict[str, str]:
+def checked_node_selector(given: Mapping[Any, Any] | None) -> dict[str, str]:
     """:raises ConfigurationError: a key or a value can be no label's."""
     labels = texts("syncer_node_selector", given)
     for key, value in labels.items():
@@ -51,7 +51,7 @@ def node_selector(given: Mapping[Any, Any] | None) -> dict[str, str]:
     return labels
 
 
-def tolerations(given: Sequence[Mapping[str, Any]] | None) -> tuple[Mapping[str, Any], ...]:
+def checked_tolerations(given: Sequence[Mapping[str, Any]] | None) -> tuple[Mapping[str, Any], ...]:
     """As a pod has them; without any it tolerates all.
 
     :raises ConfigurationError: one says what it cannot.
@@ -76,7 +76,7 @@ def tolerations(given: Sequence[Mapping[str, Any]] | None) -> tuple[Mapping[str,
     return tuple(made)
 
 
-def resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
+def checked_resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
     """:raises ConfigurationError: they are none, or a request is above its limit."""
     made: dict[str, dict[str, str]] = {}
     for kind, amounts in (given or {}).items():
@@ -88,7 +88,7 @@ def resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
             if not known:
                 raise ConfigurationError(f"{where} is no resource, such as cpu or memory")
             try:
-                number = quantity(str(amount))
+                number = parse_quantity(str(amount))
             except ValueError:
                 raise ConfigurationError(f"{where} is not a quantity such as 35Mi") from None
             if number < 0:
@@ -97,9 +97,11 @@ def resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
     limits = made.get("limits", {})
     for name, amount in made.get("requests", {}).items():
         where = f"syncer_resources.requests.{name}"
-        if name in limits and quantity(amount) > quantity(limits[name]):
+        if name in limits and parse_quantity(amount) > parse_quantity(limits[name]):
             raise ConfigurationError(f"{where} is more than its limit")
-        if name not in _COMPUTE and (name not in limits or quantity(amount) != quantity(limits[name])):
+        if name not in _COMPUTE and (
+            name not in limits or parse_quantity(amount) != parse_quantity(limits[name])
+        ):
             raise ConfigurationError(f"{where} has to be its limit, too, as of all but {', '.join(_COMPUTE)}")
     return made
 

@@ -24,16 +24,16 @@ from ...places.kubernetes_secret.target import ending
 from ...runtime.retry import Deadline
 from ...runtime.secrecy import Mask
 from ...runtime.settings import Settings
-from .cluster import Cluster
-from .deciding import Deciding, say
-from .deployment import Deployment, There
-from .management import Ending, Management
-from .merging import ABSENT, MERGED, Decision
+from .cluster import HostedCluster
+from .control_plane import ControlPlane, ControlPlaneDeleting
+from .decision import ABSENT, MERGED, MergeDecision
+from .deployment import ExistingObjects, SyncerDeployment
+from .merge_decider import MergeDecider, report_decision
 from .names import ADDITIONAL
-from .nodes import Rollout, slots
-from .objects import Objects
-from .tenant import tell
-from .watching import Nodes
+from .owned_objects import OwnedObjects
+from .rollout import Rollout, slot_count
+from .rollout_watch import RolloutWatch
+from .tenant_notice import notify_tenant
 
 __all__ = ["HostedClusters"]
 
@@ -49,72 +49,78 @@ class HostedClusters:
         self._clients = clients
         self._dry_run = dry_run
 
-    def handle(self, cluster: Cluster, outcome: Outcome, deadline: Deadline, seen: list[bytes]) -> None:
+    def handle(
+        self, cluster: HostedCluster, outcome: Outcome, deadline: Deadline, documents_read: list[bytes]
+    ) -> None:
         """Bring one hosted cluster to what it should be; what was done is written to ``outcome``.
 
-        :param seen: every docker config that is read is appended.
+        :param documents_read: every docker config that is read is appended.
         """
         try:
-            self._reach(cluster, outcome, deadline, seen)
-        except (Ending, NamespaceEnding) as error:
+            self._reach(cluster, outcome, deadline, documents_read)
+        except (ControlPlaneDeleting, NamespaceEnding) as error:
             # All of ours goes with it; nothing is to be put in its way.
             outcome.restart()
             outcome.warnings[:] = [f"left alone: {error.message}"]
             outcome.extra = {"skipped": error.message}
         finally:
-            _mask(outcome, seen)
+            _mask(outcome, documents_read)
 
-    def _reach(self, cluster: Cluster, outcome: Outcome, deadline: Deadline, seen: list[bytes]) -> None:
-        management = Management(self._clients, cluster, deadline)
-        hosted = management.hosted()
+    def _reach(
+        self, cluster: HostedCluster, outcome: Outcome, deadline: Deadline, documents_read: list[bytes]
+    ) -> None:
+        control_plane = ControlPlane(self._clients, cluster, deadline)
+        hosted = control_plane.hosted()
         try:
-            self._handle(cluster, management, hosted, outcome, deadline, seen)
+            self._handle(cluster, control_plane, hosted, outcome, deadline, documents_read)
         finally:
-            if not management.is_same(hosted):
+            if not control_plane.is_same(hosted):
                 self._clients.release(hosted)
 
     def _handle(
         self,
-        cluster: Cluster,
-        management: Management,
+        cluster: HostedCluster,
+        control_plane: ControlPlane,
         hosted: KubernetesClient,
         outcome: Outcome,
         deadline: Deadline,
-        seen: list[bytes],
+        documents_read: list[bytes],
     ) -> None:
-        objects = Objects(hosted, cluster.namespace, cluster.id, outcome, deadline, dry_run=self._dry_run)
-        nodes = Nodes(cluster, objects, deadline, self._settings.retrier.stop)
-        work = _Work(cluster, management, objects, nodes, outcome, deadline, seen)
+        objects = OwnedObjects(
+            hosted, cluster.namespace, cluster.id, outcome, deadline, dry_run=self._dry_run
+        )
+        nodes = RolloutWatch(cluster, objects, deadline, self._settings.retrier.stop)
+        work = _ClusterSync(cluster, control_plane, objects, nodes, outcome, deadline, documents_read)
         converge(self._settings, outcome, deadline, work.once)
         outcome.settle()
         work.finish()
 
 
-def _mask(outcome: Outcome, seen: Sequence[bytes]) -> None:
+def _mask(outcome: Outcome, documents_read: Sequence[bytes]) -> None:
     """Keep credentials out of what others have written: a tenant who can write reports may repeat them."""
     if outcome.warnings or outcome.extra.get("rollout", {}).get("failed"):
-        mask = Mask(form for read in seen for form in sensitive_forms(read))
+        mask = Mask(form for read in documents_read for form in sensitive_forms(read))
         outcome.warnings[:] = mask.value(outcome.warnings)
         outcome.extra = mask.value(outcome.extra)
 
 
-class _Work:
+class _ClusterSync:
     """The work on one hosted cluster; ``once`` is begun again whenever somebody else was faster."""
 
     def __init__(
         self,
-        cluster: Cluster,
-        management: Management,
-        objects: Objects,
-        nodes: Nodes,
+        cluster: HostedCluster,
+        control_plane: ControlPlane,
+        objects: OwnedObjects,
+        nodes: RolloutWatch,
         outcome: Outcome,
         deadline: Deadline,
-        seen: list[bytes],
+        documents_read: list[bytes],
     ) -> None:
         self._cluster = cluster
         self._objects = objects
-        self._deployment = Deployment(cluster, objects, outcome, deadline)
-        self._deciding = Deciding(cluster, management, outcome, seen)
+        self._deployment = SyncerDeployment(cluster, objects, outcome, deadline)
+        self._decider = MergeDecider(cluster, control_plane, outcome, documents_read)
         self._nodes = nodes
         self._outcome = outcome
         self._deadline = deadline
@@ -142,19 +148,19 @@ class _Work:
             outcome.extra.update(additional=ABSENT)
             self._deployment.remove(there)
             return
-        decision = self._deciding.decide(tenants, there)
+        decision = self._decider.decide(tenants, there)
         if decision is None:
             outcome.extra.update(additional=ABSENT)
             self._deployment.remove(there)
             return
-        say(decision, outcome)
+        report_decision(decision, outcome)
         if going:
-            self._leave(decision, there)
+            self._remove_additional(decision, there)
         elif there.deployed or decision.state == MERGED:
             self._nodes.find(None)
             self._version = self._put_all(decision, there)
         if tenants is not None:
-            tell(self._objects, tenants, decision.problem, outcome, self._deadline)
+            notify_tenant(self._objects, tenants, decision.problem, outcome, self._deadline)
 
     def finish(self) -> None:
         """Say how far the nodes are; wait for them where that is asked for."""
@@ -166,10 +172,10 @@ class _Work:
         elif wait:
             state = self._nodes.wait(self._version)
         elif self._outcome.changed:
-            state = self._nodes.look(self._version)
+            state = self._nodes.read(self._version)
         else:
             # It has just been read.
-            state = self._nodes.told(self._status, self._version)
+            state = self._nodes.from_reports(self._status, self._version)
         self._outcome.extra["rollout"] = state.as_dict()
         if state.failed:
             self._outcome.warnings.append(f"nodes: {state.sentence()}")
@@ -184,14 +190,14 @@ class _Work:
         found = self._objects.get("secrets", ADDITIONAL) if self._cluster.present else None
         return None if found is None or ending(found) else found
 
-    def _put_all(self, decision: Decision, there: There) -> str | None:
+    def _put_all(self, decision: MergeDecision, there: ExistingObjects) -> str | None:
         syncer = self._cluster.syncer
         if syncer is None:
             raise ConfigurationError("syncer_image is missing")
-        count = slots(syncer.max_restarting, len(self._nodes.names), there.slots)
+        count = slot_count(syncer.max_restarting, len(self._nodes.names), there.slots)
         return self._deployment.put_all(there, decision, syncer, count, self._nodes.names)
 
-    def _leave(self, decision: Decision, there: There) -> None:
+    def _remove_additional(self, decision: MergeDecision, there: ExistingObjects) -> None:
         """No additional secret any more: the nodes get the original back, and then all of ours goes."""
         version = None
         if there.syncers is not None:
@@ -203,19 +209,19 @@ class _Work:
             version = self._put_all(decision, there)
         if version is not None and not self._objects.dry_run:
             self._version = version
-            if not self._followed(version):
+            if not self._is_reverted_everywhere(version):
                 return
-            there = self._still(version)
+            there = self._read_again(version)
         self._version = None
         self._deployment.remove(there)
 
-    def _followed(self, version: str) -> bool:
+    def _is_reverted_everywhere(self, version: str) -> bool:
         """Whether every node has the original back, or is not to be waited for."""
         if self._cluster.rollout_timeout == 0:
             return True
         # Nodes that did not follow the run that gave them the original would hold up each of the next ones.
         wait = self._outcome.changed or self._cluster.wait
-        state = self._nodes.wait(version) if wait else self._nodes.look(version)
+        state = self._nodes.wait(version) if wait else self._nodes.read(version)
         self._rollout = state
         if not state.done:
             self._outcome.warnings.append(
@@ -224,7 +230,7 @@ class _Work:
             )
         return state.done
 
-    def _still(self, version: str) -> There:
+    def _read_again(self, version: str) -> ExistingObjects:
         """What is there after the wait.
 
         :raises Overtaken: the tenant, or another run, has changed what was decided on meanwhile.

@@ -14,14 +14,14 @@ from ...model.errors import PullSecretError
 from ...model.outcome import Outcome
 from ...places.writing import note
 from ...runtime.retry import Deadline
-from .objects import Objects
-from .telling import annotation_patch, event, event_name, refreshed
+from .owned_objects import OwnedObjects
+from .tenant_event import annotation_patch, event_name, refresh_patch, tenant_event
 
-__all__ = ["tell"]
+__all__ = ["notify_tenant"]
 
 
-def tell(
-    objects: Objects, secret: dict[str, Any], problem: str | None, outcome: Outcome, deadline: Deadline
+def notify_tenant(
+    objects: OwnedObjects, secret: dict[str, Any], problem: str | None, outcome: Outcome, deadline: Deadline
 ) -> None:
     """Make the tenant's secret say why it is not merged, or nothing where it is.
 
@@ -50,15 +50,15 @@ def tell(
 
 
 def _event(
-    objects: Objects, secret: dict[str, Any], problem: str, outcome: Outcome, deadline: Deadline
+    objects: OwnedObjects, secret: dict[str, Any], problem: str, outcome: Outcome, deadline: Deadline
 ) -> None:
     name, now = event_name(secret, problem), time.time()
     there = objects.get("events", name)
     try:
         if there is None:
-            objects.client.create(objects.namespace, "events", event(secret, problem, now), deadline)
+            objects.client.create(objects.namespace, "events", tenant_event(secret, problem, now), deadline)
         else:
-            patch = refreshed(there, now)
+            patch = refresh_patch(there, now)
             if patch is None:
                 return
             objects.client.patch(objects.namespace, "events", name, patch, deadline)

@@ -15,7 +15,7 @@ from typing import Any
 from ...model.shown import is_name
 from ...model.syncer_limits import MOST_SLOTS
 
-__all__ = ["Rollout", "expected_nodes", "rollout", "slots", "tolerates_all"]
+__all__ = ["Rollout", "expected_nodes", "rollout_of", "slot_count", "tolerates_all"]
 
 _STATES = ("in-sync", "pending", "failed", "held")
 # The DaemonSet controller lets its pods tolerate these.
@@ -81,7 +81,7 @@ class Rollout:
         )
 
 
-def slots(max_restarting: str, nodes: int, present: int = 0) -> int:
+def slot_count(max_restarting: str, nodes: int, present: int = 0) -> int:
     """How many kubelets may restart at the same time, 1 at least, and of a share never more than it.
 
     The DaemonSet's pods know their slots by name: another number is a new pod on every node.  So of a share
@@ -140,7 +140,7 @@ def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
     return bool(toleration.get("key")) and (toleration.get("value") or "") == (taint.get("value") or "")
 
 
-def rollout(nodes: Sequence[str], data: Mapping[str, str] | None, version: str) -> Rollout:
+def rollout_of(nodes: Sequence[str], data: Mapping[str, str] | None, version: str) -> Rollout:
     """How far the nodes are with ``version`` of the secret.
 
     :param data: of the status ConfigMap: node -> JSON of ``resourceVersion``, ``state`` and ``message``.
@@ -155,11 +155,13 @@ def rollout(nodes: Sequence[str], data: Mapping[str, str] | None, version: str) 
             in_sync += 1
         else:
             said = entry.get("message")
-            failed[node] = f"{state}: {_told(said)}" if isinstance(said, str) and said else str(state)
+            failed[node] = (
+                f"{state}: {_checked_message(said)}" if isinstance(said, str) and said else str(state)
+            )
     return Rollout(len(nodes), in_sync, pending, failed)
 
 
-def _told(message: str) -> str:
+def _checked_message(message: str) -> str:
     """What a syncer says.  Whoever can write to the ConfigMap can say anything: it has to be a sentence."""
     if len(message) > _LONGEST:
         return "(not shown)"

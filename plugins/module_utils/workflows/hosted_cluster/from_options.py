@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From a target's options to a ``Cluster``: the rules that the API servers would find out too late."""
+"""From a target's options to a ``HostedCluster``: the rules that the API servers would find out too late."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ...dockerconfig.display import display
 from ...model.errors import ConfigurationError
 from ...model.naming import KUBERNETES_NAME, KUBERNETES_NAMESPACE, check_cluster_id, registries
 from ...model.syncer_limits import MOST_SLOTS, is_healthz, is_unit
-from .cluster import Cluster, Reference, Syncer
+from .cluster import HostedCluster, SecretKeyReference, SyncerSpec
 from .names import KUBE_SYSTEM
-from .pod_rules import directory, node_selector, resources, tolerations
+from .pod_rules import checked_directory, checked_node_selector, checked_resources, checked_tolerations
 
 __all__ = ["build_cluster"]
 
@@ -27,7 +27,7 @@ _KEYS = {"original": ".dockerconfigjson", "hosted_kubeconfig_secret": "kubeconfi
 _LAYERS = ("original", "additional")
 
 
-def build_cluster(wanted: Mapping[str, Any]) -> Cluster:
+def build_cluster(wanted: Mapping[str, Any]) -> HostedCluster:
     """What a target's options describe.
 
     :raises ConfigurationError: naming the option that is wrong.
@@ -56,7 +56,7 @@ def build_cluster(wanted: Mapping[str, Any]) -> Cluster:
                 f"policy of {display(registry, position)} is neither original nor additional"
             )
     timeout = _seconds(wanted, "rollout_timeout", 60.0)
-    return Cluster(
+    return HostedCluster(
         id=cluster_id,
         control_plane_namespace=control_plane,
         plane=_name(wanted, "hosted_control_plane", KUBERNETES_NAME),
@@ -79,7 +79,7 @@ def build_cluster(wanted: Mapping[str, Any]) -> Cluster:
     )
 
 
-def _syncer(wanted: Mapping[str, Any]) -> Syncer:
+def _syncer(wanted: Mapping[str, Any]) -> SyncerSpec:
     image = wanted.get("syncer_image")
     if not image:
         raise ConfigurationError(
@@ -111,25 +111,25 @@ def _syncer(wanted: Mapping[str, Any]) -> Syncer:
             "say healthz: none as well"
         )
     priority = _name(wanted, "syncer_priority_class", KUBERNETES_NAME)
-    return Syncer(
+    return SyncerSpec(
         image=image,
         image_pull_secrets=_names("syncer_image_pull_secrets", wanted.get("syncer_image_pull_secrets")),
-        node_selector=node_selector(wanted.get("syncer_node_selector")),
-        tolerations=tolerations(wanted.get("syncer_tolerations")),
+        node_selector=checked_node_selector(wanted.get("syncer_node_selector")),
+        tolerations=checked_tolerations(wanted.get("syncer_tolerations")),
         priority_class=priority,
         host_network=True if network is None else bool(network),
         selinux_type=_name(wanted, "syncer_selinux_type", re.compile(r"[a-z][a-z0-9_.]{0,63}\Z")),
-        resources=resources(wanted.get("syncer_resources")),
+        resources=checked_resources(wanted.get("syncer_resources")),
         max_restarting=share,
         restart=wanted.get("restart") or "on_change",
         health_window=_seconds(wanted, "health_window", 12.0),
         healthz=healthz,
         unit=unit,
-        kubelet_dir=directory(wanted.get("kubelet_dir") or "/var/lib/kubelet"),
+        kubelet_dir=checked_directory(wanted.get("kubelet_dir") or "/var/lib/kubelet"),
     )
 
 
-def _reference(wanted: Mapping[str, Any], option: str, namespace: str | None) -> Reference | None:
+def _reference(wanted: Mapping[str, Any], option: str, namespace: str | None) -> SecretKeyReference | None:
     given = wanted.get(option)
     if not given:
         return None
@@ -145,7 +145,7 @@ def _reference(wanted: Mapping[str, Any], option: str, namespace: str | None) ->
     wanted_key = given.get("key") or _KEYS[option]
     if not re.match(r"[-._a-zA-Z0-9]{1,253}\Z", wanted_key):
         raise ConfigurationError(f"{option}.key is not a Secret's key")
-    return Reference(within, given["name"], wanted_key)
+    return SecretKeyReference(within, given["name"], wanted_key)
 
 
 def _name(wanted: Mapping[str, Any], option: str, shape: re.Pattern[str]) -> str | None:

@@ -12,13 +12,13 @@ from ...dockerconfig import DockerConfig, DockerConfigError, load
 from ...model.errors import DependencyMissing, InvalidDocument, NotFound, PermissionDenied, PullSecretError
 from ...model.outcome import Outcome
 from ...places.kubernetes_secret.target import KEY, secret_value, value_of
-from .cluster import Cluster
-from .deployment import There
-from .management import Management
-from .merging import EMPTY, KEPT, Additional, Decision, decide, without_original
+from .cluster import HostedCluster
+from .control_plane import ControlPlane
+from .decision import EMPTY, KEPT, AdditionalSecret, MergeDecision, decide_merge, without_original
+from .deployment import ExistingObjects
 from .names import ADDITIONAL
 
-__all__ = ["Deciding", "say"]
+__all__ = ["MergeDecider", "report_decision"]
 
 # What an original that is gone, wrong or somebody else's fails with; not a server that does not answer.
 _UNREADABLE = (DependencyMissing, InvalidDocument, NotFound, PermissionDenied)
@@ -26,39 +26,45 @@ _UNREADABLE = (DependencyMissing, InvalidDocument, NotFound, PermissionDenied)
 _WARNINGS = 20
 
 
-class Deciding:
+class MergeDecider:
     """For one cluster.
 
-    :param seen: every docker config that is read is appended.
+    :param documents_read: every docker config that is read is appended.
     """
 
-    def __init__(self, cluster: Cluster, management: Management, outcome: Outcome, seen: list[bytes]) -> None:
+    def __init__(
+        self,
+        cluster: HostedCluster,
+        control_plane: ControlPlane,
+        outcome: Outcome,
+        documents_read: list[bytes],
+    ) -> None:
         self._cluster = cluster
-        self._management = management
+        self._control_plane = control_plane
         self._outcome = outcome
-        self._seen = seen
+        self._documents_read = documents_read
         # What the secret held before the first write.
         self._before: DockerConfig | None = None
 
-    def decide(self, tenants: dict[str, Any] | None, there: There) -> Decision | None:
+    def decide(self, tenants: dict[str, Any] | None, there: ExistingObjects) -> MergeDecision | None:
         """What the nodes are to have; None where nothing is left to give them, and all goes.
 
         :param tenants: the additional secret.
         :raises PullSecretError: the original cannot be read, which only a removal does without.
         """
-        held = self._held(there)
+        current = self._current(there)
         if not self._outcome.written:
-            self._before = held
+            self._before = current
         self._outcome.before = self._before
         try:
-            data, where = self._management.original()
-            self._seen.append(data)
-            return decide(
+            data, where = self._control_plane.original()
+            self._documents_read.append(data)
+            return decide_merge(
                 data,
                 self._additional(tenants),
                 where=where,
-                held=held,
-                held_registries=there.additional_registries(),
+                current=current,
+                current_registries=there.additional_registries(),
                 precedence=self._cluster.precedence,
                 policy=self._cluster.policy,
                 drop=self._cluster.drop,
@@ -66,34 +72,34 @@ class Deciding:
         except _UNREADABLE as error:
             if self._cluster.present:
                 raise
-            left = without_original(held, there.additional_registries())
+            left = without_original(current, there.additional_registries())
             told = "its entries that the nodes have stay" if left else "the nodes keep what they have"
             self._outcome.warnings.append(f"no original pull secret, {told}: {error.message}")
             return left
 
-    def _held(self, there: There) -> DockerConfig | None:
+    def _current(self, there: ExistingObjects) -> DockerConfig | None:
         data = value_of(there.secret) if there.secret else None
         if data is None:
             return None
-        self._seen.append(data)
+        self._documents_read.append(data)
         try:
             return load(data, allow_empty=True)
         except DockerConfigError:
             # It is written anew.
             return None
 
-    def _additional(self, tenants: dict[str, Any] | None) -> Additional | None:
+    def _additional(self, tenants: dict[str, Any] | None) -> AdditionalSecret | None:
         if tenants is None:
             return None
         try:
             data = secret_value(tenants, KEY, "")
         except PullSecretError:
-            return Additional(problem=f"the secret has no key {KEY}")
-        self._seen.append(data)
-        return Additional(data)
+            return AdditionalSecret(problem=f"the secret has no key {KEY}")
+        self._documents_read.append(data)
+        return AdditionalSecret(data)
 
 
-def say(decision: Decision, outcome: Outcome) -> None:
+def report_decision(decision: MergeDecision, outcome: Outcome) -> None:
     """Tell what became of the additional secret."""
     outcome.provenance = decision.provenance
     outcome.extra["additional"] = decision.state

@@ -11,24 +11,26 @@ import time
 from typing import Any
 
 from ...runtime.retry import Deadline
-from .cluster import Cluster
+from .cluster import HostedCluster
 from .names import STATUS
-from .nodes import Rollout, expected_nodes, rollout, tolerates_all
-from .objects import Objects
+from .owned_objects import OwnedObjects
+from .rollout import Rollout, expected_nodes, rollout_of, tolerates_all
 
-__all__ = ["Nodes"]
+__all__ = ["RolloutWatch"]
 
 # Seconds between two looks at the reports.
-_LOOK = 0.5
+_POLL_SECONDS = 0.5
 
 
-class Nodes:
+class RolloutWatch:
     """The nodes of one hosted cluster that have, or are to have, a syncer.
 
     :param stop: set when the run is being ended: nothing is waited for any more.
     """
 
-    def __init__(self, cluster: Cluster, objects: Objects, deadline: Deadline, stop: threading.Event) -> None:
+    def __init__(
+        self, cluster: HostedCluster, objects: OwnedObjects, deadline: Deadline, stop: threading.Event
+    ) -> None:
         self._cluster = cluster
         self._objects = objects
         self._deadline = deadline
@@ -50,20 +52,20 @@ class Nodes:
         nodes = self._objects.every("nodes", metadata_only=tolerates_all(tolerations))
         self.names = expected_nodes(nodes, selector, tolerations)
 
-    def look(self, version: str) -> Rollout:
+    def read(self, version: str) -> Rollout:
         """How far they are with this version of the secret."""
-        return self.told(self._objects.get("configmaps", STATUS), version)
+        return self.from_reports(self._objects.get("configmaps", STATUS), version)
 
-    def told(self, status: dict[str, Any] | None, version: str) -> Rollout:
+    def from_reports(self, status: dict[str, Any] | None, version: str) -> Rollout:
         """Likewise, by the reports that were read."""
-        return rollout(self.names, (status or {}).get("data"), version)
+        return rollout_of(self.names, (status or {}).get("data"), version)
 
     def wait(self, version: str) -> Rollout:
         """Look until every node has settled, for as long as may be waited."""
         end = time.monotonic() + min(self._cluster.rollout_timeout, self._deadline.remaining())
         while True:
-            state = self.look(version)
+            state = self.read(version)
             left = end - time.monotonic()
             if state.settled or left <= 0 or self._objects.dry_run or self._stop.is_set():
                 return state
-            self._stop.wait(min(_LOOK, left))
+            self._stop.wait(min(_POLL_SECONDS, left))

@@ -28,9 +28,9 @@ __all__ = [
     "INVALID",
     "KEPT",
     "MERGED",
-    "Additional",
-    "Decision",
-    "decide",
+    "AdditionalSecret",
+    "MergeDecision",
+    "decide_merge",
     "without_original",
 ]
 
@@ -42,7 +42,7 @@ ABSENT, EMPTY, MERGED, INVALID, KEPT = "absent", "empty", "merged", "invalid", "
 
 
 @dataclass(frozen=True)
-class Additional:
+class AdditionalSecret:
     """The tenant's secret: its bytes, or why there are none."""
 
     data: bytes | None = None
@@ -50,7 +50,7 @@ class Additional:
 
 
 @dataclass(frozen=True)
-class Decision:
+class MergeDecision:
     """What the global secret is to hold.  Only ``config`` is secret.
 
     :param state: what became of the additional secret. ``kept``: it is not valid, and what it brought before
@@ -80,22 +80,22 @@ class Decision:
         return json.dumps([_mark(name, auths[name]) for name in names])
 
 
-def decide(
+def decide_merge(
     original: bytes,
-    additional: Additional | None,
+    additional: AdditionalSecret | None,
     *,
     where: str,
-    held: DockerConfig | None = None,
-    held_registries: Sequence[str] = (),
+    current: DockerConfig | None = None,
+    current_registries: Sequence[str] = (),
     precedence: str = ADDITIONAL_LAYER,
     policy: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
-) -> Decision:
+) -> MergeDecision:
     """Merge the two, as far as they can be.
 
     :param where: the original's printable place.
     :param additional: None where there is none.
-    :param held: what the global secret holds; :param held_registries: those of it that were additional.
+    :param current: what the global secret holds; :param current_registries: those of it that were additional.
     :raises InvalidDocument: the original is not valid, so there is nothing to give to the nodes.
     """
     base = _original(original, where)
@@ -117,7 +117,7 @@ def decide(
             problem = f"too many registries ({len(config.registries)})"
         except DockerConfigError as error:
             problem = str(error)
-    last = _last(held, held_registries, base)
+    last = _last(current, current_registries, base)
     if last is not None:
         try:
             return _decision(merged(last), KEPT, problem)
@@ -127,17 +127,17 @@ def decide(
     return _decision(_alone(merged, where), INVALID, problem)
 
 
-def without_original(held: DockerConfig | None, held_registries: Sequence[str]) -> Decision | None:
+def without_original(current: DockerConfig | None, current_registries: Sequence[str]) -> MergeDecision | None:
     """What is left for the nodes where all is to be removed and no original can be read: its last entries.
 
     What stands beside ``auths`` may be the tenant's, and goes.  None where nothing is known to be left.
     """
-    if held is None:
+    if current is None:
         return None
     auths = {
         name: entry
-        for name, entry in _auths(held).items()
-        if not {name, _mark(name, entry)} & set(held_registries)
+        for name, entry in _auths(current).items()
+        if not {name, _mark(name, entry)} & set(current_registries)
     }
     return _decision(merge([Layer(ORIGINAL_LAYER, load({"auths": auths}))]), ABSENT) if auths else None
 
@@ -162,11 +162,11 @@ def _alone(merged: Any, where: str) -> Merged:
     return result
 
 
-def _last(held: DockerConfig | None, registries: Sequence[str], base: DockerConfig) -> DockerConfig | None:
+def _last(current: DockerConfig | None, registries: Sequence[str], base: DockerConfig) -> DockerConfig | None:
     """The additional entries merged last, and what stands beside ``auths`` and is not the original's."""
-    if held is None or not registries:
+    if current is None or not registries:
         return None
-    document = json.loads(held.canonical())
+    document = json.loads(current.canonical())
     auths = {
         name: entry
         for name, entry in document.pop("auths").items()
@@ -197,9 +197,9 @@ def _mark(name: str, entry: Any) -> str:
     return "hmac-sha256:" + hmac.new(key, name.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
 
-def _decision(merged: Merged, state: str, problem: str | None = None) -> Decision:
+def _decision(merged: Merged, state: str, problem: str | None = None) -> MergeDecision:
     warnings = [
         f"{finding.registry}: {finding.message}" if finding.registry else finding.message
         for finding in merged.warnings
     ]
-    return Decision(merged.config, state, merged.provenance, tuple(merged.conflicts), warnings, problem)
+    return MergeDecision(merged.config, state, merged.provenance, tuple(merged.conflicts), warnings, problem)

@@ -14,21 +14,21 @@ from ...model.errors import ConfigurationError, DependencyMissing, NotFound, Pul
 from ...model.naming import KUBERNETES_NAME
 from ...places.kubernetes_secret.target import KEY, ending, secret_value
 from ...runtime.retry import Deadline
-from .cluster import Cluster, Reference
+from .cluster import HostedCluster, SecretKeyReference
 
-__all__ = ["Ending", "Management"]
+__all__ = ["ControlPlane", "ControlPlaneDeleting"]
 
 _PLANES = "hostedcontrolplanes"
 
 
-class Ending(PullSecretError):
+class ControlPlaneDeleting(PullSecretError):
     """The hosted control plane is being deleted, and the hosted cluster with it."""
 
 
-class Management:
+class ControlPlane:
     """One cluster's control plane, as its management cluster shows it.  Read once a target."""
 
-    def __init__(self, clients: KubernetesClients, cluster: Cluster, deadline: Deadline) -> None:
+    def __init__(self, clients: KubernetesClients, cluster: HostedCluster, deadline: Deadline) -> None:
         self._clients = clients
         self._cluster = cluster
         self._deadline = deadline
@@ -77,14 +77,14 @@ class Management:
         )
         return self._used
 
-    def _original_of_plane(self) -> Reference:
+    def _original_of_plane(self) -> SecretKeyReference:
         plane, where = self._found()
         name = _at(plane, "spec", "pullSecret", "name")
         if not name:
             raise DependencyMissing(f"{where}: spec.pullSecret.name says no secret")
-        return Reference(self._namespace, _name(name, f"{where}: spec.pullSecret.name"), KEY)
+        return SecretKeyReference(self._namespace, _name(name, f"{where}: spec.pullSecret.name"), KEY)
 
-    def _kubeconfig_of_plane(self) -> Reference:
+    def _kubeconfig_of_plane(self) -> SecretKeyReference:
         plane, where = self._found()
         name = _at(plane, "status", "kubeConfig", "name")
         if not name:
@@ -92,7 +92,7 @@ class Management:
                 f"{where}: status.kubeConfig says no secret", "the hosted control plane is not ready yet"
             )
         key = _at(plane, "status", "kubeConfig", "key") or "kubeconfig"
-        return Reference(self._namespace, _name(name, f"{where}: status.kubeConfig.name"), key)
+        return SecretKeyReference(self._namespace, _name(name, f"{where}: status.kubeConfig.name"), key)
 
     @property
     def _namespace(self) -> str:
@@ -125,7 +125,7 @@ class Management:
             self._plane = planes[0]
         where = client.place(namespace, _PLANES, str(self._plane["metadata"]["name"]))
         if ending(self._plane):
-            raise Ending(f"{where} is being deleted")
+            raise ControlPlaneDeleting(f"{where} is being deleted")
         return self._plane, where
 
 

@@ -18,13 +18,13 @@ from typing import Any
 
 from .names import PROBLEM
 
-__all__ = ["annotation_patch", "event", "event_name", "refreshed"]
+__all__ = ["annotation_patch", "event_name", "refresh_patch", "tenant_event"]
 
 _COMPONENT = "hyperfleet.pull_secret"
 # The API server's limit.
 _MESSAGE = 1024
 # Seconds; well within the hour that Events live.
-_AGAIN = 1800.0
+_REFRESH_SECONDS = 1800.0
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -35,7 +35,7 @@ def event_name(secret: Mapping[str, Any], problem: str) -> str:
     return f"{metadata['name']}.{digest}"
 
 
-def event(secret: Mapping[str, Any], problem: str, now: float) -> dict[str, Any]:
+def tenant_event(secret: Mapping[str, Any], problem: str, now: float) -> dict[str, Any]:
     """A new Event about the tenant's secret.
 
     :param problem: registries and rules, no value.
@@ -66,14 +66,14 @@ def event(secret: Mapping[str, Any], problem: str, now: float) -> dict[str, Any]
     }
 
 
-def refreshed(there: Mapping[str, Any], now: float) -> dict[str, Any] | None:
+def refresh_patch(there: Mapping[str, Any], now: float) -> dict[str, Any] | None:
     """The patch that keeps an Event alive, or None where it is young enough."""
     try:
         last = time.strptime(str(there.get("lastTimestamp")), _TIME)
     except ValueError:
         last = time.gmtime(0)
     age = now - _seconds(last)
-    if 0 <= age < _AGAIN:
+    if 0 <= age < _REFRESH_SECONDS:
         return None
     return {
         "metadata": {"resourceVersion": there["metadata"]["resourceVersion"]},

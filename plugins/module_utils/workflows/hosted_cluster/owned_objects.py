@@ -16,10 +16,10 @@ from ...model.ownership import foreign
 from ...places.kubernetes_secret.target import ending, identity
 from ...places.writing import note
 from ...runtime.retry import Deadline
-from .compare import differences, merge_patch, plain
-from .desired import KINDS, Wanted
+from .compare import differences, merge_patch, without_empty_values
+from .desired import KINDS, DesiredObject
 
-__all__ = ["Objects"]
+__all__ = ["OwnedObjects"]
 
 _Object = dict[str, Any]
 _SHARED = ("configmaps", "leases")
@@ -28,7 +28,7 @@ _PAGE = 100
 _LARGEST = 16 * 1024 * 1024
 
 
-class Objects:
+class OwnedObjects:
     """The objects of one namespace of one hosted cluster.
 
     :param dry_run: check mode: nothing is written.
@@ -77,7 +77,7 @@ class Objects:
         if refusal is not None:
             raise refusal
 
-    def apply(self, wanted: Wanted, there: _Object | None) -> _Object | None:
+    def apply(self, wanted: DesiredObject, there: _Object | None) -> _Object | None:
         """Make the object as wanted; as it is now (in check mode: was).
 
         :raises Overtaken: somebody else was faster.
@@ -128,11 +128,16 @@ class Objects:
         self._outcome.settle()
         note(self._outcome, f"delete-{kind}", f"Deleted {name}", namespace=self.namespace)
 
-    def _create(self, wanted: Wanted, old: _Object | None) -> _Object | None:
+    def _create(self, wanted: DesiredObject, old: _Object | None) -> _Object | None:
         if self.dry_run:
             return None
         version, kind = KINDS[wanted.kind]
-        body = {"apiVersion": version, "kind": kind, **(plain(wanted.body) or {}), **(wanted.initial or {})}
+        body = {
+            "apiVersion": version,
+            "kind": kind,
+            **(without_empty_values(wanted.body) or {}),
+            **(wanted.initial or {}),
+        }
         if old is not None:
             for part in ("labels", "annotations"):
                 merged = {**(old["metadata"].get(part) or {}), **(body["metadata"].get(part) or {})}
@@ -140,7 +145,7 @@ class Objects:
         answer = self.client.create(self.namespace, wanted.kind, body, self._deadline)
         return self._written(wanted, answer, "create")
 
-    def _written(self, wanted: Wanted, answer: _Object, verb: str) -> _Object:
+    def _written(self, wanted: DesiredObject, answer: _Object, verb: str) -> _Object:
         # The answer to a write is the object as the server stored it, so no second read is needed.
         wrong = differences(wanted.body, answer)
         if wrong:
@@ -154,7 +159,7 @@ class Objects:
         return answer
 
     @staticmethod
-    def _replaced(wanted: Wanted, there: Mapping[str, Any], paths: list[str]) -> bool:
+    def _replaced(wanted: DesiredObject, there: Mapping[str, Any], paths: list[str]) -> bool:
         if there.get("immutable") and any(not path.startswith("metadata") for path in paths):
             return True
         return any(path == field or path.startswith(f"{field}.") for path in paths for field in wanted.fixed)

@@ -17,7 +17,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.sys
     open_systemd,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
+    SyncerSettings,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.integration.syncer.world import Cluster, NodeUnderTest
 from tests.lab.nodes import Node as LabNode
@@ -85,7 +87,7 @@ class RealNode(NodeUnderTest):
         self.environ["SYNCER_HEALTHZ"] = self.healthz.url
         os.environ["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={node.bus_dir}/system_bus_socket"
 
-    def _node(self, settings: Settings) -> Node:
+    def _node(self, settings: SyncerSettings) -> Node:
         clock = FasterClock()
         return Node(settings, lambda: open_systemd("dbus", clock), clock)
 

@@ -266,7 +266,7 @@ def test_a_change_does_not_wait_for_a_silent_api_server(
     cluster: Cluster, new_node: NewNode, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     """The watch goes on, as where a webhook holds up writes."""
-    monkeypatch.setattr(program, "_CALL", 600.0)
+    monkeypatch.setattr(program, "_CALL_SECONDS", 600.0)
     node = new_node().start()
     version = cluster.put(document("example-one"))
     cluster.wait("in-sync", version)
@@ -284,7 +284,7 @@ def test_a_change_does_not_wait_for_a_silent_api_server(
 def test_a_report_that_was_lost_is_repeated(
     cluster: Cluster, new_node: NewNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status, "_AGAIN", (0.2, 0.3))
+    monkeypatch.setattr(status, "_REWRITE_SECONDS", (0.2, 0.3))
     node = new_node().start()
     version = cluster.put(document())
     cluster.wait("in-sync", version)

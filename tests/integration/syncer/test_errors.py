@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.leases import Slots
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.leases import (
+    RestartSlots,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import Status
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import NodeStatus
 from tests.exhaustive import some
 from tests.integration.syncer.conftest import NewNode
 from tests.integration.syncer.world import Cluster, document, eventually
@@ -59,11 +61,11 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Broken:
             (Node, "write", {"failed"}, UnicodeError),
             (Node, "stamp", {"failed"}, KeyError),
             (Node, "restart", {"pending"}, MemoryError),
-            (Slots, "take", {"failed", "pending"}, KeyError),
-            (Status, "failed_elsewhere", {"failed", "pending"}, TypeError),
+            (RestartSlots, "take", {"failed", "pending"}, KeyError),
+            (NodeStatus, "failed_elsewhere", {"failed", "pending"}, TypeError),
         ],
         (Node, "write", {"failed"}, RecursionError),
-        (Slots, "take", {"failed", "pending"}, KeyError),
+        (RestartSlots, "take", {"failed", "pending"}, KeyError),
     ),
 )
 def test_it_is_said_and_outlived(
@@ -94,7 +96,7 @@ def test_it_is_said_and_outlived(
 
 
 def test_what_cannot_be_said_is_said_later(cluster: Cluster, new_node: NewNode, broken: Broken) -> None:
-    broken.put(Status, "flush", MemoryError)
+    broken.put(NodeStatus, "flush", MemoryError)
     node = new_node().start()
     version = cluster.put(document())
     eventually(lambda: node.kubelet.restarts and broken.count >= 3, "it goes on meanwhile")
@@ -127,7 +129,7 @@ def test_a_node_without_room_for_a_thread(
 def test_what_goes_wrong_again_and_again_is_no_busy_loop(
     cluster: Cluster, new_node: NewNode, broken: Broken
 ) -> None:
-    broken.put(Status, "flush", KeyError)
+    broken.put(NodeStatus, "flush", KeyError)
     node = new_node().start()
     cluster.put(document())
     eventually(lambda: node.logged("unexpected"), "it is said")

@@ -26,12 +26,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
     METADATA_ONLY,
     Api,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import Log
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.intervals import (
+    Intervals,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import JsonLog
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.pace import Pace
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.program import Syncer
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.program import (
+    SyncerProgram,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
-    from_environment,
+    settings_from_environment,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.hosted_cluster.cluster import (
     HostedCluster,
@@ -153,7 +157,7 @@ def test_with_its_own_rights_only(server: Server, tmp_path: Path) -> None:
     directory.mkdir()
     (account / "token").write_text(server.token())
     (account / "ca.crt").write_bytes(server.ca)
-    settings = from_environment(
+    settings = settings_from_environment(
         {
             "NODE_NAME": "node-1",
             "KUBERNETES_SERVICE_HOST": server.host,
@@ -169,7 +173,7 @@ def test_with_its_own_rights_only(server: Server, tmp_path: Path) -> None:
     kubelet = Kubelet()
     handle = os.open(tmp_path / "log", os.O_WRONLY | os.O_CREAT, 0o600)
     node = Node(settings, kubelet.systemd, QuickClock())
-    syncer = Syncer(settings, Log(handle), node, Pace(settings))
+    syncer = SyncerProgram(settings, JsonLog(handle), node, Intervals(settings))
     thread = threading.Thread(target=syncer.run)
     thread.start()
     try:

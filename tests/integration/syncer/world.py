@@ -18,13 +18,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.backoff import Backoff
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import Log
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.intervals import (
+    Intervals,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import JsonLog
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.pace import Pace
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.program import Syncer
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.program import (
+    SyncerProgram,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
-    Settings,
-    from_environment,
+    SyncerSettings,
+    settings_from_environment,
 )
 from tests.integration.syncer.kubelet import Kubelet, QuickClock
 from tests.integration.syncer.wire import Wire
@@ -176,7 +180,7 @@ class NodeUnderTest:
             **environ,
         }
         self._log = directory / f"{name}.log"
-        self._syncer: Syncer | None = None
+        self._syncer: SyncerProgram | None = None
         self._thread: threading.Thread | None = None
         self.code: int | None = None
         self.is_stopping = False
@@ -185,13 +189,13 @@ class NodeUnderTest:
         (self.account / "token").write_text(token)
 
     def start(self) -> NodeUnderTest:
-        settings = from_environment(self.environ)
+        settings = settings_from_environment(self.environ)
         handle = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        pace = Pace(settings)
+        pace = Intervals(settings)
         pace.slot = pace.held = pace.ask = pace.retry = pace.status = pace.watch = Backoff(0.02, 0.05)
         pace.back = Backoff(0.2, 0.4)
         node = self._node(settings)
-        self._syncer = Syncer(settings, Log(handle), node, pace)
+        self._syncer = SyncerProgram(settings, JsonLog(handle), node, pace)
         rest, self.rested = self._syncer.loop._rest, 0
 
         def counted() -> None:
@@ -203,10 +207,10 @@ class NodeUnderTest:
         self._thread.start()
         return self
 
-    def _node(self, settings: Settings) -> Node:
+    def _node(self, settings: SyncerSettings) -> Node:
         return Node(settings, self.kubelet.systemd, QuickClock())
 
-    def _run(self, syncer: Syncer) -> None:
+    def _run(self, syncer: SyncerProgram) -> None:
         self.code = syncer.run()
 
     def stop(self) -> int | None:

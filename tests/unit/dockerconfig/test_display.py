@@ -169,7 +169,11 @@ def test_the_annotation_of_a_hosted_cluster_names_no_credential_and_still_finds_
     assert (kept.state, kept.config) == ("kept", first.config)
     # As versions before wrote it.
     plain = decide_merge(
-        original, AdditionalSecret(b""), where="here", current=first.config, current_registries=[key, "b.example"]
+        original,
+        AdditionalSecret(b""),
+        where="here",
+        current=first.config,
+        current_registries=[key, "b.example"],
     )
     assert plain.config.registries == ("a.example",)
 

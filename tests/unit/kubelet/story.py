@@ -28,7 +28,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kube
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
-    from_environment,
+    settings_from_environment,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.unit.kubelet.support import config, document
@@ -132,7 +132,7 @@ class Story:
             "SYNCER_HEALTHZ": "",
             "SYNCER_HEALTH_WINDOW": str(self.OPTIONS.get("window", 12)),
         }
-        node = Node(from_environment(environ), lambda: self.kubelet, self.clock)
+        node = Node(settings_from_environment(environ), lambda: self.kubelet, self.clock)
         written = node.write(desired.canonical())
         ended = node.restart(lambda: False) if written.restart else written
         # What failed before is only written to be taken back.

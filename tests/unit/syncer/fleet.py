@@ -22,15 +22,19 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import loop, restarts
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import ApiError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.leases import Slots
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import Log
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.pace import Pace
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
-    from_environment,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.intervals import (
+    Intervals,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import Status
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import Secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.leases import (
+    RestartSlots,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import JsonLog
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
+    settings_from_environment,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import NodeStatus
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import SecretState
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 from tests.integration.syncer.kubelet import Kubelet
 
@@ -142,7 +146,7 @@ class SyncedNode:
         self.clock = _NodesClock(fleet)
         self.runs: list[tuple[float, float]] = []
         self._fleet = fleet
-        self._settings = from_environment(
+        self._settings = settings_from_environment(
             {
                 "NODE_NAME": name,
                 "SYNCER_API": "http://127.0.0.1:1",
@@ -156,15 +160,15 @@ class SyncedNode:
     def start(self) -> None:
         """A new syncer, which knows nothing of what the one of before did."""
         settings, server = self._settings, self._fleet.server
-        pace = Pace(settings)
-        slots = Slots(
+        pace = Intervals(settings)
+        slots = RestartSlots(
             server,  # type: ignore[arg-type]
             settings.namespace,
             settings.leases,
             self.name,
             clock=self._fleet.monotonic,
         )
-        status = Status(
+        status = NodeStatus(
             server,  # type: ignore[arg-type]
             settings.namespace,
             settings.status,
@@ -173,8 +177,8 @@ class SyncedNode:
             backoff=pace.status,
         )
         node = Node(settings, self._open, self.clock)
-        log = Log(os.open(self.path.with_name("log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
-        self._loop = loop.Loop(settings, node, slots, status, log, rest=lambda: None, pace=pace)
+        log = JsonLog(os.open(self.path.with_name("log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+        self._loop = loop.SyncLoop(settings, node, slots, status, log, rest=lambda: None, pace=pace)
         self._result: tuple[str, Any] | None = None
 
     def _open(self) -> Systemd:
@@ -206,7 +210,7 @@ class SyncedNode:
         else:
             self._loop._step("", None)
 
-    def deliver(self, *secrets: Secret | None) -> None:
+    def deliver(self, *secrets: SecretState | None) -> None:
         """What comes while the loop is at something else."""
         self._fleet.acting = self
         for secret in secrets:
@@ -283,7 +287,7 @@ class Fleet:
         """A new version of the Secret, which all nodes see; the version."""
         self._version += 1
         for node in self.nodes:
-            node.deliver(Secret(str(self._version), content))
+            node.deliver(SecretState(str(self._version), content))
         return str(self._version)
 
     def run(self, seconds: float, until: Callable[[], object] = lambda: False) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import Secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import SecretState
 from tests.unit.syncer.fleet import Fleet, document
 
 pytestmark = pytest.mark.hardening(17)
 
 
-def secrets(*passwords: str, start: int = 1) -> list[Secret]:
-    return [Secret(str(start + number), document(text)) for number, text in enumerate(passwords)]
+def secrets(*passwords: str, start: int = 1) -> list[SecretState]:
+    return [SecretState(str(start + number), document(text)) for number, text in enumerate(passwords)]
 
 
 def test_what_is_passed_over_is_neither_written_nor_said(fleet: Fleet) -> None:

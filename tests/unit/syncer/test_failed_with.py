@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import Secret
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import SecretState
 from tests.unit.syncer.fleet import HOUR, MINUTE, Fleet, SyncedNode, document, full, full_at_the_end, picky
 
 GOOD, BAD, FINE = document("example-good"), document("example-bad"), document("example-fine")
@@ -28,7 +28,7 @@ def test_what_the_ledger_says_has_failed_is_said_of_later_versions(fleet: Fleet,
         version = fleet.put(BAD + b"\n")
     else:
         node.start()
-        node.deliver(Secret(version, BAD))
+        node.deliver(SecretState(version, BAD))
     fleet.run(MINUTE)
     fleet.put(b"no JSON")
     fleet.run(MINUTE)
@@ -39,7 +39,7 @@ def test_what_was_never_judged_is_not_what_failed(fleet: Fleet) -> None:
     """A later version is written while the one before is tried, and the same run tries and judges that."""
     node = fleet.node()
     fleet.settle(node, "in-sync", fleet.put(GOOD))
-    later = Secret("3", BAD)
+    later = SecretState("3", BAD)
 
     def restart(number: int) -> str:
         if node.password == "example-fine":
@@ -50,7 +50,7 @@ def test_what_was_never_judged_is_not_what_failed(fleet: Fleet) -> None:
     fleet.put(FINE)
     fleet.settle(node, "failed", later.resource_version)
     fleet.put(b"no JSON")
-    node.deliver(Secret("4", b"no JSON"))
+    node.deliver(SecretState("4", b"no JSON"))
     fleet.run(MINUTE)
     assert node.status["failedWith"] == later.resource_version
 
@@ -83,7 +83,7 @@ def test_who_is_held_stays_so_though_a_new_syncer_says_no_more_of_it(
 ) -> None:
     nodes = fleet.held_nodes()
     node, before = failed(fleet), [node.kubelet.restarts for node in nodes]
-    secret = Secret("3", content) if content is not None else None
+    secret = SecretState("3", content) if content is not None else None
     for one in fleet.nodes:
         one.deliver(secret)
     fleet.run(MINUTE)
@@ -93,7 +93,7 @@ def test_who_is_held_stays_so_though_a_new_syncer_says_no_more_of_it(
     assert "failedWith" not in node.status
     assert [node.kubelet.restarts for node in nodes] == before
     for one in fleet.nodes:
-        one.deliver(Secret("4", FINE))
+        one.deliver(SecretState("4", FINE))
     for one in fleet.nodes:
         fleet.settle(one, "in-sync", "4", within=HOUR)
 
@@ -110,16 +110,16 @@ def test_a_restart_with_something_else_is_no_reason_not_to_be_held(fleet: Fleet)
         return "done"
 
     second.kubelet.on_restart = stop
-    second.deliver(Secret("2", FINE))
+    second.deliver(SecretState("2", FINE))
     fleet.run(MINUTE, lambda: second.kubelet.restarts == 2)
     fleet.nodes.remove(second)
     fleet.run(2 * MINUTE)
     first.kubelet.on_restart, second.kubelet.on_restart = picky(first), picky(second)
-    first.deliver(Secret("3", BAD))
+    first.deliver(SecretState("3", BAD))
     fleet.settle(first, "failed", "3", within=HOUR)
     fleet.nodes.append(second)
     second.start()
-    second.deliver(Secret("3", BAD))
+    second.deliver(SecretState("3", BAD))
     fleet.run(HOUR)
     assert (second.status["state"], second.kubelet.restarts) == ("held", 2)
 

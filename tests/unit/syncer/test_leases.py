@@ -16,7 +16,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
     ApiError,
     WireError,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.leases import Slots
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.leases import (
+    RestartSlots,
+)
 
 DURATION = 60
 
@@ -72,8 +74,8 @@ class Leases:
         return sorted(filter(None, (spec.get("holderIdentity") for spec in specs)))
 
 
-def slots(leases: Leases, node: str, clock: Clock) -> Slots:
-    return Slots(leases, "kube-system", tuple(leases.kept), node, clock=clock)  # type: ignore[arg-type]
+def slots(leases: Leases, node: str, clock: Clock) -> RestartSlots:
+    return RestartSlots(leases, "kube-system", tuple(leases.kept), node, clock=clock)  # type: ignore[arg-type]
 
 
 def test_one_slot_is_held_by_one(clock: Clock) -> None:
@@ -402,7 +404,7 @@ def test_a_slot_that_is_owed_and_gone_keeps_nobody_from_the_others(clock: Clock)
 
 def test_a_lease_that_is_missing_is_said(clock: Clock) -> None:
     leases = Leases("slot-0")
-    one = Slots(leases, "kube-system", ("slot-9",), "node-1", clock=clock)  # type: ignore[arg-type]
+    one = RestartSlots(leases, "kube-system", ("slot-9",), "node-1", clock=clock)  # type: ignore[arg-type]
     assert not one.take()
     assert "slot-9" in one.trouble
     assert "not found" in one.trouble

@@ -19,17 +19,17 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.synce
     MOST_SLOTS,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import program
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import Log
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import JsonLog
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
-    SettingsError,
-    from_environment,
+    SyncerSettingsError,
+    settings_from_environment,
 )
 
 LEAST = {"NODE_NAME": "node-1", "KUBERNETES_SERVICE_HOST": "10.96.0.1"}
 
 
 def test_what_is_not_said() -> None:
-    settings = from_environment(LEAST)
+    settings = settings_from_environment(LEAST)
     assert (settings.port, settings.tls, settings.leases) == (443, True, ())
     assert settings.healthz == "http://127.0.0.1:10248/healthz"
     assert settings.health_window == 12
@@ -51,7 +51,7 @@ def test_what_is_not_said() -> None:
     ],
 )
 def test_what_makes_sense(name: str, value: str, field: str, expected: Any) -> None:
-    found = getattr(from_environment({**LEAST, name: value}), field)
+    found = getattr(settings_from_environment({**LEAST, name: value}), field)
     assert found == expected or (expected is None and len(found) == MOST_SLOTS)
 
 
@@ -101,12 +101,12 @@ def test_what_makes_none_is_one_line_and_an_exit_code(
     name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     environ = {**LEAST, name: value}
-    with pytest.raises(SettingsError) as caught:
-        from_environment(environ)
+    with pytest.raises(SyncerSettingsError) as caught:
+        settings_from_environment(environ)
     assert name in str(caught.value)
     with (tmp_path / "log").open("wb") as stream:
-        log = Log(os.dup(stream.fileno()))
-    monkeypatch.setattr(program, "Log", lambda: log)
+        log = JsonLog(os.dup(stream.fileno()))
+    monkeypatch.setattr(program, "JsonLog", lambda: log)
     assert program.main(environ) == 2
     (line,) = (tmp_path / "log").read_text().splitlines()
     said = json.loads(line)
@@ -122,4 +122,7 @@ def test_all_slots_fit_into_one_variable() -> None:
 
     text = "SYNCER_LEASES=" + ",".join(slot_name(number) for number in range(MOST_SLOTS))
     assert len(text) < 128 * 1024
-    assert len(from_environment({**LEAST, "SYNCER_LEASES": text.partition("=")[2]}).leases) == MOST_SLOTS
+    assert (
+        len(settings_from_environment({**LEAST, "SYNCER_LEASES": text.partition("=")[2]}).leases)
+        == MOST_SLOTS
+    )

@@ -22,7 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
     FAILED,
     IN_SYNC,
     PENDING,
-    Status,
+    NodeStatus,
 )
 from tests.unit.syncer.scripted import Scripted, Talk
 
@@ -56,7 +56,7 @@ class World:
     def __init__(self) -> None:
         self.now = 50.0
         self.api = ConfigMap()
-        self.status = Status(
+        self.status = NodeStatus(
             self.api,  # type: ignore[arg-type]
             "kube-system",
             "status",
@@ -132,7 +132,7 @@ def test_a_write_that_is_done_late_is_put_right(tmp_path: Path) -> None:
 
     now = 50.0
     with Scripted(goes_silent, answers) as server:
-        status = Status(
+        status = NodeStatus(
             server.api(tmp_path),
             "kube-system",
             "status",

@@ -19,7 +19,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import watch
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.backoff import Backoff
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import (
-    Secret,
+    SecretState,
     SecretWatch,
 )
 from tests.unit.syncer.scripted import Handler, Scripted, Talk
@@ -41,7 +41,7 @@ class Watched:
     """A watch in a thread, and what it says."""
 
     def __init__(self, server: Scripted, directory: Path, **options: Any) -> None:
-        self.delivered: queue.Queue[Secret | None] = queue.Queue()
+        self.delivered: queue.Queue[SecretState | None] = queue.Queue()
         self.troubles: queue.Queue[str] = queue.Queue()
         self.server = server
         self._watch = SecretWatch(
@@ -409,7 +409,7 @@ def test_after_a_watch_that_stood_for_long_the_first_wait_is_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise a node that had trouble once would be slow for ever."""
-    monkeypatch.setattr(watch, "_LONG", 0.0)
+    monkeypatch.setattr(watch, "_STOOD_SECONDS", 0.0)
 
     class Counted(Backoff):
         resets = 0
@@ -474,4 +474,4 @@ def test_the_wait_grows_and_is_never_the_same_for_all() -> None:
 
 
 def test_no_state_shows_its_content() -> None:
-    assert "example" not in repr(Secret("5", b"example-password"))
+    assert "example" not in repr(SecretState("5", b"example-password"))

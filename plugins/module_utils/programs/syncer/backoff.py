@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["Backoff", "between"]
+__all__ = ["Backoff", "random_between"]
 
 
-def between(low: float, high: float) -> float:
+def random_between(low: float, high: float) -> float:
     """A number of seconds by chance, so that nodes that lost one server do not come back as one."""
     return low + (high - low) * int.from_bytes(os.urandom(2), "big") / 65535
 
@@ -27,7 +27,7 @@ class Backoff:
     def wait(self) -> float:
         """How long to wait now, in seconds: from half of it to all of it."""
         seconds, self._next = self._next, min(self._next * 2, self._most)
-        return between(seconds / 2, seconds)
+        return random_between(seconds / 2, seconds)
 
     def reset(self) -> None:
         self._next = self._first

@@ -18,9 +18,9 @@ from typing import Any, Optional
 
 from ...model.syncer_limits import LONGEST_LEASE
 from .api import Api, ApiError, WireError
-from .backoff import between
+from .backoff import random_between
 
-__all__ = ["Slots"]
+__all__ = ["RestartSlots"]
 
 _RECORD = ("holderIdentity", "renewTime", "acquireTime", "leaseTransitions")
 # How many slots one look asks for: a thousand waiting nodes must not ask for a hundred Leases each.
@@ -31,7 +31,7 @@ _PATIENCE = 5.0
 _LARGEST_INT32 = 2**31 - 1
 
 
-class Slots:
+class RestartSlots:
     """The slots as one node sees them. One thread at a time.
 
     :param names: the Leases' names; none: there is no budget, and every node always has a slot.
@@ -56,7 +56,7 @@ class Slots:
         self._clock = clock
         # Name -> the record as it was first seen, and when.
         self._seen: dict[str, tuple[str, float]] = {}
-        self._next = int(between(0, max(len(names) - 1, 0)) + 0.5)
+        self._next = int(random_between(0, max(len(names) - 1, 0)) + 0.5)
         self._held: Optional[dict[str, Any]] = None
         # What was held, and could not be given back.
         self._owed: Optional[dict[str, Any]] = None

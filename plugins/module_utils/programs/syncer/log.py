@@ -10,10 +10,10 @@ import json
 import os
 import time
 
-__all__ = ["Log", "kind_of", "where"]
+__all__ = ["JsonLog", "error_place", "kind_of"]
 
 
-class Log:
+class JsonLog:
     """Lines of ``time``, ``level``, ``event`` and what belongs to it; made of names, never of values."""
 
     def __init__(self, descriptor: int = 1) -> None:
@@ -43,7 +43,7 @@ def kind_of(error: BaseException) -> str:
     return f"internal error: {type(error).__name__}"
 
 
-def where(error: BaseException) -> str:
+def error_place(error: BaseException) -> str:
     """The same with its line, for the log."""
     trace, place = error.__traceback__, ""
     while trace is not None:

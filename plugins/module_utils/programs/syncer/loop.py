@@ -16,36 +16,36 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Optional
 
-from .backoff import between
-from .leases import Slots
-from .log import Log, kind_of, where
+from .backoff import random_between
+from .intervals import Intervals
+from .leases import RestartSlots
+from .log import JsonLog, error_place, kind_of
 from .node import Invalid, Node, NodeError, Outcome
-from .pace import Pace
-from .restarts import Restarts, Result
-from .settings import ON_CHANGE, Settings
-from .status import FAILED, IN_SYNC, PENDING, Status
-from .watch import Secret, WaitingSecrets
+from .restarts import RestartResult, Restarts
+from .settings import ON_CHANGE, SyncerSettings
+from .status import FAILED, IN_SYNC, PENDING, NodeStatus
+from .watch import PendingSecrets, SecretState
 
-__all__ = ["Loop"]
+__all__ = ["SyncLoop"]
 
 # Of the looks at the file, one in so many reads it.
-_READ_EVERY = 10
+_READ_EVERY_RECHECKS = 10
 _RESTARTING = "kubelet is being restarted"
 
 
-class Loop:
+class SyncLoop:
     """:param rest: called when nothing is under way any more: what was needed for it can be let go."""
 
     def __init__(
         self,
-        settings: Settings,
+        settings: SyncerSettings,
         node: Node,
-        slots: Slots,
-        status: Status,
-        log: Log,
+        slots: RestartSlots,
+        status: NodeStatus,
+        log: JsonLog,
         *,
         rest: Callable[[], None],
-        pace: Pace,
+        pace: Intervals,
     ) -> None:
         self._may_restart = settings.restart == ON_CHANGE
         self._node = node
@@ -54,14 +54,14 @@ class Loop:
         self._rest = rest
         self._pace = pace
         self._inbox: SimpleQueue[tuple[str, Any]] = SimpleQueue()
-        self._waiting = WaitingSecrets()
+        self._waiting = PendingSecrets()
         self._restarts = Restarts(
             node,
             slots,
             status,
             log,
             pace,
-            self._say,
+            self._set_state,
             self._on_begun,
             self._put_result,
             lambda: self._stopping,
@@ -69,7 +69,7 @@ class Loop:
         )
         self._stopping = False
         self._failed = ""
-        self._secret: Optional[Secret] = None
+        self._secret: Optional[SecretState] = None
         # Whether there was none when it was last looked for.
         self._is_gone = False
         # Whether the Secret as it is now is in the file.
@@ -90,7 +90,7 @@ class Loop:
 
     # What other threads and signal handlers may call.
 
-    def deliver(self, secret: Optional[Secret]) -> None:
+    def deliver(self, secret: Optional[SecretState]) -> None:
         """A new state of the Secret."""
         self._waiting.put(secret, time.monotonic())
         self._inbox.put(("secret", None))
@@ -105,7 +105,7 @@ class Loop:
         self._failed = reason
         self.stop()
 
-    def _put_result(self, result: Result) -> None:
+    def _put_result(self, result: RestartResult) -> None:
         self._inbox.put(("restarted", result))
 
     # The loop.
@@ -143,7 +143,7 @@ class Loop:
         if self._retry_at is None:
             self._retry_at = self._calm_until
         with suppress(Exception):  # as where there is no memory even to say so
-            self._log.error("unexpected", why=where(error), again_in=round(wait, 1))
+            self._log.error("unexpected", why=error_place(error), again_in=round(wait, 1))
             self._status.say(self._version, FAILED, kind_of(error), by_node=True)
             self._flush()
 
@@ -164,7 +164,7 @@ class Loop:
             elif self._retry_at is not None and now >= self._retry_at:
                 self._converge(now)
         if now >= self._recheck_at:
-            self._recheck_at = now + between(0.8, 1.2) * self._pace.recheck
+            self._recheck_at = now + random_between(0.8, 1.2) * self._pace.recheck
             self._recheck(now)
         self._flush()
         if self._is_awake and self._restarts.is_at_rest and self._status.is_said:
@@ -177,7 +177,7 @@ class Loop:
 
     # The file.
 
-    def _on_secret(self, secret: Optional[Secret], at: float) -> None:
+    def _on_secret(self, secret: Optional[SecretState], at: float) -> None:
         if secret is None:
             # Whoever deletes it has made it harmless before; the file stays as it is.
             self._log.info("secret gone")
@@ -198,7 +198,7 @@ class Loop:
         if self._node.stamp() != self._stamp:
             self._log.info("file changed", by="somebody else")
             self._converge(now)
-        elif self._rechecks % _READ_EVERY == 0 and self._restarts.is_idle and not self._is_due_later:
+        elif self._rechecks % _READ_EVERY_RECHECKS == 0 and self._restarts.is_idle and not self._is_due_later:
             self._converge(now)
 
     @property
@@ -232,7 +232,7 @@ class Loop:
             self._on_unwritten(str(error))
             return
         except Exception as error:  # noqa: BLE001 - others write this file, too, and they write anything
-            self._log.error("unexpected", why=where(error))
+            self._log.error("unexpected", why=error_place(error))
             self._on_unwritten(kind_of(error))
             return
         finally:
@@ -244,7 +244,7 @@ class Loop:
         self._written_meanwhile = True
         self._is_written = not outcome.failed
         if outcome.restart and self._may_restart:
-            self._restarts.want(version, outcome)
+            self._restarts.request(version, outcome)
         else:
             self._is_again = False
             self._restarts.drop()
@@ -254,7 +254,7 @@ class Loop:
             # Also where the file is being rolled back: whose fault it was is known in the end.
             self._status.say(version, PENDING, _RESTARTING)
         elif outcome.failed:
-            self._say_failed(outcome)
+            self._set_failed(outcome)
         elif self._restarts.is_idle:
             self._pace.reset()
             self._pace.again.reset()
@@ -290,16 +290,16 @@ class Loop:
 
     # The restart.
 
-    def _say(self, state: str, message: str) -> None:
+    def _set_state(self, state: str, message: str) -> None:
         """Unless there is worse to say: that the Secret as it is now is not in the file."""
         if self._is_written:
             self._status.say(self._version, state, message)
 
     def _on_begun(self) -> None:
         self._written_meanwhile = False
-        self._say(PENDING, _RESTARTING)
+        self._set_state(PENDING, _RESTARTING)
 
-    def _on_restarted(self, result: Result) -> None:
+    def _on_restarted(self, result: RestartResult) -> None:
         self._restarts.end(result)
         if not isinstance(result, Outcome) or result.failed:
             # Rolled back. Otherwise the file was left alone: if it is another one, somebody else was there.
@@ -312,18 +312,18 @@ class Loop:
         self._is_again = self._is_again and not ended
         is_old = self._written_meanwhile or self._restarts.only_back or not self._is_written
         try:
-            self._tell(result)
+            self._report_result(result)
             if isinstance(result, Outcome) and ended:
                 if is_old:
                     self._converge(time.monotonic())
                 elif result.restart:
-                    self._restarts.want(self._version, result)
+                    self._restarts.request(self._version, result)
             # Others look at it once they have the slot.
             self._flush()
         finally:
             self._restarts.release()
 
-    def _tell(self, result: Result) -> None:
+    def _report_result(self, result: RestartResult) -> None:
         version = self._version
         if not isinstance(result, Outcome):
             self._try_later("not restarted", result, PENDING)
@@ -333,7 +333,7 @@ class Loop:
             self._is_written = False
             self._log.error("failed", resourceVersion=version, why=result.message)
             if not self._written_meanwhile and self._restarts.version == version:
-                self._say_failed(result)
+                self._set_failed(result)
             else:
                 # Of the version that has come meanwhile that says nothing.
                 self._status.failed_with(self._restarts.version, by_node=result.by_node)
@@ -341,9 +341,9 @@ class Loop:
             self._log.info("restarted", resourceVersion=version)
             self._pace.again.reset()
             if not self._written_meanwhile:
-                self._say(IN_SYNC, result.message)
+                self._set_state(IN_SYNC, result.message)
 
-    def _say_failed(self, outcome: Outcome) -> None:
+    def _set_failed(self, outcome: Outcome) -> None:
         # Also what the ledger says: it may have been another syncer, or another version of the same.
         self._status.failed_with(self._version, by_node=outcome.by_node)
         message = outcome.message

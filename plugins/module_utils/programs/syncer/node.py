@@ -18,7 +18,7 @@ from ...places.kubelet.result import CACHE, FAILED, HELD, IN_SYNC, Options, Sync
 from ...places.kubelet.store import Store
 from ...places.kubelet.sync import Synchroniser
 from ...runtime.clock import Clock
-from .settings import Settings
+from .settings import SyncerSettings
 
 __all__ = ["Invalid", "Node", "NodeError", "Outcome"]
 
@@ -55,7 +55,7 @@ class Node:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: SyncerSettings,
         open_systemd: Callable[[], Systemd] | None = None,
         clock: Clock | None = None,
     ) -> None:

@@ -15,22 +15,22 @@ from collections.abc import Mapping
 from typing import Optional
 
 from .api import Api
-from .leases import Slots
-from .log import Log, where
-from .loop import Loop
+from .intervals import Intervals
+from .leases import RestartSlots
+from .log import JsonLog, error_place
+from .loop import SyncLoop
 from .node import Node
-from .pace import Pace
-from .settings import Settings, SettingsError, from_environment
-from .status import Status
-from .watch import Secret, SecretWatch
+from .settings import SyncerSettings, SyncerSettingsError, settings_from_environment
+from .status import NodeStatus
+from .watch import SecretState, SecretWatch
 
-__all__ = ["Syncer", "main"]
+__all__ = ["SyncerProgram", "main"]
 
 # Seconds for one call of the API server; a change that comes meanwhile waits for about two of them.
-_CALL = 5.0
+_CALL_SECONDS = 5.0
 
 
-class Syncer:
+class SyncerProgram:
     """All parts, put together.
 
     :param node: another one than what the settings say, for tests; so is ``pace``.
@@ -38,28 +38,34 @@ class Syncer:
 
     def __init__(
         self,
-        settings: Settings,
-        log: Log,
+        settings: SyncerSettings,
+        log: JsonLog,
         node: Optional[Node] = None,
-        pace: Optional[Pace] = None,
+        pace: Optional[Intervals] = None,
     ) -> None:
         self._log = log
-        pace = pace or Pace(settings)
+        pace = pace or Intervals(settings)
         self._calls, watch = (
-            Api(settings.host, settings.port, tls=settings.tls, directory=settings.account_dir, timeout=_CALL)
+            Api(
+                settings.host,
+                settings.port,
+                tls=settings.tls,
+                directory=settings.account_dir,
+                timeout=_CALL_SECONDS,
+            )
             for dummy in range(2)
         )
-        self.loop = Loop(
+        self.loop = SyncLoop(
             settings,
             node or Node(settings),
-            Slots(
+            RestartSlots(
                 self._calls,
                 settings.namespace,
                 settings.leases,
                 settings.node,
                 duration=settings.lease_seconds,
             ),
-            Status(self._calls, settings.namespace, settings.status, settings.node, backoff=pace.status),
+            NodeStatus(self._calls, settings.namespace, settings.status, settings.node, backoff=pace.status),
             log,
             rest=self._rest,
             pace=pace,
@@ -81,7 +87,7 @@ class Syncer:
         finally:
             self._watch.stop()
 
-    def _deliver(self, secret: Optional[Secret]) -> None:
+    def _deliver(self, secret: Optional[SecretState]) -> None:
         """The node's file does not wait for a status or a Lease that a silent API server does not take."""
         # In this order: a call that begins with the change is not meant.
         self._calls.hurry()
@@ -96,7 +102,7 @@ class Syncer:
         try:
             self._watch.run()
         except Exception as error:  # noqa: BLE001 - without the watch there is no syncer
-            self.loop.fail(where(error))
+            self.loop.fail(error_place(error))
 
     def _on_trouble(self, problem: str) -> None:
         if problem:
@@ -107,10 +113,10 @@ class Syncer:
 
 def main(environ: Optional[Mapping[str, str]] = None) -> int:
     """Run until SIGTERM; 0 then, 1 where there is no going on, 2 for settings that make no sense."""
-    log = Log()
+    log = JsonLog()
     try:
-        settings = from_environment(os.environ if environ is None else environ)
-        syncer = Syncer(settings, log)
+        settings = settings_from_environment(os.environ if environ is None else environ)
+        syncer = SyncerProgram(settings, log)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_event: syncer.loop.stop())
         log.info("started", node=settings.node, pid=os.getpid(), python=sys.version.split()[0])
@@ -118,9 +124,9 @@ def main(environ: Optional[Mapping[str, str]] = None) -> int:
         gc.collect()
         gc.freeze()
         return syncer.run()
-    except SettingsError as error:
+    except SyncerSettingsError as error:
         log.error("ended", why=str(error))
         return 2
     except Exception as error:  # noqa: BLE001 - Python would print its text
-        log.error("ended", why=where(error))
+        log.error("ended", why=error_place(error))
         return 1

@@ -13,20 +13,20 @@ from contextlib import suppress
 from typing import Optional, Union
 
 from .api import ApiError, WireError
-from .backoff import between
-from .leases import Slots
-from .log import Log, kind_of, where
+from .backoff import random_between
+from .intervals import Intervals
+from .leases import RestartSlots
+from .log import JsonLog, error_place, kind_of
 from .node import Node, NodeError, Outcome
-from .pace import Pace
-from .status import HELD, PENDING, Status
+from .status import HELD, PENDING, NodeStatus
 
-__all__ = ["Restarts", "Result"]
+__all__ = ["RestartResult", "Restarts"]
 
 IDLE, WAITING, RUNNING = "idle", "waiting", "running"
 # How often whoever has not been told of others asks again where there is no answer: about a minute.
 _ASKS = 6
 
-Result = Union[Outcome, str]
+RestartResult = Union[Outcome, str]
 """How it ended, or why there was none."""
 
 
@@ -43,13 +43,13 @@ class Restarts:
     def __init__(
         self,
         node: Node,
-        slots: Slots,
-        status: Status,
-        log: Log,
-        pace: Pace,
+        slots: RestartSlots,
+        status: NodeStatus,
+        log: JsonLog,
+        pace: Intervals,
         say: Callable[[str, str], None],
         begun: Callable[[], None],
-        done: Callable[[Result], None],
+        done: Callable[[RestartResult], None],
         stopping: Callable[[], bool],
         is_current: Callable[[], bool],
     ) -> None:
@@ -103,7 +103,7 @@ class Restarts:
             return owed_at
         return self._look_at if owed_at is None else min(owed_at, self._look_at)
 
-    def want(self, version: str, outcome: Outcome) -> None:
+    def request(self, version: str, outcome: Outcome) -> None:
         """There is a restart to do, for this version of the Secret."""
         if self._step == RUNNING:
             return
@@ -117,7 +117,7 @@ class Restarts:
             if is_other:
                 # Else the file was only put right after others: who is held stays so.
                 self._held_by = ""
-            self._look_at = time.monotonic() + between(0, self._pace.spread)
+            self._look_at = time.monotonic() + random_between(0, self._pace.spread)
         if self.only_back:
             # Whatever is new: kubelet would be started with the same file as the last time.
             self._look_at = max(self._look_at, self._back_at)
@@ -126,7 +126,7 @@ class Restarts:
     def resume(self, outcome: Outcome) -> None:
         """Likewise, for the version that it was last to be done for; what is waited for already goes on."""
         if self._step == IDLE:
-            self.want(self._version, outcome)
+            self.request(self._version, outcome)
             self._look_at = max(self._look_at, self._resume_at)
 
     def drop(self) -> None:
@@ -148,7 +148,7 @@ class Restarts:
         else:
             self._slots.release()
 
-    def end(self, result: Result) -> None:
+    def end(self, result: RestartResult) -> None:
         """The result is known; the slot is still held."""
         self._step = IDLE
         if isinstance(result, Outcome) and result.finished and not result.only_back:
@@ -221,7 +221,7 @@ class Restarts:
 
     def _run(self) -> None:
         """In a thread of its own."""
-        result: Result = "internal error"
+        result: RestartResult = "internal error"
         try:
             result = self._node.restart(self._stopping)
         except NodeError as error:
@@ -229,7 +229,7 @@ class Restarts:
         except Exception as error:  # noqa: BLE001 - its text could hold a value
             result = kind_of(error)
             with suppress(Exception):  # as where there is no memory even to say so
-                self._log.error("unexpected", why=where(error))
+                self._log.error("unexpected", why=error_place(error))
         finally:
             # Without it nothing would ever be restarted again.
             self._done(result)

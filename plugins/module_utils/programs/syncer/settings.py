@@ -20,7 +20,7 @@ from ...model.syncer_limits import (
     is_unit,
 )
 
-__all__ = ["ON_CHANGE", "Settings", "SettingsError", "from_environment"]
+__all__ = ["ON_CHANGE", "SyncerSettings", "SyncerSettingsError", "settings_from_environment"]
 
 ON_CHANGE = "on_change"
 NEVER = "never"
@@ -33,11 +33,11 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 _HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:-]{0,252}", re.ASCII)
 
 
-class SettingsError(Exception):
+class SyncerSettingsError(Exception):
     """A variable is missing or makes no sense; the text names it."""
 
 
-class Settings(NamedTuple):
+class SyncerSettings(NamedTuple):
     """All settings; seconds where nothing else is said."""
 
     node: str
@@ -58,7 +58,7 @@ class Settings(NamedTuple):
     lease_seconds: int
 
 
-def from_environment(environ: Mapping[str, str]) -> Settings:
+def settings_from_environment(environ: Mapping[str, str]) -> SyncerSettings:
     """Read them.
 
     ``SYNCER_API=http://127.0.0.1:PORT`` is for tests: an API server on loopback without TLS.
@@ -67,12 +67,14 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
     """
     restart = _text(environ, "SYNCER_RESTART", ON_CHANGE)
     if restart not in (ON_CHANGE, NEVER):
-        raise SettingsError(f"SYNCER_RESTART is {ON_CHANGE} or {NEVER}")
+        raise SyncerSettingsError(f"SYNCER_RESTART is {ON_CHANGE} or {NEVER}")
     healthz = environ.get("SYNCER_HEALTHZ", "http://127.0.0.1:10248/healthz").strip()
     if healthz and not is_healthz(healthz):
-        raise SettingsError("SYNCER_HEALTHZ is an address such as http://127.0.0.1:10248/healthz, or empty")
+        raise SyncerSettingsError(
+            "SYNCER_HEALTHZ is an address such as http://127.0.0.1:10248/healthz, or empty"
+        )
     host, port, tls = _server(environ)
-    return Settings(
+    return SyncerSettings(
         node=_name(environ, "NODE_NAME"),
         namespace=_name(environ, "SYNCER_NAMESPACE", "kube-system"),
         secret=_name(environ, "SYNCER_SECRET", "global-pull-secret"),
@@ -97,28 +99,28 @@ def _server(environ: Mapping[str, str]) -> tuple[str, int, bool]:
     if plain:
         host, dummy, port = plain.partition("http://")[2].rstrip("/").rpartition(":")
         if host != "127.0.0.1" or not is_port(port):
-            raise SettingsError("SYNCER_API is for tests: http://127.0.0.1:PORT")
+            raise SyncerSettingsError("SYNCER_API is for tests: http://127.0.0.1:PORT")
         return host, int(port), False
     port = _text(environ, "KUBERNETES_SERVICE_PORT", "443")
     if not is_port(port):
-        raise SettingsError("KUBERNETES_SERVICE_PORT is a number from 1 to 65535")
+        raise SyncerSettingsError("KUBERNETES_SERVICE_PORT is a number from 1 to 65535")
     host = _text(environ, "KUBERNETES_SERVICE_HOST")
     if not _HOST.fullmatch(host):
-        raise SettingsError("KUBERNETES_SERVICE_HOST is an address or a name")
+        raise SyncerSettingsError("KUBERNETES_SERVICE_HOST is an address or a name")
     return host, int(port), True
 
 
 def _text(environ: Mapping[str, str], name: str, default: str = "") -> str:
     value = environ.get(name, "").strip() or default
     if not value:
-        raise SettingsError(f"{name} is not set")
+        raise SyncerSettingsError(f"{name} is not set")
     return value
 
 
 def _name(environ: Mapping[str, str], name: str, default: str = "") -> str:
     value = _text(environ, name, default)
     if not _NAME.fullmatch(value):
-        raise SettingsError(f"{name} is a name of Kubernetes")
+        raise SyncerSettingsError(f"{name} is a name of Kubernetes")
     return value
 
 
@@ -126,23 +128,23 @@ def _names(environ: Mapping[str, str], name: str) -> tuple[str, ...]:
     parts = (part.strip() for part in environ.get(name, "").split(","))
     found = tuple(dict.fromkeys(part for part in parts if part))
     if not all(map(_NAME.fullmatch, found)):
-        raise SettingsError(f"{name} is a list of names of Kubernetes, with commas")
+        raise SyncerSettingsError(f"{name} is a list of names of Kubernetes, with commas")
     if len(found) > MOST_SLOTS:
-        raise SettingsError(f"{name} has {len(found)} names, more than {MOST_SLOTS}")
+        raise SyncerSettingsError(f"{name} has {len(found)} names, more than {MOST_SLOTS}")
     return found
 
 
 def _directory(environ: Mapping[str, str], name: str, default: str) -> str:
     value = _text(environ, name, default)
     if not value.startswith("/") or not value.isprintable():
-        raise SettingsError(f"{name} is an absolute path")
+        raise SyncerSettingsError(f"{name} is an absolute path")
     return value
 
 
 def _unit(environ: Mapping[str, str], name: str, default: str) -> str:
     value = _text(environ, name, default)
     if not is_unit(value):
-        raise SettingsError(f"{name} is the name of a service, such as {default}")
+        raise SyncerSettingsError(f"{name} is the name of a service, such as {default}")
     return value
 
 
@@ -155,5 +157,5 @@ def _seconds(
     except ValueError:
         value = -1
     if not is_seconds(value, least) or value > most:
-        raise SettingsError(f"{name} is a number of seconds from {least:g} to {most:g}")
+        raise SyncerSettingsError(f"{name} is a number of seconds from {least:g} to {most:g}")
     return value

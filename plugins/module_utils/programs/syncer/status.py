@@ -23,9 +23,9 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from .api import MERGE_PATCH, METADATA_ONLY, Api, ApiError, WireError
-from .backoff import Backoff, between
+from .backoff import Backoff, random_between
 
-__all__ = ["FAILED", "HELD", "IN_SYNC", "PENDING", "Status"]
+__all__ = ["FAILED", "HELD", "IN_SYNC", "PENDING", "NodeStatus"]
 
 IN_SYNC = "in-sync"
 PENDING = "pending"
@@ -34,14 +34,14 @@ HELD = "held"
 
 _LONGEST_MESSAGE = 500
 # Seconds until the same is said again: of 500 nodes one or two a second.
-_AGAIN = (300.0, 450.0)
+_REWRITE_SECONDS = (300.0, 450.0)
 # The same, where a server may still do what it has not answered: an API server gives up a request after 60 s.
-_AGAIN_IN_DOUBT = (10.0, 20.0)
+_REWRITE_SECONDS_IN_DOUBT = (10.0, 20.0)
 _DOUBT_SECONDS = 75.0
 _NODE_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 
 
-class Status:
+class NodeStatus:
     """This node's key in the ConfigMap. One thread at a time."""
 
     def __init__(
@@ -97,7 +97,7 @@ class Status:
 
     def _want(self) -> None:
         value = self._value
-        if self._failed_with and not _says_failed(value, self._failed_with):
+        if self._failed_with and not _reports_failure(value, self._failed_with):
             value = {**value, "failedWith": self._failed_with}
         wanted = json.dumps(value, separators=(",", ":"))
         if wanted != self._wanted:
@@ -136,7 +136,9 @@ class Status:
         self._written = wanted
         self._note_doubt(unanswered)
         now = self._clock()
-        self._again_at = now + between(*(_AGAIN_IN_DOUBT if now < self._doubt_until else _AGAIN))
+        self._again_at = now + random_between(
+            *(_REWRITE_SECONDS_IN_DOUBT if now < self._doubt_until else _REWRITE_SECONDS)
+        )
         self.trouble = ""
         self._backoff.reset()
         return True
@@ -162,12 +164,12 @@ class Status:
             if node == self._node or not _NODE_NAME.fullmatch(node):
                 continue
             value = _parsed(text)
-            if _says_failed(value, resource_version) or value.get("failedWith") == resource_version:
+            if _reports_failure(value, resource_version) or value.get("failedWith") == resource_version:
                 return str(node)
         return ""
 
 
-def _says_failed(value: dict[str, Any], resource_version: str) -> bool:
+def _reports_failure(value: dict[str, Any], resource_version: str) -> bool:
     """Whether the state alone says that kubelet did not come up with that version."""
     failed = (FAILED, resource_version)
     return value.get("by") != "node" and (value.get("state"), value.get("resourceVersion")) == failed

@@ -20,24 +20,24 @@ from typing import Any, Optional
 
 from ...runtime.wire import Connection
 from .api import Api, ApiError, WireError, read_object
-from .backoff import Backoff, between
-from .log import where
+from .backoff import Backoff, random_between
+from .log import error_place
 
-__all__ = ["KEY", "Secret", "SecretWatch", "WaitingSecrets"]
+__all__ = ["KEY", "PendingSecrets", "SecretState", "SecretWatch"]
 
 KEY = ".dockerconfigjson"
 # Seconds that the server may keep a watch; it ends it, we start the next one.
-_WATCH = (240, 300)
+_WATCH_SECONDS = (240, 300)
 # A server that sends bookmarks sends one every minute or two: later than that it is gone, or the way to it.
 _SILENCE_WITH_BOOKMARKS = 200.0
 # A watch that stood for so long was no failure.
-_LONG = 10.0
-_GRACE = 15.0
+_STOOD_SECONDS = 10.0
+_GRACE_SECONDS = 15.0
 # Of a resourceVersion: it goes into a request, and into the status.
 _LONGEST_VERSION = 100
 
 
-class Secret:
+class SecretState:
     """One state of the Secret. ``content`` is secret; None: it has no such key, or not as base64."""
 
     __slots__ = ("content", "resource_version")
@@ -50,24 +50,24 @@ class Secret:
         return f"<Secret {self.resource_version}>"
 
 
-class WaitingSecrets:
+class PendingSecrets:
     """States of the Secret that nobody has looked at yet; from one thread to another.
 
     On a busy machine changes come faster than each can be written and said: only the newest Secret counts.
     """
 
     def __init__(self) -> None:
-        self._states: SimpleQueue[tuple[Optional[Secret], float]] = SimpleQueue()
+        self._states: SimpleQueue[tuple[Optional[SecretState], float]] = SimpleQueue()
 
-    def put(self, secret: Optional[Secret], at: float) -> None:
+    def put(self, secret: Optional[SecretState], at: float) -> None:
         self._states.put((secret, at))
 
-    def take(self) -> list[tuple[Optional[Secret], float]]:
+    def take(self) -> list[tuple[Optional[SecretState], float]]:
         """The newest Secret, and after it that there is none now; nothing where nothing waits any more.
 
         Whoever deletes the Secret has written before what the nodes are to keep.
         """
-        found: list[tuple[Optional[Secret], float]] = []
+        found: list[tuple[Optional[SecretState], float]] = []
         while True:
             try:
                 state = self._states.get_nowait()
@@ -91,12 +91,12 @@ class SecretWatch:
         api: Api,
         namespace: str,
         name: str,
-        deliver: Callable[[Optional[Secret]], None],
+        deliver: Callable[[Optional[SecretState]], None],
         trouble: Callable[[str], None],
         *,
         backoff: Backoff,
-        watch_seconds: tuple[float, float] = _WATCH,
-        grace: float = _GRACE,
+        watch_seconds: tuple[float, float] = _WATCH_SECONDS,
+        grace: float = _GRACE_SECONDS,
     ) -> None:
         self._api = api
         self._path = f"/api/v1/namespaces/{namespace}/secrets"
@@ -132,14 +132,14 @@ class SecretWatch:
             except ApiError as error:
                 wait = self._on_refusal(error)
             except WireError as error:
-                if self._has_stood():
+                if self._was_open_long():
                     self._backoff.reset()
                 wait = self._backoff.wait()
-                self._say(str(error))
+                self._report_trouble(str(error))
             except Exception as error:  # noqa: BLE001 - whatever a server says, the node goes on asking
                 self._version = ""
                 wait = self._backoff.wait()
-                self._say(where(error))
+                self._report_trouble(error_place(error))
             finally:
                 connection, self._connection = self._connection, None
                 if connection is not None:
@@ -153,16 +153,16 @@ class SecretWatch:
         self._version = ""
         if error.status == 410 and not self._has_listed:
             # In the order of things after a while without a watch.
-            return between(0.1, 1.0)
-        self._say(str(error))
+            return random_between(0.1, 1.0)
+        self._report_trouble(str(error))
         return max(self._backoff.wait(), error.retry_after)
 
-    def _say(self, problem: str) -> None:
+    def _report_trouble(self, problem: str) -> None:
         if not self._stopped.is_set():
             self._in_trouble = True
             self._trouble(problem)
 
-    def _stands(self) -> None:
+    def _watch_is_open(self) -> None:
         if self._in_trouble:
             self._in_trouble = False
             self._trouble("")
@@ -174,13 +174,13 @@ class SecretWatch:
         self._has_listed = not self._version
         if self._has_listed:
             self._list(connection)
-        seconds = int(between(*self._watch_seconds))
+        seconds = int(random_between(*self._watch_seconds))
         target = (
             f"{self._path}?watch=1&{self._selector}&resourceVersion={_quoted(self._version)}"
             f"&allowWatchBookmarks=true&timeoutSeconds={seconds}"
         )
         answer = self._api.send(connection, "GET", target)
-        self._stands()
+        self._watch_is_open()
         self._stood_at = time.monotonic()
         self._silence = seconds + self._grace
         told = False
@@ -191,12 +191,12 @@ class SecretWatch:
         if not told:
             # Not even a bookmark: the version may be one that this server will reach in a year.
             self._version = ""
-            if not self._has_stood():
+            if not self._was_open_long():
                 # A watch that ends at once, again and again, must not become a storm.
                 self._stopped.wait(self._backoff.wait())
 
-    def _has_stood(self) -> bool:
-        return self._stood_at is not None and time.monotonic() >= self._stood_at + _LONG
+    def _was_open_long(self) -> bool:
+        return self._stood_at is not None and time.monotonic() >= self._stood_at + _STOOD_SECONDS
 
     def _list(self, connection: Connection) -> None:
         found = read_object(self._api.send(connection, "GET", f"{self._path}?{self._selector}"))
@@ -205,7 +205,7 @@ class SecretWatch:
             raise WireError("the list of the API server is none")
         mine = [item for item in items or () if _name_of(item) == self._name]
         if mine:
-            self._hand_on(mine[0])
+            self._pass_on(mine[0])
         else:
             self._gone()
         self._version = version
@@ -229,13 +229,13 @@ class SecretWatch:
             if kind == "DELETED":
                 self._gone()
             elif kind in ("ADDED", "MODIFIED"):
-                self._hand_on(thing)
+                self._pass_on(thing)
         self._version = version
 
-    def _hand_on(self, thing: dict[str, Any]) -> None:
+    def _pass_on(self, thing: dict[str, Any]) -> None:
         version = _version_of(thing)
         if version != self._delivered:
-            self._deliver(Secret(version, _content_of(thing)))
+            self._deliver(SecretState(version, _content_of(thing)))
             self._delivered = version
 
     def _gone(self) -> None:

@@ -7,15 +7,15 @@
 from __future__ import annotations
 
 from .backoff import Backoff
-from .settings import Settings
+from .settings import SyncerSettings
 
-__all__ = ["Pace"]
+__all__ = ["Intervals"]
 
 
-class Pace:
+class Intervals:
     """All in seconds; ``spread``: nodes that see the same change look for a slot within so many."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: SyncerSettings) -> None:
         self.recheck = settings.recheck
         # The more slots there are, the more nodes there are.
         self.spread = min(0.05 * len(settings.leases), 5.0)

@@ -56,9 +56,9 @@ def test_a_status_without_it_is_no_obstacle(details: Any) -> None:
 
 def test_the_hyperfleet_api_says_it_in_a_header() -> None:
     asked = ("application/problem+json", b"{}", "clusters", "http://127.0.0.1")
-    assert hyperfleet.translate(429, *asked, "7").retry_after == 7
-    assert hyperfleet.translate(503, *asked, "7").retry_after == 7
-    assert hyperfleet.translate(503, *asked).retry_after is None
+    assert hyperfleet.hyperfleet_error(429, *asked, "7").retry_after == 7
+    assert hyperfleet.hyperfleet_error(503, *asked, "7").retry_after == 7
+    assert hyperfleet.hyperfleet_error(503, *asked).retry_after is None
 
 
 def _secret_manager(error: BaseException) -> PullSecretError:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.client import (
-    check_cluster_id,
+    check_api_cluster_id,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.tracing import trace_id
@@ -112,7 +112,7 @@ def _event(document: Any, headers: Mapping[str, Any]) -> Event:
     if not isinstance(cluster_id, str) or not cluster_id:
         raise _Garbage("no_id")
     try:
-        check_cluster_id(cluster_id)
+        check_api_cluster_id(cluster_id)
     except ConfigurationError:
         raise _Garbage("bad_id") from None
     kind = next((one for one in _values(envelope, headers, "type") if _TYPE.match(one)), _UNKNOWN)

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Union
 
-from ..clients.hyperfleet.api import imports
-from ..clients.hyperfleet.client import Cluster, HyperFleetClient, check_alive, check_cluster_id
-from ..clients.hyperfleet.connection import connect
+from ..clients.hyperfleet.api import import_urllib3
+from ..clients.hyperfleet.client import HyperFleetClient, _Cluster, check_alive, check_api_cluster_id
+from ..clients.hyperfleet.connection import hyperfleet_connection
 from ..clients.hyperfleet.errors import RequestRefused
 from ..clients.pool import ClientPool
 from ..model.cluster_document import pull_secret_of
@@ -65,12 +65,12 @@ class HyperFleetSource(Source):
         # One API; made at first use, as the other places' clients are.
         self._clients: ClientPool[str, HyperFleetClient] = ClientPool(
             lambda dummy: HyperFleetClient(
-                connect(settings.connection(self.NAME)),
+                hyperfleet_connection(settings.connection(self.NAME)),
                 retrier=settings.retrier,
                 api_timeout=settings.api_timeout,
                 connections=settings.concurrency,
             ),
-            imports=imports,
+            imports=import_urllib3,
             seconds=settings.timeout,
             describe=lambda dummy: "the HyperFleet API",
         )
@@ -82,7 +82,7 @@ class HyperFleetSource(Source):
     def check(cls, reference: Any) -> None:
         """The cluster's id is a part of the address that is asked."""
         try:
-            check_cluster_id(str(reference.get("cluster_id") or ""))
+            check_api_cluster_id(str(reference.get("cluster_id") or ""))
         except ConfigurationError as error:
             raise ConfigurationError(f"source.{error.message}") from None
 
@@ -91,7 +91,7 @@ class HyperFleetSource(Source):
         wanted: list[str] = []
         for reference in references:
             try:
-                wanted.append(check_cluster_id(reference["cluster_id"]))
+                wanted.append(check_api_cluster_id(reference["cluster_id"]))
             except PullSecretError:
                 continue  # read reports it
         wanted = sorted(set(wanted))
@@ -120,7 +120,7 @@ class HyperFleetSource(Source):
         :raises NotFound: no such cluster, or it has no pull secret.
         :raises BeingDeleted: it is being deleted.
         """
-        cluster_id = check_cluster_id(reference["cluster_id"])
+        cluster_id = check_api_cluster_id(reference["cluster_id"])
         with self._lock:
             reading = self._ahead.pop(cluster_id, None)
         if reading is None:
@@ -133,12 +133,12 @@ class HyperFleetSource(Source):
         """``hyperfleet:CLUSTER-ID``."""
         return f"hyperfleet:{reference['cluster_id']}"
 
-    def _search(self, cluster_ids: Sequence[str]) -> dict[str, Cluster]:
+    def _search(self, cluster_ids: Sequence[str]) -> dict[str, _Cluster]:
         deadline = self.settings.deadline()
         return self._clients.get(self.NAME, deadline).find_clusters(cluster_ids, deadline)
 
 
-def _reading(cluster: Cluster) -> Union[bytes, PullSecretError]:
+def _reading(cluster: _Cluster) -> Union[bytes, PullSecretError]:
     try:
         return pull_secret(cluster)
     except PullSecretError as error:

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Optional
 
-from ..clients.messaging.events import encoded, event_of
-from ..clients.messaging.publishing import PUBLISHERS, Publisher
+from ..clients.messaging.events import cluster_event, encode_event
+from ..clients.messaging.publishers import PUBLISHERS, Publisher
 from ..model.errors import ConfigurationError, PullSecretError
 from ..model.limits import Limits
 from ..model.shown import is_name, shown
@@ -86,12 +86,12 @@ def run(
         rows.append(row)
         try:
             _TARGET_LIMITS.check(target)
-            event = event_of(_with_defaults(target, params))
+            event = cluster_event(_with_defaults(target, params))
         except ConfigurationError as error:
             _fail(row, error)
             continue
         row["event"] = event["id"]
-        bodies.append((row, encoded(event)))
+        bodies.append((row, encode_event(event)))
     if not check_mode:
         _publish(publisher, bodies, params["timeout"])
     return whole(rows)

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..clients.hyperfleet.client import check_cluster_id
-from ..clients.hyperfleet.many import Clusters, client_of
-from ..clients.hyperfleet.showing import shown_cluster
+from ..clients.hyperfleet.client import check_api_cluster_id
+from ..clients.hyperfleet.cluster_reader import ClusterReader, hyperfleet_client
+from ..clients.hyperfleet.printable import shown_cluster
 from ..model.errors import ConfigurationError, NotFound
 from ..model.shown import shown
 from ..model.summary import failure_text
@@ -41,22 +41,22 @@ def run(
     settings, ids = shared.settings, params.get("cluster_ids")
     if ids is not None and params.get("search"):
         raise ConfigurationError("cluster_ids and search exclude each other")
-    client = client_of(settings)
+    client = hyperfleet_client(settings)
     if ids is None:
         listed = client.list_clusters(settings.deadline(), params.get("search") or None)
         given = {str(cluster.get("id")): cluster for cluster in listed}
         wanted = list(given)
-        clusters = Clusters(client, settings, given=given)
+        clusters = ClusterReader(client, settings, given=given)
     else:
         wanted = list(dict.fromkeys(ids))
         for cluster_id in wanted:
-            check_cluster_id(cluster_id)
-        clusters = Clusters(client, settings)
+            check_api_cluster_id(cluster_id)
+        clusters = ClusterReader(client, settings)
         clusters.prepare(wanted, shared.stop)
 
     def complete(cluster_id: str) -> dict[str, Any] | None:
         try:
-            cluster = clusters.of(check_cluster_id(cluster_id), settings.deadline())
+            cluster = clusters.of(check_api_cluster_id(cluster_id), settings.deadline())
         except NotFound:
             return None
         try:

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..clients.hyperfleet.client import HyperFleetClient, check_cluster_id
-from ..clients.hyperfleet.many import Clusters, client_of
-from ..clients.hyperfleet.reporting import FLAVOURS
-from ..clients.hyperfleet.showing import shown_conditions
+from ..clients.hyperfleet.client import HyperFleetClient, check_api_cluster_id
+from ..clients.hyperfleet.cluster_reader import ClusterReader, hyperfleet_client
+from ..clients.hyperfleet.printable import shown_conditions
+from ..clients.hyperfleet.report_format import FLAVOURS
 from ..clients.hyperfleet.statuses import AdapterStatus, Condition, Report
 from ..model.errors import ConfigurationError, NotFound
 from ..model.limits import Limits
@@ -86,14 +86,14 @@ def run(
 ) -> dict[str, Any]:
     """Handle all targets; the module's result."""
     shared = Run(params, "hyperfleet-status", check_mode=check_mode, diff=diff, stop=stop)
-    targets, client = targets_of(params), client_of(shared.settings)
+    targets, client = targets_of(params), hyperfleet_client(shared.settings)
     on_cluster = FLAVOURS[(params.get("hyperfleet") or {}).get("flavour") or "current"].on_cluster
     unread = [
         wanted.built.cluster_id
         for wanted in targets
         if wanted.built is not None and (on_cluster or not wanted.built.report.generation)
     ]
-    clusters = Clusters(client, shared.settings)
+    clusters = ClusterReader(client, shared.settings)
     clusters.prepare(unread, shared.stop)
     read = frozenset(unread)
 
@@ -182,7 +182,7 @@ def _line(condition: Condition | None) -> str | None:
 def _place(wanted: Mapping[str, Any]) -> str:
     adapter = wanted.get("adapter") or "pullsecret"
     try:
-        cluster = check_cluster_id(wanted.get("cluster_id") or "")
+        cluster = check_api_cluster_id(wanted.get("cluster_id") or "")
     except ConfigurationError:
         cluster = "(not shown)"
     return f"clusters/{cluster}/statuses/{adapter if _is_adapter(adapter) else '(not shown)'}"
@@ -203,7 +203,7 @@ def _build(wanted: Mapping[str, Any]) -> Target:
     if not _is_adapter(adapter):
         raise ConfigurationError("adapter is not letters, digits, dashes and dots")
     return Target(
-        check_cluster_id(wanted["cluster_id"]),
+        check_api_cluster_id(wanted["cluster_id"]),
         Report(
             adapter,
             wanted.get("generation") or 0,

@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.client import (
     HyperFleetClient,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.reporting import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.report_format import (
     parse_time,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine import (

@@ -14,7 +14,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyp
     HyperFleetClient,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.connection import (
-    connect,
+    hyperfleet_connection,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hyperfleet_spec import (
     HyperFleetSource,
@@ -42,7 +42,7 @@ class World:
 
     def client(self, api_timeout: float = 10.0, flavour: str = "current", **options: Any) -> HyperFleetClient:
         return HyperFleetClient(
-            connect({"url": self.lab.url, **options}),
+            hyperfleet_connection({"url": self.lab.url, **options}),
             retrier=quick_retrier(),
             api_timeout=api_timeout,
             connections=4,

@@ -17,7 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyp
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.errors import (
     RequestRefused,
-    translate,
+    hyperfleet_error,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
@@ -157,7 +157,7 @@ def test_an_answer_that_is_no_cluster_is_not_quoted(
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 429, 500])
 def test_only_code_and_title_of_a_problem_are_quoted(status: int) -> None:
     problem = {"code": "HYPERFLEET-VAL-000", "title": "Validation Failed", "detail": VALUE, "errors": [VALUE]}
-    error = translate(
+    error = hyperfleet_error(
         status, "application/problem+json; charset=utf-8", json.dumps(problem).encode(), "x", "y"
     )
     assert "HYPERFLEET-VAL-000 Validation Failed" in str(error)
@@ -174,7 +174,7 @@ def test_only_code_and_title_of_a_problem_are_quoted(status: int) -> None:
     ],
 )
 def test_what_the_api_does_not_write_is_not_quoted(content_type: str, problem: object) -> None:
-    error = translate(500, content_type, json.dumps(problem).encode(), "cluster x", "http://y")
+    error = hyperfleet_error(500, content_type, json.dumps(problem).encode(), "cluster x", "http://y")
     assert str(error) == "HTTP 500: cluster x at http://y"
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.connection import (
     TokenFile,
-    connect,
+    hyperfleet_connection,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
@@ -28,16 +28,18 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     ],
 )
 def test_the_address_may_be_given_with_and_without_its_path(url: str, base: str) -> None:
-    assert connect({"url": url}).base == base
+    assert hyperfleet_connection({"url": url}).base == base
 
 
 def test_the_environment_stands_in_for_a_missing_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HYPERFLEET_API_URL", "http://api.example")
-    assert connect({"url": None}).place == "http://api.example"
-    assert connect({"url": "http://task.example"}).place == "http://task.example", "the task goes first"
+    assert hyperfleet_connection({"url": None}).place == "http://api.example"
+    assert hyperfleet_connection({"url": "http://task.example"}).place == "http://task.example", (
+        "the task goes first"
+    )
     monkeypatch.delenv("HYPERFLEET_API_URL")
     with pytest.raises(ConfigurationError, match="HYPERFLEET_API_URL"):
-        connect({})
+        hyperfleet_connection({})
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_the_environment_stands_in_for_a_missing_address(monkeypatch: pytest.Mon
 )
 def test_an_address_that_cannot_be_used_is_not_quoted(url: str) -> None:
     with pytest.raises(ConfigurationError, match=r"hyperfleet\.url") as caught:
-        connect({"url": url})
+        hyperfleet_connection({"url": url})
     assert "example" not in str(caught.value)
 
 
@@ -64,7 +66,7 @@ def test_an_address_that_cannot_be_used_is_not_quoted(url: str) -> None:
 @pytest.mark.parametrize("value", [None, {"a": "example-password"}, ["example-password"]])
 def test_a_header_that_has_no_text_is_refused_by_its_name(value: Any) -> None:
     with pytest.raises(ConfigurationError, match=r"^hyperfleet\.headers\.X-Tenant ") as caught:
-        connect({"url": "http://api.example", "headers": {"X-Tenant": value}})
+        hyperfleet_connection({"url": "http://api.example", "headers": {"X-Tenant": value}})
     assert "example-password" not in str(caught.value)
 
 
@@ -73,19 +75,21 @@ def test_a_header_that_has_no_text_is_refused_by_its_name(value: Any) -> None:
 )
 def test_a_header_that_cannot_be_sent_is_refused_without_its_value(headers: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match=r"hyperfleet\.headers") as caught:
-        connect({"url": "http://api.example", "headers": headers})
+        hyperfleet_connection({"url": "http://api.example", "headers": headers})
     assert "example-password" not in str(caught.value)
 
 
 def test_a_connection_does_not_show_its_headers() -> None:
-    connection = connect({"url": "http://api.example", "headers": {"X-Tenant": "example-password"}})
+    connection = hyperfleet_connection(
+        {"url": "http://api.example", "headers": {"X-Tenant": "example-password"}}
+    )
     assert connection.headers == {"X-Tenant": "example-password"}
     assert "example-password" not in repr(connection)
 
 
 def test_certificates_are_checked_unless_told_otherwise() -> None:
-    assert connect({"url": "https://api.example"}).validate_certs
-    assert not connect({"url": "https://api.example", "validate_certs": False}).validate_certs
+    assert hyperfleet_connection({"url": "https://api.example"}).validate_certs
+    assert not hyperfleet_connection({"url": "https://api.example", "validate_certs": False}).validate_certs
 
 
 def test_a_token_is_read_once_until_its_file_changes(tmp_path: Path) -> None:

@@ -11,7 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet import api, listing
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet import (
+    all_clusters,
+    api,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.client import (
     HyperFleetClient,
 )
@@ -56,11 +59,11 @@ def test_a_list_of_ever_new_clusters_is_ended(
 ) -> None:
     client = world.client()
     answers_in_pages(client, monkeypatch, lambda page: [page], total=10**12)
-    for module in (api, listing):
+    for module in (api, all_clusters):
         monkeypatch.setattr(module, "MOST_PAGES", 5)
     with pytest.raises(PullSecretError, match="the list does not end: there are more than 5 pages"):
         list(client.list_clusters(deadline))
-    found = listing.Listing(client, lambda: deadline)
+    found = all_clusters.AllClusters(client, lambda: deadline)
     assert len(list(found)) == 5
     assert "the list does not end: there are more than 5 pages" in str(found.problems[0])
 
@@ -72,7 +75,7 @@ def test_a_list_without_a_total_is_read_to_its_end(
 ) -> None:
     client = world.client()
     asked = answers_in_pages(client, monkeypatch, lambda page: range(clusters)[page * 100 - 100 : page * 100])
-    found = listing.Listing(client, lambda: deadline)
+    found = all_clusters.AllClusters(client, lambda: deadline)
     for listed in (client.list_clusters(deadline), found):
         asked.clear()
         assert [one["id"] for one in listed] == [f"cls-{number}" for number in range(clusters)]
@@ -89,7 +92,7 @@ def test_a_list_without_a_total_that_repeats_itself_is_not_whole(
     with pytest.raises(PullSecretError, match="the list does not end: page 2 is page 1 again"):
         list(client.list_clusters(deadline))
     asked.clear()
-    found = listing.Listing(client, lambda: deadline)
+    found = all_clusters.AllClusters(client, lambda: deadline)
     assert len(list(found)) == 100
     (problem,) = found.problems
     assert "the list does not end: the last 3 pages have nothing new" in str(problem)

@@ -25,9 +25,9 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.messaging.pubsub import (
-    Service,
-    failure,
-    imports,
+    PubSubService,
+    import_pubsub,
+    pubsub_error,
     subscription_path,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
@@ -60,7 +60,7 @@ class PubSubBroker(Broker):
     )
 
     path: str
-    service: Service
+    service: PubSubService
     ack_deadline: int
     prefetch: int
     # Of ids for acknowledging to when the service delivers their messages to others.
@@ -78,7 +78,7 @@ class PubSubBroker(Broker):
             subscription_path(
                 text_option({"project_id": project}, "project_id"), text_option(options, "subscription")
             ),
-            Service.of(options, "broker"),
+            PubSubService.of(options, "broker"),
             max(_SHORTEST, number_option(options, "ack_deadline", 60, _LONGEST)),
             number_option(options, "prefetch", prefetch, 10**6),
         )
@@ -109,7 +109,7 @@ class PubSubBroker(Broker):
         return told
 
     def _explain(self, error: BaseException) -> str:
-        return str(failure(error, self.path))
+        return str(pubsub_error(error, self.path))
 
     async def _session(self, take: Take, connected: Callable[[], None]) -> None:
         client = self.service.subscriber()
@@ -164,7 +164,7 @@ class PubSubBroker(Broker):
         ended = asyncio.Event()
 
         async def requests() -> AsyncIterator[Any]:
-            yield imports().StreamingPullRequest(first)
+            yield import_pubsub().StreamingPullRequest(first)
             # The stream is open for as long as there may be another one.
             await ended.wait()
 

@@ -29,8 +29,8 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorde
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.messaging.rabbitmq import (
     AmqpAddress,
     declare_exchange,
-    failure,
-    imports,
+    import_aio_pika,
+    rabbitmq_error,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
@@ -79,7 +79,7 @@ class RabbitMQBroker(Broker):
             _exchange_type(options),
             _queue(options, exchange),
             number_option(options, "prefetch", prefetch, _MOST),
-            imports(),
+            import_aio_pika(),
         )
 
     async def run(self, take: Take, recorder: ActivityRecorder) -> None:
@@ -100,7 +100,7 @@ class RabbitMQBroker(Broker):
         return told
 
     def _explain(self, error: BaseException) -> str:
-        return str(failure(error, self.address.place))
+        return str(rabbitmq_error(error, self.address.place))
 
     async def _session(self, take: Take, connected: Callable[[], None]) -> None:
         # Read again each time: passwords are rotated.

@@ -15,10 +15,10 @@ from ...model.errors import ConfigurationError, PullSecretError, Unavailable, mi
 from ...runtime.pages import MOST_PAGES, endless
 from ...runtime.retry import Deadline, Retrier
 from ...runtime.transport import Answer, Late, Transport
-from .connection import Connection, TokenFile
-from .errors import RequestRefused, translate
+from .connection import HyperFleetConnection, TokenFile
+from .errors import RequestRefused, hyperfleet_error
 
-__all__ = ["LARGEST_STATUSES", "PAGE", "Api", "imports", "is_last"]
+__all__ = ["LARGEST_STATUSES", "PAGE", "HyperFleetApi", "import_urllib3", "is_last"]
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class _TooMuch(Unavailable):
     retryable = False
 
 
-def imports() -> Any:
+def import_urllib3() -> Any:
     """What a client needs, which most modules never do: each would pay 35 ms for it."""
     try:
         import urllib3
@@ -57,16 +57,16 @@ def imports() -> Any:
     return urllib3
 
 
-class Api:
+class HyperFleetApi:
     """One API.  Thread-safe.
 
     :param connections: how many requests are made at once.
     """
 
     def __init__(
-        self, connection: Connection, *, retrier: Retrier, api_timeout: float, connections: int
+        self, connection: HyperFleetConnection, *, retrier: Retrier, api_timeout: float, connections: int
     ) -> None:
-        self._urllib3 = urllib3 = imports()
+        self._urllib3 = urllib3 = import_urllib3()
         self.place = connection.place
         self._retrier = retrier
         self._api_timeout = api_timeout
@@ -94,12 +94,12 @@ class Api:
         """
 
         def once(timeout: float) -> dict[str, Any]:
-            answer = self.ask("GET", path, what, timeout, traceparent=traceparent, largest=largest)
+            answer = self.send("GET", path, what, timeout, traceparent=traceparent, largest=largest)
             if answer.status != 200:
                 raise self.refusal(answer, what)
             return self._object(answer, what)
 
-        return self.tried(once, deadline)
+        return self.with_retries(once, deadline)
 
     def items(
         self,
@@ -151,11 +151,11 @@ class Api:
         known = isinstance(total, int) and not isinstance(total, bool) and total >= 0
         return items, total if known else None
 
-    def tried(self, once: Callable[[float], T], deadline: Deadline) -> T:
+    def with_retries(self, once: Callable[[float], T], deadline: Deadline) -> T:
         """What ``once(timeout)`` gives, in as many tries as it takes and may."""
         return self._retrier.call(once, deadline=deadline, api_timeout=self._api_timeout)
 
-    def ask(
+    def send(
         self,
         method: str,
         path: str,
@@ -206,7 +206,7 @@ class Api:
         """The error that an answer is."""
         content_type = answer.headers.get("Content-Type") or ""
         retry_after = answer.headers.get("Retry-After")
-        return translate(answer.status, content_type, answer.data, what, self.place, retry_after)
+        return hyperfleet_error(answer.status, content_type, answer.data, what, self.place, retry_after)
 
     def _object(self, answer: Answer, what: str) -> dict[str, Any]:
         try:

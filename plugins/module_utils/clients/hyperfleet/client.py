@@ -21,16 +21,16 @@ from urllib.parse import quote
 from ...model.errors import ConfigurationError, Unavailable
 from ...model.shown import holds_secret
 from ...runtime.retry import Deadline, Retrier
-from .api import LARGEST_STATUSES, PAGE, Api
-from .connection import Connection
+from .api import LARGEST_STATUSES, PAGE, HyperFleetApi
+from .connection import HyperFleetConnection
 from .errors import BeingDeleted, RequestRefused
-from .reading import statuses_of_cluster, statuses_of_items
-from .reporting import Times, clock_trouble, flavour_of
+from .report_format import ObservedTimes, clock_trouble, find_flavour
+from .status_parser import statuses_of_cluster, statuses_of_items
 from .statuses import AdapterStatus, Report, Reported
 
-__all__ = ["Cluster", "HyperFleetClient", "check_alive", "check_cluster_id"]
+__all__ = ["HyperFleetClient", "_Cluster", "check_alive", "check_api_cluster_id"]
 
-Cluster = dict[str, Any]
+_Cluster = dict[str, Any]
 
 # Characters of a search of which the API adds 22 itself.
 _LONGEST_SEARCH = 4000
@@ -41,7 +41,7 @@ _ORDER = ("order", "id")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 
 
-def check_cluster_id(cluster_id: str) -> str:
+def check_api_cluster_id(cluster_id: str) -> str:
     """The id, if it can be one: the API's are UUIDs, the earlier design's such as ``cls-123``."""
     if not _ID.match(cluster_id) or holds_secret(cluster_id):
         raise ConfigurationError("hyperfleet.cluster_id is not letters, digits, dots, dashes and underscores")
@@ -68,21 +68,23 @@ class HyperFleetClient:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: HyperFleetConnection,
         *,
         retrier: Retrier,
         api_timeout: float = 30.0,
         connections: int = 16,
         flavour: str = "current",
     ) -> None:
-        self._flavour = flavour_of(flavour)
-        self._api = Api(connection, retrier=retrier, api_timeout=api_timeout, connections=connections)
-        self._times = Times()
+        self._flavour = find_flavour(flavour)
+        self._api = HyperFleetApi(
+            connection, retrier=retrier, api_timeout=api_timeout, connections=connections
+        )
+        self._times = ObservedTimes()
         self._list_form = 0
 
     def get_cluster(
         self, cluster_id: str, deadline: Deadline, *, traceparent: Optional[str] = None
-    ) -> Cluster:
+    ) -> _Cluster:
         """One cluster, also one that is being deleted.
 
         :raises NotFound: there is none.
@@ -101,7 +103,7 @@ class HyperFleetClient:
         """(what is on a page of all clusters, not looked at; how many there are in all, where it says so)"""
         return self._api.page("/clusters", "clusters", deadline, [_ORDER], number)
 
-    def list_clusters(self, deadline: Deadline, search: Optional[str] = None) -> Iterator[Cluster]:
+    def list_clusters(self, deadline: Deadline, search: Optional[str] = None) -> Iterator[_Cluster]:
         """The clusters that a search (TSL) finds, all without one; page by page.
 
         :raises ConfigurationError: that can be no search.
@@ -162,7 +164,7 @@ class HyperFleetClient:
         def once(timeout: float) -> Reported:
             observed = self._times.next(cluster_id, after or (stored.observed_time if stored else None))
             body = self._flavour.body(report, observed, stored)
-            answer = self._api.ask(
+            answer = self._api.send(
                 self._flavour.method, path, what, timeout, body=body, traceparent=traceparent
             )
             if answer.status in (200, 201, 204):
@@ -177,16 +179,16 @@ class HyperFleetClient:
                 error.hint = clock_trouble(observed, answer.headers.get("Date"))
             raise error
 
-        return self._api.tried(once, deadline)
+        return self._api.with_retries(once, deadline)
 
-    def find_clusters(self, cluster_ids: Sequence[str], deadline: Deadline) -> dict[str, Cluster]:
+    def find_clusters(self, cluster_ids: Sequence[str], deadline: Deadline) -> dict[str, _Cluster]:
         """Those of at most ``batch_size`` clusters that one search finds.
 
         A cluster that is not in the answer may still exist: ask for it by itself.
 
         :raises RequestRefused: this API has no such search.
         """
-        wanted = {check_cluster_id(cluster_id) for cluster_id in cluster_ids}
+        wanted = {check_api_cluster_id(cluster_id) for cluster_id in cluster_ids}
         values = ",".join(f"'{cluster_id}'" for cluster_id in cluster_ids)
         for form in range(self._list_form, len(_LISTS)):
             search = "id in " + _LISTS[form].format(values)
@@ -218,11 +220,11 @@ class HyperFleetClient:
         if batch:
             yield batch
 
-    def _cluster(self, item: Any) -> Cluster:
+    def _cluster(self, item: Any) -> _Cluster:
         if not isinstance(item, dict):
             raise Unavailable(f"clusters at {self._api.place}: the answer is not a list of clusters")
         return item
 
 
 def _path(cluster_id: str) -> str:
-    return f"/clusters/{quote(check_cluster_id(cluster_id), safe='')}"
+    return f"/clusters/{quote(check_api_cluster_id(cluster_id), safe='')}"

@@ -18,7 +18,7 @@ from ...model.naming import texts
 from ...model.shown import shown_path
 from ...runtime.atomic_file import read_regular
 
-__all__ = ["Connection", "TokenFile", "connect"]
+__all__ = ["HyperFleetConnection", "TokenFile", "hyperfleet_connection"]
 
 _BASE = "/api/hyperfleet/v1"
 # Sent twice, or of a body that is another, they make a request that no server reads as it was meant.
@@ -26,7 +26,7 @@ _OUR_HEADERS = ("accept", "connection", "content-length", "content-type", "trace
 
 
 @dataclass(frozen=True)
-class Connection:
+class HyperFleetConnection:
     """One API and one way of asking it.
 
     :param base: the address up to and with ``/api/hyperfleet/v1``.
@@ -42,7 +42,7 @@ class Connection:
     validate_certs: bool = True
 
 
-def connect(options: Mapping[str, Any]) -> Connection:
+def hyperfleet_connection(options: Mapping[str, Any]) -> HyperFleetConnection:
     """The connection that a module's ``hyperfleet`` options describe.
 
     :param options: ``url`` (``HYPERFLEET_API_URL`` where absent), ``token_file``, ``headers``, ``ca_cert``,
@@ -65,7 +65,7 @@ def connect(options: Mapping[str, Any]) -> Connection:
     if "@" in parts.netloc:
         raise ConfigurationError("hyperfleet.url holds a user or password", "use hyperfleet.token_file")
     verify = options.get("validate_certs")
-    return Connection(
+    return HyperFleetConnection(
         base=url if url.endswith(_BASE) else url + _BASE,
         place=f"{parts.scheme}://{parts.netloc}",
         token_file=options.get("token_file") or None,

@@ -25,7 +25,7 @@ from ...model.errors import (
 )
 from ...runtime.retry import parse_retry_after
 
-__all__ = ["BeingDeleted", "RequestRefused", "translate"]
+__all__ = ["BeingDeleted", "RequestRefused", "hyperfleet_error"]
 
 _CODE = re.compile(r"HYPERFLEET-[A-Z]{3}-[0-9]{3}\Z")
 _TITLE = re.compile(r"[A-Za-z][A-Za-z -]{0,60}\Z")
@@ -45,7 +45,7 @@ class RequestRefused(PullSecretError):
     kind = "request_refused"
 
 
-def translate(
+def hyperfleet_error(
     status: int,
     content_type: str,
     body: bytes,

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...model.errors import ConfigurationError
-from ..hyperfleet.client import check_cluster_id
+from ..hyperfleet.client import check_api_cluster_id
 
-__all__ = ["CONTENT_TYPE", "SOURCE", "TYPE", "encoded", "event_of", "uuid7"]
+__all__ = ["CONTENT_TYPE", "SOURCE", "TYPE", "cluster_event", "encode_event", "uuid7"]
 
 CONTENT_TYPE = "application/cloudevents+json"
 TYPE = "com.redhat.hyperfleet.cluster.reconcile"
@@ -31,14 +31,14 @@ def uuid7() -> str:
     return str(uuid.UUID(int=value))
 
 
-def event_of(target: Mapping[str, Any]) -> dict[str, Any]:
+def cluster_event(target: Mapping[str, Any]) -> dict[str, Any]:
     """The event about a cluster.
 
     :param target: ``cluster_id``, and as the module has them ``generation``, ``type``, ``source``, ``id`` and
         ``traceparent``; what is None is left out or made.
     :raises ConfigurationError: the id can be no cluster's.
     """
-    cluster_id = check_cluster_id(str(target.get("cluster_id") or ""))
+    cluster_id = check_api_cluster_id(str(target.get("cluster_id") or ""))
     generation = target.get("generation")
     if generation is not None and generation < 1:
         raise ConfigurationError("generation is 1 at least")
@@ -62,6 +62,6 @@ def event_of(target: Mapping[str, Any]) -> dict[str, Any]:
     return event
 
 
-def encoded(event: Mapping[str, Any]) -> bytes:
+def encode_event(event: Mapping[str, Any]) -> bytes:
     """A message's body."""
     return json.dumps(event, separators=(",", ":")).encode("utf-8")

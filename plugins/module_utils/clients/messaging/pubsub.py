@@ -23,13 +23,13 @@ from ...model.errors import (
 )
 from ...model.shown import is_name
 
-__all__ = ["Service", "failure", "imports", "subscription_path", "topic_path"]
+__all__ = ["PubSubService", "import_pubsub", "pubsub_error", "subscription_path", "topic_path"]
 
 _EMULATOR = "PUBSUB_EMULATOR_HOST"
 _LOOPBACK = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:[0-9]+)?\Z")
 
 
-def imports() -> Any:
+def import_pubsub() -> Any:
     """The generated client's package.
 
     :raises ConfigurationError: it is not there.
@@ -43,7 +43,7 @@ def imports() -> Any:
 
 
 @dataclass(frozen=True)
-class Service:
+class PubSubService:
     """Google's own, or what stands for it.
 
     :param endpoint: host and port; None is Google's.
@@ -54,12 +54,12 @@ class Service:
     plain: bool
 
     @classmethod
-    def of(cls, options: Mapping[str, Any], where: str) -> Service:
+    def of(cls, options: Mapping[str, Any], where: str) -> PubSubService:
         """What ``endpoint`` describes; without it ``PUBSUB_EMULATOR_HOST`` does.
 
         :raises ConfigurationError: it is no host and port, or the library is not there.
         """
-        imports()
+        import_pubsub()
         endpoint = options.get("endpoint")
         if not endpoint:
             emulator = os.environ.get(_EMULATOR)
@@ -74,7 +74,7 @@ class Service:
 
     def subscriber(self) -> Any:
         """An asynchronous client; its ``transport`` has to be closed."""
-        library = imports()
+        library = import_pubsub()
         if not self.plain:
             options = {"api_endpoint": self.endpoint} if self.endpoint else {}
             return library.SubscriberAsyncClient(client_options=options)
@@ -86,7 +86,7 @@ class Service:
 
     def publisher(self) -> Any:
         """A synchronous client; its ``transport`` has to be closed."""
-        library = imports()
+        library = import_pubsub()
         if not self.plain:
             options = {"api_endpoint": self.endpoint} if self.endpoint else {}
             return library.PublisherClient(client_options=options)
@@ -129,7 +129,7 @@ _KINDS: Mapping[str, type[PullSecretError]] = {
 }
 
 
-def failure(error: BaseException, path: str) -> PullSecretError:
+def pubsub_error(error: BaseException, path: str) -> PullSecretError:
     """One of our own errors for one of the library's: its text may quote a request."""
     if isinstance(error, PullSecretError):
         return error

@@ -28,7 +28,7 @@ from ...model.errors import (
 from ...model.shown import shown, shown_path
 from ...runtime.atomic_file import read_regular
 
-__all__ = ["AmqpAddress", "declare_exchange", "failure", "imports"]
+__all__ = ["AmqpAddress", "declare_exchange", "import_aio_pika", "rabbitmq_error"]
 
 _PORTS = {"amqp": 5672, "amqps": 5671}
 # As the Go adapter's.
@@ -37,7 +37,7 @@ _SILENT = logging.CRITICAL + 1
 _LONGEST = 200
 
 
-def imports() -> Any:
+def import_aio_pika() -> Any:
     """The library.
 
     :raises ConfigurationError: it is not there.
@@ -147,7 +147,7 @@ async def declare_exchange(connection: Any, name: str, kind: str) -> None:
     :param kind: ``topic`` or ``fanout``.
     :raises ConfigurationError: it is there and is of another type.
     """
-    errors = imports().exceptions
+    errors = import_aio_pika().exceptions
     channel = await connection.channel()
     try:
         await channel.declare_exchange(name, kind, durable=True)
@@ -164,7 +164,7 @@ async def declare_exchange(connection: Any, name: str, kind: str) -> None:
         await channel.close()
 
 
-def failure(error: BaseException, place: str) -> PullSecretError:
+def rabbitmq_error(error: BaseException, place: str) -> PullSecretError:
     """One of our own errors for one of the library's, without what it may quote of an address."""
     where = f"RabbitMQ at {place}"
     if isinstance(error, PullSecretError):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Optional
 
-from ....clients.hyperfleet.connection import Connection, connect
+from ....clients.hyperfleet.connection import HyperFleetConnection, hyperfleet_connection
 from ....model.errors import ConfigurationError
 from ....model.shown import shown_path
 from ....runtime.atomic_file import read_regular
@@ -57,9 +57,9 @@ class HyperFleetSettings:
             "validate_certs": self.validate_certs,
         }
 
-    def connection(self) -> Connection:
+    def connection(self) -> HyperFleetConnection:
         """The same for ``HyperFleetClient``."""
-        return connect(self.options())
+        return hyperfleet_connection(self.options())
 
 
 @dataclass(frozen=True)

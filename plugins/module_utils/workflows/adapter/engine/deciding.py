@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, Union
 
-from ....clients.hyperfleet.reading import conditions_of
+from ....clients.hyperfleet.status_parser import conditions_of
 from ....clients.hyperfleet.statuses import AdapterStatus
 from ....dockerconfig import DockerConfigError, load
 from ....model.cluster_document import ClusterSpec, project_of, read_spec

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Callable, Optional
 
 from ....clients.hyperfleet.client import HyperFleetClient
-from ....clients.hyperfleet.many import Clusters
+from ....clients.hyperfleet.cluster_reader import ClusterReader
 from ....clients.hyperfleet.statuses import AdapterStatus
 from ....model.errors import Internal, NotFound, PullSecretError
 from ....runtime.batch import Failure, run_batch
@@ -90,7 +90,7 @@ class Engine:
             for cluster_id in dict.fromkeys(cluster_ids)
         ]
         names = [cluster_run.result.cluster_id for cluster_run in cluster_runs]
-        clusters = Clusters(self._api, self._settings, breaker=self._api_breaker, given=given, once=True)
+        clusters = ClusterReader(self._api, self._settings, breaker=self._api_breaker, given=given, once=True)
         clusters.prepare(names, self._stop)
         self._jobs.prepare(names, self._settings.deadline())
         self._for_each(cluster_runs, lambda cluster_run: self._handle_one(cluster_run, clusters))
@@ -121,7 +121,7 @@ class Engine:
                 cluster_run.apply = cluster_run.secret_removal = None
                 self._reporter.failed(cluster_run, result.kind, result.message)
 
-    def _handle_one(self, cluster_run: ClusterRun, clusters: Clusters) -> None:
+    def _handle_one(self, cluster_run: ClusterRun, clusters: ClusterReader) -> None:
         cluster_run.started_at = time.monotonic()
         result = cluster_run.result
         deadline = self._settings.deadline(cluster_run.retry_observer)

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Callable, Optional
 
+from ....clients.hyperfleet.all_clusters import AllClusters
 from ....clients.hyperfleet.client import HyperFleetClient
-from ....clients.hyperfleet.listing import Listing
 from ....model.errors import Conflict, NotFound, PullSecretError, Unavailable
 from ....runtime.batch import Failure, run_batch
 from ....runtime.settings import Settings
@@ -72,7 +72,7 @@ class Sweep:
     def run(self, chunk: int, *, leftovers: bool) -> list[ClusterResult]:
         """Every cluster that the API lists, so many at a time; then what is left of others."""
         done: list[ClusterResult] = []
-        listing = Listing(self._api, self._settings.deadline)
+        listing = AllClusters(self._api, self._settings.deadline)
         clusters = iter(listing)
         while not self._settings.retrier.stop.is_set():
             given = {str(cluster["id"]): cluster for cluster in itertools.islice(clusters, chunk)}

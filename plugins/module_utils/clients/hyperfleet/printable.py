@@ -16,7 +16,7 @@ from ...dockerconfig import sensitive_forms
 from ...model.cluster_document import PULL_SECRET_NAMES
 from ...model.shown import HIDDEN, holds_secret, shown
 from ...runtime.secrecy import Mask, quiet
-from .reading import conditions_of
+from .status_parser import conditions_of
 from .statuses import AdapterStatus, Condition
 
 __all__ = ["shown_cluster", "shown_conditions"]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Optional
 
-from .reporting import STATUSES, TRANSITIONS, transitions_of
+from .report_format import STATUSES, TRANSITIONS, transitions_of
 from .statuses import AdapterStatus, Condition
 
 __all__ = ["conditions_of", "statuses_of_cluster", "statuses_of_items"]

@@ -20,16 +20,16 @@ from hypothesis import strategies as st
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.errors import (
     RequestRefused,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.reading import (
-    statuses_of_cluster,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.reporting import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.report_format import (
     FLAVOURS,
-    Times,
+    ObservedTimes,
     clock_trouble,
-    flavour_of,
+    find_flavour,
     format_time,
     parse_time,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.status_parser import (
+    statuses_of_cluster,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.statuses import (
     Condition,
@@ -144,12 +144,12 @@ def test_transitions_of_another_shape_are_not_heeded(planted: Any) -> None:
 
 def test_an_unknown_form_is_named() -> None:
     with pytest.raises(ConfigurationError, match=r"hyperfleet\.flavour is one of current, seed"):
-        flavour_of("today")
+        find_flavour("today")
 
 
 def test_times_are_later_than_all_before_for_a_cluster_and_for_no_other() -> None:
     clock = iter([100, 100, 90, 100])
-    times = Times(lambda: next(clock))
+    times = ObservedTimes(lambda: next(clock))
     assert [times.next("a"), times.next("a"), times.next("a"), times.next("b")] == [
         format_time(instant) for instant in (100, 101, 102, 100)
     ]
@@ -169,7 +169,7 @@ def test_times_are_later_than_all_before_for_a_cluster_and_for_no_other() -> Non
     ],
 )
 def test_times_are_later_than_the_stored_report(after: str | None, chosen: int) -> None:
-    assert Times(lambda: 100).next("a", after) == format_time(chosen)
+    assert ObservedTimes(lambda: 100).next("a", after) == format_time(chosen)
 
 
 @given(st.integers(0, 4_000_000_000_000_000))

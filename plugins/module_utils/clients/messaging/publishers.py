@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from ...model.errors import ConfigurationError, NotFound, PermissionDenied, PullSecretError, Unavailable
 from ...model.shown import is_name
-from ..hyperfleet.api import imports as http_imports
+from ..hyperfleet.api import import_urllib3 as http_imports
 from ..hyperfleet.connection import TokenFile
 from . import pubsub, rabbitmq
 from .events import CONTENT_TYPE
@@ -40,13 +40,13 @@ class Publisher(Protocol):
         """Send them; :param timeout: seconds for all of them."""
 
 
-class RabbitMQ:
+class RabbitMQPublisher:
     """An exchange, which is made if it is not there; a message that reaches no queue is a failure."""
 
     NAME: ClassVar[str] = "rabbitmq"
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        self._library = rabbitmq.imports()
+        self._library = rabbitmq.import_aio_pika()
         self._address = rabbitmq.AmqpAddress.of(options, "broker")
         if self._address.has_password():
             raise ConfigurationError(
@@ -82,16 +82,16 @@ class RabbitMQ:
             return NotFound(
                 f"{self.place}: no queue is bound to the exchange", "start the adapter, or bind its queue"
             )
-        return rabbitmq.failure(error, self._address.place)
+        return rabbitmq.rabbitmq_error(error, self._address.place)
 
 
-class PubSub:
+class PubSubPublisher:
     """A topic, which has to be there."""
 
     NAME: ClassVar[str] = "gcp-pubsub"
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        self._service = pubsub.Service.of(options, "broker")
+        self._service = pubsub.PubSubService.of(options, "broker")
         project = options.get("project_id") or os.environ.get("GOOGLE_CLOUD_PROJECT") or ""
         self._path = pubsub.topic_path(str(project), _given(options, "topic"))
         self.place = f"pubsub:{self._path}"
@@ -102,7 +102,7 @@ class PubSub:
         try:
             client = self._service.publisher()
         except Exception as error:  # noqa: BLE001 - credentials that cannot be found, above all
-            return [pubsub.failure(error, self._path)] * len(bodies)
+            return [pubsub.pubsub_error(error, self._path)] * len(bodies)
         try:
             for part in _parts(bodies):
                 try:
@@ -111,13 +111,13 @@ class PubSub:
                     )
                     found += [None] * len(part)
                 except Exception as error:  # noqa: BLE001 - a part's failure stays that part's
-                    found += [pubsub.failure(error, self._path)] * len(part)
+                    found += [pubsub.pubsub_error(error, self._path)] * len(part)
         finally:
             client.transport.close()
         return found
 
 
-class Webhook:
+class WebhookPublisher:
     """An address that events are posted to."""
 
     NAME: ClassVar[str] = "webhook"
@@ -166,7 +166,9 @@ class Webhook:
         return kind(f"{self.place}: HTTP {answer.status}")
 
 
-PUBLISHERS: dict[str, type[Publisher]] = {one.NAME: one for one in (PubSub, RabbitMQ, Webhook)}
+PUBLISHERS: dict[str, type[Publisher]] = {
+    one.NAME: one for one in (PubSubPublisher, RabbitMQPublisher, WebhookPublisher)
+}
 
 
 def _given(options: Mapping[str, Any], *names: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.reading import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.status_parser import (
     statuses_of_cluster,
     statuses_of_items,
 )
@@ -21,7 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from tests.contract.hyperfleet.story import EXCHANGES
 from tests.unit.hyperfleet.support import World
-from tests.unit.hyperfleet.test_reporting import STATUSES, report
+from tests.unit.hyperfleet.test_report_format import STATUSES, report
 
 
 def test_the_real_api_s_list_is_read() -> None:

@@ -17,16 +17,16 @@ from ...model.errors import ConfigurationError, PermissionDenied, PullSecretErro
 from ...runtime.pages import MOST_PAGES, endless
 from ...runtime.retry import Deadline
 from .api import PAGE, is_last
-from .client import Cluster, HyperFleetClient, check_cluster_id
+from .client import HyperFleetClient, _Cluster, check_api_cluster_id
 
-__all__ = ["Listing"]
+__all__ = ["AllClusters"]
 
 _PASSES = 3
 # So many pages in a row that cannot be read, or have nothing new, are the end of it.
 _IN_A_ROW = 3
 
 
-class Listing:
+class AllClusters:
     """Iterate once: each cluster that could be read, once.
 
     ``problems`` says afterwards what could not be read; where there are any, a cluster that was not listed
@@ -41,7 +41,7 @@ class Listing:
         self._seen: set[str] = set()
         self.problems: list[PullSecretError] = []
 
-    def __iter__(self) -> Iterator[Cluster]:
+    def __iter__(self) -> Iterator[_Cluster]:
         for left in reversed(range(_PASSES)):
             self.problems.clear()
             one = _Pass()
@@ -53,7 +53,7 @@ class Listing:
             if short and not left:
                 self._problem(f"{one.total} clusters are said to be there, and {known} are listed")
 
-    def _pages(self, one: _Pass) -> Iterator[Cluster]:
+    def _pages(self, one: _Pass) -> Iterator[_Cluster]:
         number = fruitless = 0
         while fruitless < _IN_A_ROW:
             number += 1
@@ -81,7 +81,7 @@ class Listing:
         if one.total is None and not self.problems:
             self.problems.append(endless(self._client.place, f"the last {_IN_A_ROW} pages have nothing new"))
 
-    def _clusters(self, items: list[Any], page: int, one: _Pass) -> Iterator[Cluster]:
+    def _clusters(self, items: list[Any], page: int, one: _Pass) -> Iterator[_Cluster]:
         for position, item in enumerate(items, start=1):
             cluster_id = _id_of(item)
             if cluster_id is None:
@@ -116,6 +116,6 @@ class _Pass:
 def _id_of(item: Any) -> Optional[str]:
     found = item.get("id") if isinstance(item, dict) else None
     try:
-        return check_cluster_id(found) if isinstance(found, str) else None
+        return check_api_cluster_id(found) if isinstance(found, str) else None
     except ConfigurationError:
         return None

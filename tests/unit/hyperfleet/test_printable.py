@@ -10,7 +10,7 @@ import base64
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.showing import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.printable import (
     shown_cluster,
     shown_conditions,
 )

@@ -15,24 +15,24 @@ from ...runtime.batch import Failure, run_batch
 from ...runtime.breaker import Breaker, again
 from ...runtime.retry import Deadline
 from ...runtime.settings import Settings
-from .client import HyperFleetClient, check_cluster_id
-from .connection import connect
+from .client import HyperFleetClient, check_api_cluster_id
+from .connection import hyperfleet_connection
 from .errors import RequestRefused
 
-__all__ = ["Clusters", "client_of"]
+__all__ = ["ClusterReader", "hyperfleet_client"]
 
 # As many searches at a time: the API has a database behind it.
 _SEARCHES = 4
 
 
-def client_of(settings: Settings) -> HyperFleetClient:
+def hyperfleet_client(settings: Settings) -> HyperFleetClient:
     """The client of a module's ``hyperfleet`` options.
 
     :raises ConfigurationError: they are wrong.
     """
     options = settings.connection("hyperfleet")
     return HyperFleetClient(
-        connect(options),
+        hyperfleet_connection(options),
         retrier=settings.retrier,
         api_timeout=settings.api_timeout,
         connections=settings.concurrency,
@@ -40,7 +40,7 @@ def client_of(settings: Settings) -> HyperFleetClient:
     )
 
 
-class Clusters:
+class ClusterReader:
     """The clusters of one batch: a hundred in a search where the API has it, else one by one.  Thread-safe.
 
     :param breaker: gives up an API that does not answer, for all of them.
@@ -69,7 +69,7 @@ class Clusters:
         for cluster_id in dict.fromkeys(cluster_ids):
             if cluster_id not in self._found:
                 try:
-                    wanted.append(check_cluster_id(cluster_id))
+                    wanted.append(check_api_cluster_id(cluster_id))
                 except PullSecretError as error:
                     self._found[cluster_id] = error
         if len(wanted) < 2:
@@ -96,7 +96,9 @@ class Clusters:
         if found is not None:
             return found
         return self._breaker.call(
-            lambda: self._client.get_cluster(check_cluster_id(cluster_id), deadline, traceparent=traceparent)
+            lambda: self._client.get_cluster(
+                check_api_cluster_id(cluster_id), deadline, traceparent=traceparent
+            )
         )
 
     def _search(self, cluster_ids: Sequence[str]) -> Union[Mapping[str, Any], PullSecretError]:

@@ -26,9 +26,9 @@ __all__ = [
     "STATUSES",
     "TRANSITIONS",
     "Flavour",
-    "Times",
+    "ObservedTimes",
     "clock_trouble",
-    "flavour_of",
+    "find_flavour",
     "format_time",
     "parse_time",
     "transitions_of",
@@ -123,14 +123,14 @@ def transitions_of(held: Any) -> dict[str, tuple[str, str]]:
     return found
 
 
-def flavour_of(name: str) -> Flavour:
+def find_flavour(name: str) -> Flavour:
     """:raises ConfigurationError: there is none of that name."""
     if name not in FLAVOURS:
         raise ConfigurationError(f"hyperfleet.flavour is one of {', '.join(FLAVOURS)}")
     return FLAVOURS[name]
 
 
-class Times:
+class ObservedTimes:
     """When each cluster's reports were observed: now, and later than every report before.  Thread-safe.
 
     :param now: microseconds since the epoch.

@@ -13,7 +13,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.claim import (
     MARGIN,
     Claim,
-    Lifetime,
+    ClaimLifetime,
 )
 
 
@@ -65,15 +65,15 @@ def test_the_margin_is_no_time_for_an_add(clock: SimpleNamespace) -> None:
 
 
 def test_with_the_usual_time_limit_it_holds_for_twenty_seconds() -> None:
-    assert Lifetime(30).seconds == 20
+    assert ClaimLifetime(30).seconds == 20
 
 
 def test_it_is_no_longer_than_calls_can_take() -> None:
-    assert Lifetime(2).seconds == 2 * 2 + MARGIN
+    assert ClaimLifetime(2).seconds == 2 * 2 + MARGIN
 
 
 def test_only_a_slow_service_makes_it_longer_up_to_what_two_calls_can_take() -> None:
-    lifetime = Lifetime(30)
+    lifetime = ClaimLifetime(30)
     seconds = []
     for _time in range(3):
         lifetime.lengthen()
@@ -82,7 +82,7 @@ def test_only_a_slow_service_makes_it_longer_up_to_what_two_calls_can_take() -> 
 
 
 def test_a_claim_that_took_half_of_its_time_to_write_does_not_suffice(clock: SimpleNamespace) -> None:
-    lifetime = Lifetime(30)
+    lifetime = ClaimLifetime(30)
     held = Claim.new(3, "us", lifetime.seconds)
     clock.now += 5
     assert lifetime.suffices(held)

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.retention import (
     Retention,
-    Version,
+    VersionState,
     plan_retention,
 )
 
 _STATES = {"e": "ENABLED", "d": "DISABLED", "x": "DESTROYED"}
 
 
-def _versions(states: str, step: float = 10.0) -> list[Version]:
+def _versions(states: str, step: float = 10.0) -> list[VersionState]:
     """Version n (from 1) was created at n * step."""
-    return [Version(number, _STATES[state], number * step) for number, state in enumerate(states, 1)]
+    return [VersionState(number, _STATES[state], number * step) for number, state in enumerate(states, 1)]
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,7 @@ def test_the_newest_enabled_ones_are_never_touched_and_a_second_plan_only_goes_o
 
     after = {"disable": "DISABLED", "destroy": "DESTROYED"}
     changed = [
-        Version(v.number, after[plan[v.number]] if v.number in plan else v.state, v.created) for v in versions
+        VersionState(v.number, after[plan[v.number]] if v.number in plan else v.state, v.created)
+        for v in versions
     ]
     assert all(verb == "destroy" for _number, verb in plan_retention(changed, rule, now))

@@ -13,7 +13,7 @@ import pytest
 from google.api_core.exceptions import InvalidArgument
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.rules import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.metadata_rules import (
     MARKS_SIZE,
 )
 from tests.contract.secret_manager.support import lab_client

@@ -15,11 +15,11 @@ from ...model.errors import PullSecretError
 from ...model.naming import STORED_VERSION
 from ...model.stored_version import StoredVersion, must_stay
 
-__all__ = ["Choice", "Content", "Missing"]
+__all__ = ["ContentChoice", "MissingVersion", "SecretContent"]
 
 
 @dataclass(frozen=True)
-class Content:
+class SecretContent:
     """A docker config.
 
     :param version: of a secret in Secret Manager that it was made of; None where there is none.
@@ -30,14 +30,14 @@ class Content:
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingVersion:
     """A version that this run was to place, and that is not enabled or not there any more."""
 
     version: StoredVersion
     problem: PullSecretError
 
 
-class Choice:
+class ContentChoice:
     """Chooses what one target's Secret gets, each time that the Secret is read.
 
     The Secret itself says which version it holds: Kubernetes answers with what was written last, and
@@ -47,12 +47,14 @@ class Choice:
     :param read: reads another version; None where it is disabled, destroyed or gone.
     """
 
-    def __init__(self, given: Content | Missing, read: Callable[[StoredVersion], Content | None]) -> None:
+    def __init__(
+        self, given: SecretContent | MissingVersion, read: Callable[[StoredVersion], SecretContent | None]
+    ) -> None:
         self._given = given
         self._read = read
-        self._known: dict[StoredVersion, Content | None] = {}
+        self._known: dict[StoredVersion, SecretContent | None] = {}
 
-    def content(self, secret: Mapping[str, Any] | None) -> Content:
+    def content(self, secret: Mapping[str, Any] | None) -> SecretContent:
         """What the Secret is to hold.
 
         :param secret: as it was read; None where there is none.
@@ -66,11 +68,11 @@ class Choice:
             newer = self._known[held]
             if newer is not None:
                 return newer
-        if isinstance(self._given, Missing):
+        if isinstance(self._given, MissingVersion):
             raise self._given.problem
         return self._given
 
-    def warning(self, chosen: Content) -> str | None:
+    def warning(self, chosen: SecretContent) -> str | None:
         """What to say of the choice."""
         given = self._given.version
         if given is None or chosen.version is None or given == chosen.version:

@@ -14,14 +14,14 @@ from ...runtime.settings import Settings
 from .. import listing
 from .target import KubernetesTarget
 
-__all__ = ["Listing"]
+__all__ = ["KubernetesSecretListing"]
 
 # Context and kubeconfig; namespace and name.
 _Group = tuple[Optional[str], Optional[str]]
 _Name = tuple[str, str]
 
 
-class Listing(listing.Listing[KubernetesTarget, _Group, _Name, dict[str, Any]]):
+class KubernetesSecretListing(listing.Listing[KubernetesTarget, _Group, _Name, dict[str, Any]]):
     """By cluster, all of its namespaces at once."""
 
     def __init__(self, settings: Settings, clients: KubernetesClients) -> None:

@@ -20,13 +20,13 @@ from ...model.errors import PullSecretError
 from ...model.outcome import Outcome
 from ...runtime.retry import Deadline
 from ..writing import note
-from .content import Content
-from .target import KubernetesTarget, identity, verify
+from .content import SecretContent
+from .target import KubernetesTarget, delete_preconditions, verify_written
 
-__all__ = ["Replacing"]
+__all__ = ["SecretReplacement"]
 
 
-class Replacing:
+class SecretReplacement:
     """The replacement of one target's Secret, kept from the delete until the new one is there."""
 
     def __init__(
@@ -41,10 +41,10 @@ class Replacing:
         self._outcome = outcome
         self._deadline = deadline
         self._new: Mapping[str, Any] | None = None
-        self._content: Content | None = None
+        self._content: SecretContent | None = None
         self._actions: Sequence[str] = ()
 
-    def replace(self, old: Mapping[str, Any], new: Mapping[str, Any], content: Content) -> None:
+    def replace(self, old: Mapping[str, Any], new: Mapping[str, Any], content: SecretContent) -> None:
         """Delete ``old`` and create ``new``.
 
         :param content: of the new one.
@@ -58,7 +58,7 @@ class Replacing:
         self._actions = list(self._outcome.actions)
         self._content = content
         try:
-            self._client.delete(namespace, "secrets", name, identity(old), self._deadline)
+            self._client.delete(namespace, "secrets", name, delete_preconditions(old), self._deadline)
         except Overtaken as error:
             # An earlier try without an answer may have marked it as deleted, which made it another version.
             if error.unsure:
@@ -67,7 +67,7 @@ class Replacing:
         self._new = new
         self.finish()
 
-    def finish(self) -> Content | None:
+    def finish(self) -> SecretContent | None:
         """Create the replacement of a Secret that is gone; its content, None where none was begun."""
         if self._new is None or self._content is None:
             return None
@@ -78,7 +78,7 @@ class Replacing:
         outcome.did("created")
         try:
             answer = self._client.create(self._target.namespace, "secrets", self._new, self._deadline)
-            verify(answer, self._content.config, outcome.place)
+            verify_written(answer, self._content.config, outcome.place)
         except Overtaken:
             raise
         except PullSecretError as error:

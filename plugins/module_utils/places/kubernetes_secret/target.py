@@ -17,22 +17,22 @@ from ...model.errors import InvalidDocument, NotFound, VerificationFailed
 from ...model.naming import CREATED_AT, STORED_VERSION, kubernetes_annotations, kubernetes_labels
 from ...model.outcome import Outcome
 from ...model.stored_version import StoredVersion
-from .content import Content
+from .content import SecretContent
 
 __all__ = [
     "KEY",
     "TYPE",
     "KubernetesTarget",
-    "encode",
-    "ending",
-    "identity",
+    "delete_preconditions",
+    "docker_config_value",
+    "encode_docker_config",
+    "is_being_deleted",
     "is_version_only",
     "metadata_patch",
-    "new_secret",
+    "new_kubernetes_secret",
     "replacement",
     "secret_value",
-    "value_of",
-    "verify",
+    "verify_written",
 ]
 
 KEY = ".dockerconfigjson"
@@ -77,7 +77,7 @@ class KubernetesTarget:
         return {**self.wanted_annotations(version), CREATED_AT: now}
 
 
-def ending(secret: Mapping[str, Any]) -> bool:
+def is_being_deleted(secret: Mapping[str, Any]) -> bool:
     return bool(secret["metadata"].get("deletionTimestamp"))
 
 
@@ -97,7 +97,7 @@ def secret_value(secret: Mapping[str, Any], key: str, where: str) -> bytes:
         raise InvalidDocument(f"{where}: key {key} is not base64") from None
 
 
-def value_of(secret: Mapping[str, Any]) -> bytes | None:
+def docker_config_value(secret: Mapping[str, Any]) -> bytes | None:
     value = (secret.get("data") or {}).get(KEY)
     if value is None:
         return None
@@ -107,11 +107,11 @@ def value_of(secret: Mapping[str, Any]) -> bytes | None:
         return None
 
 
-def encode(config: DockerConfig) -> str:
+def encode_docker_config(config: DockerConfig) -> str:
     return base64.b64encode(config.canonical()).decode("ascii")
 
 
-def new_secret(target: KubernetesTarget, content: Content) -> dict[str, Any]:
+def new_kubernetes_secret(target: KubernetesTarget, content: SecretContent) -> dict[str, Any]:
     body: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -122,7 +122,7 @@ def new_secret(target: KubernetesTarget, content: Content) -> dict[str, Any]:
             "annotations": target.new_annotations(content.version),
         },
         "type": TYPE,
-        "data": {KEY: encode(content.config)},
+        "data": {KEY: encode_docker_config(content.config)},
     }
     if target.immutable:
         body["immutable"] = True
@@ -130,10 +130,10 @@ def new_secret(target: KubernetesTarget, content: Content) -> dict[str, Any]:
 
 
 def replacement(
-    target: KubernetesTarget, old: Mapping[str, Any], content: Content, immutable: bool
+    target: KubernetesTarget, old: Mapping[str, Any], content: SecretContent, immutable: bool
 ) -> dict[str, Any]:
     """The new secret with everything of the old one's metadata and data that others may rely on."""
-    body = new_secret(target, content)
+    body = new_kubernetes_secret(target, content)
     kept = old["metadata"]
     metadata = body["metadata"]
     metadata["labels"] = {**(kept.get("labels") or {}), **metadata["labels"]}
@@ -186,11 +186,11 @@ def is_version_only(patch: Mapping[str, Any]) -> bool:
     return list(patch) == ["annotations"] and list(patch["annotations"]) == [STORED_VERSION]
 
 
-def identity(secret: Mapping[str, Any]) -> dict[str, str]:
+def delete_preconditions(secret: Mapping[str, Any]) -> dict[str, str]:
     return {"uid": secret["metadata"]["uid"], "resourceVersion": secret["metadata"]["resourceVersion"]}
 
 
-def verify(answer: Mapping[str, Any], config: DockerConfig, place: str) -> None:
+def verify_written(answer: Mapping[str, Any], config: DockerConfig, place: str) -> None:
     # The answer to a write is the object as the server stored it, so no second read is needed.
-    if value_of(answer) != config.canonical():
+    if docker_config_value(answer) != config.canonical():
         raise VerificationFailed(f"{place} does not hold what was written")

@@ -21,10 +21,10 @@ from ...model.ownership import foreign
 from ...runtime.retry import Deadline
 from ...runtime.settings import Settings
 from ..writing import note, parse_held, same_meaning
-from .content import Choice, Content
-from .converge import converge
-from .listing import Listing
-from .replacing import Replacing
+from .conflict_retry import retry_when_overtaken
+from .content import ContentChoice, SecretContent
+from .listing import KubernetesSecretListing
+from .replacing import SecretReplacement
 from .service_accounts import (
     link_service_account,
 )
@@ -32,15 +32,15 @@ from .target import (
     KEY,
     TYPE,
     KubernetesTarget,
-    encode,
-    ending,
-    identity,
+    delete_preconditions,
+    docker_config_value,
+    encode_docker_config,
+    is_being_deleted,
     is_version_only,
     metadata_patch,
-    new_secret,
+    new_kubernetes_secret,
     replacement,
-    value_of,
-    verify,
+    verify_written,
 )
 
 __all__ = ["KubernetesWriter"]
@@ -56,20 +56,20 @@ class KubernetesWriter:
         self._settings = settings
         self._clients = clients
         self._dry_run = dry_run
-        self._listing = Listing(settings, clients)
+        self._listing = KubernetesSecretListing(settings, clients)
 
     def prepare(self, targets: Sequence[KubernetesTarget]) -> None:
         """Read all of a cluster's secrets in one LIST, where that pays and the user may."""
         self._listing.prepare(targets)
 
     def ensure(
-        self, target: KubernetesTarget, choice: Choice, outcome: Outcome, deadline: Deadline
-    ) -> Content:
+        self, target: KubernetesTarget, choice: ContentChoice, outcome: Outcome, deadline: Deadline
+    ) -> SecretContent:
         """Make the Secret hold what is chosen, which is returned; what was done is written to ``outcome``."""
         client = self._clients.get(deadline, target.context, target.kubeconfig)
-        replacing = Replacing(client, target, outcome, deadline)
-        chosen: list[Content] = []
-        converge(
+        replacing = SecretReplacement(client, target, outcome, deadline)
+        chosen: list[SecretContent] = []
+        retry_when_overtaken(
             self._settings,
             outcome,
             deadline,
@@ -92,12 +92,14 @@ class KubernetesWriter:
             if secret is None:
                 return
             self._guard(target, secret, outcome, delete=True)
-            if ending(secret):
+            if is_being_deleted(secret):
                 # Deleted already; its finalizers are others' business.
                 return
             outcome.did("deleted")
             if not self._dry_run:
-                client.delete(target.namespace, "secrets", target.name, identity(secret), deadline)
+                client.delete(
+                    target.namespace, "secrets", target.name, delete_preconditions(secret), deadline
+                )
                 self._note(outcome, target, "delete-secret", "Deleted Kubernetes secret")
 
         if target.service_accounts:
@@ -109,7 +111,7 @@ class KubernetesWriter:
         for account in target.service_accounts:
             self._link(client, target, account, outcome, deadline, present=False)
         outcome.settle()
-        converge(self._settings, outcome, deadline, once)
+        retry_when_overtaken(self._settings, outcome, deadline, once)
 
     # -- steps ----------------------------------------------------------------------------------
 
@@ -139,14 +141,14 @@ class KubernetesWriter:
     ) -> dict[str, Any] | None:
         """The secret, or None; the end of one that is being deleted is waited for."""
         secret = self._secret(client, target, deadline, fresh)
-        if secret is None or not ending(secret):
+        if secret is None or not is_being_deleted(secret):
             return secret
         if self._dry_run:
             return None
 
         def read(_timeout: float) -> dict[str, Any] | None:
             found = client.get(target.namespace, "secrets", target.name, deadline)
-            if found is not None and ending(found):
+            if found is not None and is_being_deleted(found):
                 raise DependencyMissing(
                     f"{client.place(target.namespace, 'secrets', target.name)} is being deleted and waits "
                     f"for its finalizers {', '.join(found['metadata'].get('finalizers') or ())}",
@@ -170,12 +172,12 @@ class KubernetesWriter:
         self,
         client: KubernetesClient,
         target: KubernetesTarget,
-        choice: Choice,
+        choice: ContentChoice,
         outcome: Outcome,
         deadline: Deadline,
         fresh: bool,
-        replacing: Replacing,
-    ) -> Content:
+        replacing: SecretReplacement,
+    ) -> SecretContent:
         outcome.restart()
         secret = self._lasting(client, target, deadline, fresh)
         if secret is None:
@@ -186,8 +188,10 @@ class KubernetesWriter:
             self._tell(outcome, content)
             outcome.did("created")
             if not self._dry_run:
-                answer = client.create(target.namespace, "secrets", new_secret(target, content), deadline)
-                verify(answer, content.config, outcome.place)
+                answer = client.create(
+                    target.namespace, "secrets", new_kubernetes_secret(target, content), deadline
+                )
+                verify_written(answer, content.config, outcome.place)
                 self._note(outcome, target, "create-secret", "Created Kubernetes secret")
             return content
 
@@ -196,7 +200,7 @@ class KubernetesWriter:
         content = choice.content(secret)
         config = content.config
         self._tell(outcome, content)
-        outcome.before = parse_held(value_of(secret), config)
+        outcome.before = parse_held(docker_config_value(secret), config)
         same = same_meaning(outcome.before, config)
         metadata = metadata_patch(target, secret, content.version, outcome, forget=not self._dry_run)
         right_type = secret.get("type") == TYPE
@@ -213,7 +217,7 @@ class KubernetesWriter:
 
         patch: dict[str, Any] = {}
         if not same:
-            patch["data"] = {KEY: encode(config)}
+            patch["data"] = {KEY: encode_docker_config(config)}
             outcome.did("updated")
         if metadata and adopted:
             outcome.did("adopted")
@@ -228,12 +232,12 @@ class KubernetesWriter:
             patch["metadata"] = {**metadata, "resourceVersion": secret["metadata"]["resourceVersion"]}
             answer = client.patch(target.namespace, "secrets", target.name, patch, deadline)
             if not same:
-                verify(answer, config, outcome.place)
+                verify_written(answer, config, outcome.place)
             self._note(outcome, target, "update-secret", "Updated Kubernetes secret")
         return content
 
     @staticmethod
-    def _tell(outcome: Outcome, content: Content) -> None:
+    def _tell(outcome: Outcome, content: SecretContent) -> None:
         outcome.after = content.config
         outcome.version = str(content.version.number) if content.version is not None else None
 
@@ -265,5 +269,5 @@ class KubernetesWriter:
                 dry_run=self._dry_run,
             )
 
-        converge(self._settings, outcome, deadline, once)
+        retry_when_overtaken(self._settings, outcome, deadline, once)
         outcome.settle()

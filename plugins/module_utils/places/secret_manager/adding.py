@@ -28,10 +28,10 @@ from ...model.errors import (
 from ...runtime.retry import Deadline
 from ...runtime.settings import Settings
 from .access import access_enabled
-from .claim import ANNOTATION, Claim, Lifetime
-from .desired import Desired
+from .claim import ANNOTATION, Claim, ClaimLifetime
+from .desired import DesiredVersion
 
-__all__ = ["Addition"]
+__all__ = ["VersionAddition"]
 
 # What means that nothing was added.  All else may have happened.
 _REFUSED = (ConfigurationError, Conflict, FailedPrecondition, NotFound, PermissionDenied, QuotaExceeded)
@@ -39,18 +39,18 @@ _REFUSED = (ConfigurationError, Conflict, FailedPrecondition, NotFound, Permissi
 _LOOK_AGAIN = 1.0
 
 
-class Addition:
+class VersionAddition:
     """The claim of one run on one secret, and the version that it adds under it.
 
     :param owner: the run's name in its claims.
     """
 
-    def __init__(self, desired: Desired, settings: Settings, owner: str) -> None:
+    def __init__(self, desired: DesiredVersion, settings: Settings, owner: str) -> None:
         self._desired = desired
         self._stop = settings.retrier.stop
         self._name = desired.target.name
         self._owner = owner
-        self._lifetime = Lifetime(settings.api_timeout)
+        self._lifetime = ClaimLifetime(settings.api_timeout)
         # Whether a claim of ours may stand, and whether an add of ours may still take effect.
         self._claimed = False
         self._unknown = False

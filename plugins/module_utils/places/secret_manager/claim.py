@@ -32,7 +32,7 @@ import secrets
 import time
 from dataclasses import dataclass
 
-__all__ = ["ANNOTATION", "KEPT", "LIFETIME", "MARGIN", "RESTORING", "Claim", "Lifetime"]
+__all__ = ["ANNOTATION", "KEPT", "LIFETIME", "MARGIN", "RESTORING", "Claim", "ClaimLifetime"]
 
 # Secret Manager's annotation keys have no prefix with a slash.
 ANNOTATION = "hyperfleet-adding"
@@ -98,7 +98,7 @@ class Claim:
         return self.owner != owner and self.base >= newest and self.remaining() > 0
 
 
-class Lifetime:
+class ClaimLifetime:
     """How long one target's claims hold: as short as will do, longer once that did not.
 
     :param api_timeout: seconds for one call.  A claim that is written and an add that is answered at the

@@ -18,11 +18,11 @@ from ..writing import note, parse_held, same_meaning
 from .access import access_enabled
 from .target import SecretManagerTarget
 
-__all__ = ["Desired"]
+__all__ = ["DesiredVersion"]
 
 
 @dataclass(frozen=True)
-class Desired:
+class DesiredVersion:
     """One target, its docker config, and where and until when it is worked on."""
 
     client: SecretManagerClient

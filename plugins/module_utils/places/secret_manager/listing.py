@@ -14,13 +14,13 @@ from ...runtime.settings import Settings
 from .. import listing
 from .target import SecretManagerTarget
 
-__all__ = ["Listing"]
+__all__ = ["SecretManagerListing"]
 
 # The service account that lists, and the project.
 _Group = tuple[Optional[str], str]
 
 
-class Listing(listing.Listing[SecretManagerTarget, _Group, str, Any]):
+class SecretManagerListing(listing.Listing[SecretManagerTarget, _Group, str, Any]):
     """By service account and project."""
 
     def __init__(self, settings: Settings, clients: SecretManagerClients) -> None:

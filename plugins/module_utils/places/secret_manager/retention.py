@@ -17,11 +17,11 @@ from ...model.outcome import Outcome
 from ...runtime.retry import Deadline
 from ..writing import note
 
-__all__ = ["Retention", "Version", "apply_retention", "plan_retention"]
+__all__ = ["Retention", "VersionState", "apply_retention", "plan_retention"]
 
 
 @dataclass(frozen=True)
-class Version:
+class VersionState:
     """What the decision needs of a version.
 
     :param created: seconds since the epoch.
@@ -47,7 +47,7 @@ class Retention:
     destroy_after: float | None = None
 
 
-def plan_retention(versions: Sequence[Version], rule: Retention, now: float) -> list[tuple[int, str]]:
+def plan_retention(versions: Sequence[VersionState], rule: Retention, now: float) -> list[tuple[int, str]]:
     """``(number, "disable" | "destroy")`` for each version that has to change.
 
     Only versions older than the kept ones are touched.  An enabled version is never destroyed:
@@ -74,7 +74,7 @@ def plan_retention(versions: Sequence[Version], rule: Retention, now: float) -> 
     return plan
 
 
-def _corrected(versions: Sequence[Version], newest: int) -> list[Version]:
+def _corrected(versions: Sequence[VersionState], newest: int) -> list[VersionState]:
     """What a list that may be old says, and what is known: the newest version that is enabled.
 
     Otherwise the version in use could be disabled because of a newer one that is not enabled any more.
@@ -83,7 +83,7 @@ def _corrected(versions: Sequence[Version], newest: int) -> list[Version]:
     for version in versions:
         if version.number > newest and version.state == "ENABLED":
             known[version.number] = replace(version, state="DISABLED")
-    known[newest] = replace(known.get(newest, Version(newest, "ENABLED", time.time())), state="ENABLED")
+    known[newest] = replace(known.get(newest, VersionState(newest, "ENABLED", time.time())), state="ENABLED")
     return list(known.values())
 
 
@@ -114,13 +114,14 @@ def apply_retention(
         # The secret is so new that the list, which may be old, does not know it.
         return
     facts = [
-        Version(key, version.state.name, version.create_time.timestamp()) for key, version in versions.items()
+        VersionState(key, version.state.name, version.create_time.timestamp())
+        for key, version in versions.items()
     ]
     if outcome.version is not None:
         facts = _corrected(facts, int(outcome.version))
     now = time.time()
     if dry_run and "version added" in outcome.actions:
-        facts.append(Version(max(versions, default=0) + 1, "ENABLED", now))
+        facts.append(VersionState(max(versions, default=0) + 1, "ENABLED", now))
     denied: dict[str, tuple[PermissionDenied, list[int]]] = {}
     for key, verb in plan_retention(facts, rule, now):
         if verb in denied:

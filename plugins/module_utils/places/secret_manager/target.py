@@ -14,7 +14,7 @@ from ...model.naming import gcp_labels, owner_problem
 from ...model.outcome import Outcome
 from .retention import Retention
 
-__all__ = ["MAX_PAYLOAD", "SecretManagerTarget", "metadata_changes", "new_secret"]
+__all__ = ["MAX_PAYLOAD", "SecretManagerTarget", "metadata_changes", "new_secret_manager_secret"]
 
 # What a version holds at most, in bytes.
 MAX_PAYLOAD = 64 * 1024
@@ -51,7 +51,7 @@ class SecretManagerTarget:
         return {**self.labels, **gcp_labels(self.cluster_id, self.cluster_name)}
 
 
-def new_secret(target: SecretManagerTarget, marks: Mapping[str, str]) -> dict[str, Any]:
+def new_secret_manager_secret(target: SecretManagerTarget, marks: Mapping[str, str]) -> dict[str, Any]:
     """The secret to be created; ``marks`` are annotations of our own."""
     return {
         "replication": target.replication or {"automatic": {}},

@@ -23,15 +23,15 @@ from ...model.ownership import foreign
 from ...runtime.retry import Deadline
 from ...runtime.settings import Settings
 from ..writing import note
-from .adding import Addition
+from .adding import VersionAddition
 from .claim import ANNOTATION, Claim
-from .converge import converge
-from .desired import Desired
-from .listing import Listing
+from .conflict_retry import retry_on_conflict
+from .desired import DesiredVersion
+from .listing import SecretManagerListing
 from .replicas import replication_warning
 from .restoring import Restoration
 from .retention import apply_retention
-from .target import MAX_PAYLOAD, SecretManagerTarget, metadata_changes, new_secret
+from .target import MAX_PAYLOAD, SecretManagerTarget, metadata_changes, new_secret_manager_secret
 
 __all__ = ["SecretManagerWriter"]
 
@@ -47,7 +47,7 @@ class SecretManagerWriter:
         self._clients = clients
         self._dry_run = dry_run
         self._owner = Claim.new_owner()
-        self._listing = Listing(settings, clients)
+        self._listing = SecretManagerListing(settings, clients)
 
     def prepare(self, targets: Sequence[SecretManagerTarget]) -> None:
         """Read the metadata of all of a project's secrets in one LIST, where that pays."""
@@ -68,10 +68,12 @@ class SecretManagerWriter:
             )
         outcome.after = config
         client = self._clients.get(deadline, target.impersonate)
-        desired = Desired(client, target, config, outcome, deadline)
-        addition = Addition(desired, self._settings, self._owner)
+        desired = DesiredVersion(client, target, config, outcome, deadline)
+        addition = VersionAddition(desired, self._settings, self._owner)
         try:
-            converge(self._settings, deadline, lambda fresh: self._ensure_once(desired, addition, fresh))
+            retry_on_conflict(
+                self._settings, deadline, lambda fresh: self._ensure_once(desired, addition, fresh)
+            )
         except PullSecretError:
             addition.release()
             raise
@@ -98,7 +100,7 @@ class SecretManagerWriter:
             self._guard(target, secret)
             seen.append(restoration.read(secret, version))
 
-        converge(self._settings, deadline, once)
+        retry_on_conflict(self._settings, deadline, once)
         try:
             config = load(seen[-1])
         except DockerConfigError as error:
@@ -135,7 +137,7 @@ class SecretManagerWriter:
             outcome.settle()
             note(outcome, "delete-secret", f"Deleted secret {target.name}")
 
-        converge(self._settings, deadline, once)
+        retry_on_conflict(self._settings, deadline, once)
 
     # -- steps ----------------------------------------------------------------------------------
 
@@ -187,7 +189,7 @@ class SecretManagerWriter:
     ) -> Restoration:
         return Restoration(client, target.name, outcome, deadline, dry_run=self._dry_run)
 
-    def _ensure_once(self, desired: Desired, addition: Addition, fresh: bool) -> None:
+    def _ensure_once(self, desired: DesiredVersion, addition: VersionAddition, fresh: bool) -> None:
         target, outcome = desired.target, desired.outcome
         outcome.restart()
         secret = self._secret(desired.client, target, desired.deadline, fresh)
@@ -220,13 +222,13 @@ class SecretManagerWriter:
                 self._update_metadata(desired, secret, claim)
         outcome.version = addition.add(claim)
 
-    def _create(self, desired: Desired, claim: Claim) -> None:
+    def _create(self, desired: DesiredVersion, claim: Claim) -> None:
         target = desired.target
         try:
             desired.client.create_secret(
                 target.project,
                 target.secret,
-                new_secret(target, {ANNOTATION: str(claim)}),
+                new_secret_manager_secret(target, {ANNOTATION: str(claim)}),
                 desired.deadline,
             )
         except AlreadyExists:
@@ -235,7 +237,7 @@ class SecretManagerWriter:
         desired.outcome.settle()
         desired.note("create-secret", f"Created secret {target.name}")
 
-    def _update_metadata(self, desired: Desired, secret: Any, claim: Claim | None = None) -> None:
+    def _update_metadata(self, desired: DesiredVersion, secret: Any, claim: Claim | None = None) -> None:
         target, outcome = desired.target, desired.outcome
         changes = metadata_changes(target, secret, outcome)
         if self._dry_run or (changes is None and claim is None):

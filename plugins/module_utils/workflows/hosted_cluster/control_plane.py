@@ -12,7 +12,7 @@ from typing import Any
 from ...clients.kubernetes.client import KubernetesClient, KubernetesClients
 from ...model.errors import ConfigurationError, DependencyMissing, NotFound, PullSecretError
 from ...model.naming import KUBERNETES_NAME
-from ...places.kubernetes_secret.target import KEY, ending, secret_value
+from ...places.kubernetes_secret.target import KEY, is_being_deleted, secret_value
 from ...runtime.retry import Deadline
 from .cluster import HostedCluster, SecretKeyReference
 
@@ -124,7 +124,7 @@ class ControlPlane:
                 )
             self._plane = planes[0]
         where = client.place(namespace, _PLANES, str(self._plane["metadata"]["name"]))
-        if ending(self._plane):
+        if is_being_deleted(self._plane):
             raise ControlPlaneDeleting(f"{where} is being deleted")
         return self._plane, where
 

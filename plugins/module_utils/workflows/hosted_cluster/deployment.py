@@ -13,7 +13,7 @@ from typing import Any
 
 from ...clients.kubernetes.errors import Overtaken
 from ...model.outcome import Outcome
-from ...places.kubernetes_secret.target import KEY, TYPE, encode, value_of
+from ...places.kubernetes_secret.target import KEY, TYPE, docker_config_value, encode_docker_config
 from ...places.writing import parse_held, same_meaning
 from ...runtime.retry import Deadline
 from .cluster import HostedCluster, SyncerSpec
@@ -156,7 +156,7 @@ class SyncerDeployment:
         """
         for wanted in account_objects(self._cluster, max(1, slots)):
             self._objects.apply(wanted, there.of(wanted))
-        held = parse_held(value_of(there.secret), decision.config) if there.secret else None
+        held = parse_held(docker_config_value(there.secret), decision.config) if there.secret else None
         body: dict[str, Any] = {
             "metadata": {
                 "name": GLOBAL,
@@ -167,7 +167,7 @@ class SyncerDeployment:
             "type": TYPE,
         }
         if not same_meaning(held, decision.config) or (there.secret or {}).get("type") != TYPE:
-            body["data"] = {KEY: encode(decision.config)}
+            body["data"] = {KEY: encode_docker_config(decision.config)}
         stored = self._objects.apply(DesiredObject("secrets", GLOBAL, body, fixed=["type"]), there.secret)
         self._outcome.after = decision.config
         return stored["metadata"]["resourceVersion"] if stored else None

@@ -11,7 +11,7 @@ from typing import Any
 from ...dockerconfig import DockerConfig, DockerConfigError, load
 from ...model.errors import DependencyMissing, InvalidDocument, NotFound, PermissionDenied, PullSecretError
 from ...model.outcome import Outcome
-from ...places.kubernetes_secret.target import KEY, secret_value, value_of
+from ...places.kubernetes_secret.target import KEY, docker_config_value, secret_value
 from .cluster import HostedCluster
 from .control_plane import ControlPlane
 from .decision import EMPTY, KEPT, AdditionalSecret, MergeDecision, decide_merge, without_original
@@ -78,7 +78,7 @@ class MergeDecider:
             return left
 
     def _current(self, there: ExistingObjects) -> DockerConfig | None:
-        data = value_of(there.secret) if there.secret else None
+        data = docker_config_value(there.secret) if there.secret else None
         if data is None:
             return None
         self._documents_read.append(data)

@@ -13,7 +13,7 @@ from ...clients.kubernetes.client import KubernetesClient
 from ...model.errors import DependencyMissing, VerificationFailed
 from ...model.outcome import Outcome
 from ...model.ownership import foreign
-from ...places.kubernetes_secret.target import ending, identity
+from ...places.kubernetes_secret.target import delete_preconditions, is_being_deleted
 from ...places.writing import note
 from ...runtime.retry import Deadline
 from .compare import differences, merge_patch, without_empty_values
@@ -86,7 +86,7 @@ class OwnedObjects:
         if there is None:
             self._outcome.did(f"created {what}")
             return self._create(wanted, None)
-        if ending(there):
+        if is_being_deleted(there):
             raise DependencyMissing(
                 f"{self.client.place(self.namespace, wanted.kind, wanted.name)} is being deleted",
                 "the next run makes it anew, once its finalizers are done",
@@ -101,7 +101,9 @@ class OwnedObjects:
             self._outcome.did(f"replaced {what}")
             if self.dry_run:
                 return there
-            self.client.delete(self.namespace, wanted.kind, wanted.name, identity(there), self._deadline)
+            self.client.delete(
+                self.namespace, wanted.kind, wanted.name, delete_preconditions(there), self._deadline
+            )
             return self._create(wanted, there)
         self._outcome.did(f"updated {what}")
         if self.dry_run:
@@ -114,13 +116,13 @@ class OwnedObjects:
 
     def delete(self, kind: str, there: _Object) -> None:
         """Delete just the object that was read; one that waits for its finalizers has been deleted."""
-        if ending(there):
+        if is_being_deleted(there):
             return
         name = there["metadata"]["name"]
         self._outcome.did(f"deleted {_what(kind)}")
         if self.dry_run:
             return
-        precondition = identity(there)
+        precondition = delete_preconditions(there)
         if kind in _SHARED:
             # The syncers write these until they have ended.
             del precondition["resourceVersion"]

@@ -19,8 +19,8 @@ from ...clients.kubernetes.errors import NamespaceEnding, Overtaken
 from ...dockerconfig import sensitive_forms
 from ...model.errors import ConfigurationError, TimedOut
 from ...model.outcome import Outcome
-from ...places.kubernetes_secret.converge import converge
-from ...places.kubernetes_secret.target import ending
+from ...places.kubernetes_secret.conflict_retry import retry_when_overtaken
+from ...places.kubernetes_secret.target import is_being_deleted
 from ...runtime.retry import Deadline
 from ...runtime.secrecy import Mask
 from ...runtime.settings import Settings
@@ -91,7 +91,7 @@ class HostedClusters:
         )
         nodes = RolloutWatch(cluster, objects, deadline, self._settings.retrier.stop)
         work = _ClusterSync(cluster, control_plane, objects, nodes, outcome, deadline, documents_read)
-        converge(self._settings, outcome, deadline, work.once)
+        retry_when_overtaken(self._settings, outcome, deadline, work.once)
         outcome.settle()
         work.finish()
 
@@ -188,7 +188,7 @@ class _ClusterSync:
     def _tenants(self) -> dict[str, Any] | None:
         """The additional secret; one that its owner has deleted is gone, whatever its finalizers wait for."""
         found = self._objects.get("secrets", ADDITIONAL) if self._cluster.present else None
-        return None if found is None or ending(found) else found
+        return None if found is None or is_being_deleted(found) else found
 
     def _put_all(self, decision: MergeDecision, there: ExistingObjects) -> str | None:
         syncer = self._cluster.syncer

@@ -25,8 +25,8 @@ from ...model.naming import (
 from ...model.replication import check_locations
 from ...places.reader import check_references
 from ...places.secret_manager.claim import KEPT
+from ...places.secret_manager.metadata_rules import check_annotations, check_key, check_labels
 from ...places.secret_manager.retention import Retention
-from ...places.secret_manager.rules import check_annotations, check_key, check_labels
 from ...places.secret_manager.target import SecretManagerTarget
 from ...places.secret_manager.writer import SecretManagerWriter
 from ..options import document_options

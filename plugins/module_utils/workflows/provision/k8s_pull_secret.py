@@ -29,7 +29,7 @@ from ...model.naming import (
 )
 from ...model.shown import shown
 from ...model.stored_version import StoredVersion
-from ...places.kubernetes_secret.content import Choice, Content, Missing
+from ...places.kubernetes_secret.content import ContentChoice, MissingVersion, SecretContent
 from ...places.kubernetes_secret.target import KubernetesTarget
 from ...places.kubernetes_secret.writer import KubernetesWriter
 from ...places.reader import Document, check_references
@@ -110,11 +110,11 @@ def _ensure(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, cur
     source, outcome = current.options.get("source"), current.outcome
     read: dict[StoredVersion | None, Document] = {}
 
-    def content(document: Document) -> Content:
+    def content(document: Document) -> SecretContent:
         read[document.version] = document
-        return Content(document.config, document.version)
+        return SecretContent(document.config, document.version)
 
-    def newer(version: StoredVersion) -> Content | None:
+    def newer(version: StoredVersion) -> SecretContent | None:
         options = {**current.options, "source": _pinned(source or {}, version)}
         try:
             return content(shared.documents.read(options, current.deadline, current.seen))
@@ -122,13 +122,13 @@ def _ensure(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, cur
             return None
 
     try:
-        choice = Choice(content(shared.document(current)), newer)
+        choice = ContentChoice(content(shared.document(current)), newer)
     except (NotFound, NotEnabled) as error:
         # The run that added a newer version may have disabled this one.
         version = _version_of(source)
         if version is None:
             raise
-        choice = Choice(Missing(version, error), newer)
+        choice = ContentChoice(MissingVersion(version, error), newer)
     chosen = writer.ensure(target, choice, outcome, current.deadline)
     outcome.provenance = read[chosen.version].provenance
     warning = choice.warning(chosen)

@@ -12,7 +12,7 @@ from typing import Any, Optional
 from ....clients.kubernetes.client import KubernetesClient
 from ....clients.kubernetes.errors import AlreadyExists, Overtaken
 from ....model.errors import OwnershipConflict
-from ....places.kubernetes_secret.target import ending, identity
+from ....places.kubernetes_secret.target import delete_preconditions, is_being_deleted
 from ....runtime.retry import Deadline
 from .. import names
 from ..model import Order
@@ -44,14 +44,14 @@ class DataSecrets:
             return _uid(made)
         except AlreadyExists as error:
             found = self._client.get(self._namespace, "secrets", name, deadline)
-            if found is None or ending(found):
+            if found is None or is_being_deleted(found):
                 raise Overtaken(error.message) from None
         self._guard(found, order.cluster_id)
         patch = _difference(found, wanted)
         if patch:
             patch["metadata"] = {
                 **patch.get("metadata", {}),
-                "resourceVersion": identity(found)["resourceVersion"],
+                "resourceVersion": delete_preconditions(found)["resourceVersion"],
             }
             self._client.patch(self._namespace, "secrets", name, patch, deadline)
             actions.append(f"updated secret {name}")
@@ -72,9 +72,9 @@ class DataSecrets:
                 # Another of that name: made anew by a later look, or somebody else's.
                 pass
         found = self._client.get(self._namespace, "secrets", name, deadline)
-        if found is None or ending(found) or not self._is_ours(found, cluster_id):
+        if found is None or is_being_deleted(found) or not self._is_ours(found, cluster_id):
             return
-        if self._client.delete(self._namespace, "secrets", name, identity(found), deadline):
+        if self._client.delete(self._namespace, "secrets", name, delete_preconditions(found), deadline):
             actions.append(f"deleted secret {name}")
 
     def _guard(self, found: Mapping[str, Any], cluster_id: str) -> None:

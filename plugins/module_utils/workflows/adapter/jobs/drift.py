@@ -20,7 +20,7 @@ from ....clients.kubernetes.client import KubernetesClient
 from ....dockerconfig import DockerConfigError, load
 from ....model.errors import DependencyMissing, PermissionDenied, PullSecretError, TimedOut, Unavailable
 from ....model.naming import MANAGED_BY, owner_problem
-from ....places.kubernetes_secret.target import KEY, TYPE, ending
+from ....places.kubernetes_secret.target import KEY, TYPE, is_being_deleted
 from ....runtime.retry import Deadline
 from ..model import Order
 
@@ -112,7 +112,7 @@ def find_drift(found: Optional[Mapping[str, Any]], order: Order, document: bytes
     where = f"namespaces/{order.namespace}/secrets/{order.placed_as}"
     if found is None:
         return MISSING, f"{where} is gone"
-    if ending(found):
+    if is_being_deleted(found):
         return MISSING, f"{where} is being deleted"
     if owner_problem(found["metadata"].get("labels") or {}, order.cluster_id) is not None:
         return CHANGED, f"{where} has not this cluster's labels any more"

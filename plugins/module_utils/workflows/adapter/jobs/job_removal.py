@@ -12,7 +12,7 @@ from typing import Any
 
 from ....clients.kubernetes.client import KubernetesClient
 from ....clients.kubernetes.errors import Overtaken
-from ....places.kubernetes_secret.target import ending
+from ....places.kubernetes_secret.target import is_being_deleted
 from ....runtime.retry import Deadline
 from .. import names
 
@@ -54,7 +54,7 @@ class JobRemover:
         if left:
             jobs = {found["metadata"]["uid"] for kind, found in left if kind == "jobs"}
             for kind, found in left:
-                if not ending(found) and not (kind == "pods" and _owned(found, jobs)):
+                if not is_being_deleted(found) and not (kind == "pods" and _owned(found, jobs)):
                     self._delete(kind, found, actions, deadline)
             left = list(self._left(cluster_id, deadline))
         return JobRemoval(

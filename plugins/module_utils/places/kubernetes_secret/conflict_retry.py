@@ -18,10 +18,12 @@ from ...runtime.retry import Deadline
 from ...runtime.settings import Settings
 from ..writing import note
 
-__all__ = ["converge"]
+__all__ = ["retry_when_overtaken"]
 
 
-def converge(settings: Settings, outcome: Outcome, deadline: Deadline, once: Callable[[bool], None]) -> None:
+def retry_when_overtaken(
+    settings: Settings, outcome: Outcome, deadline: Deadline, once: Callable[[bool], None]
+) -> None:
     """Call ``once`` until it meets no conflict.
 
     :param once: told whether the secret has to be read again, and not taken from the batch's LIST.

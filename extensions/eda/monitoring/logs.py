@@ -20,15 +20,15 @@ from typing import Any, Callable, Optional, TextIO
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
-__all__ = ["COMPONENT", "JsonFormatter", "configure_logging"]
+__all__ = ["configure_logging"]
 
-COMPONENT = "pullsecret-adapter"
-ROOT = "hyperfleet.pull_secret"
+_COMPONENT = "pullsecret-adapter"
+_ROOT = "hyperfleet.pull_secret"
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 _LONGEST = 4000
 
 
-class JsonFormatter(logging.Formatter):
+class _JsonFormatter(logging.Formatter):
     """A record as a line of JSON. Of an exception only its type and place: its text could hold a value."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -37,7 +37,7 @@ class JsonFormatter(logging.Formatter):
         line: dict[str, Any] = {
             "timestamp": f"{stamp}.{int(record.created % 1 * 1000):03d}Z",
             "level": _level(record.levelno),
-            "component": COMPONENT,
+            "component": _COMPONENT,
         }
         try:
             line["message"] = record.getMessage()[:_LONGEST]
@@ -61,13 +61,13 @@ def configure_logging(
         raise ConfigurationError("logging.format is neither json nor text")
     if level not in _LEVELS:
         raise ConfigurationError(f"logging.level is none of {', '.join(_LEVELS)}")
-    logger = logging.getLogger(ROOT)
+    logger = logging.getLogger(_ROOT)
     before = logger.level, logger.propagate
     handler: Optional[logging.Handler] = None
     logger.setLevel(_LEVELS[level])
     if form == "json":
         handler = logging.StreamHandler(stream or sys.stderr)
-        handler.setFormatter(JsonFormatter())
+        handler.setFormatter(_JsonFormatter())
         logger.addHandler(handler)
         logger.propagate = False
 

@@ -20,14 +20,14 @@ from .errors import RequestRefused, hyperfleet_error
 
 __all__ = ["LARGEST_STATUSES", "PAGE", "HyperFleetApi", "import_urllib3", "is_last"]
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 # The API's limit of items on a page.
 PAGE = 100
 # Bytes of an answer. A cluster has a few KiB, and at most the pull secret that etcd would take, of 1.5 MiB;
 # a page has a hundred, of which a search reads four at a time. What adapters say is short.
-LARGEST_OBJECT = 4 << 20
-LARGEST_PAGE = 64 << 20
+_LARGEST_OBJECT = 4 << 20
+_LARGEST_PAGE = 64 << 20
 LARGEST_STATUSES = 8 << 20
 # Bytes of a request.
 _LARGEST_REQUEST = 1 << 20
@@ -85,7 +85,7 @@ class HyperFleetApi:
         deadline: Deadline,
         traceparent: Optional[str] = None,
         *,
-        largest: int = LARGEST_OBJECT,
+        largest: int = _LARGEST_OBJECT,
     ) -> dict[str, Any]:
         """The JSON object that is there.
 
@@ -109,7 +109,7 @@ class HyperFleetApi:
         query: Sequence[tuple[str, str]] = (),
         traceparent: Optional[str] = None,
         *,
-        largest: int = LARGEST_PAGE,
+        largest: int = _LARGEST_PAGE,
     ) -> Iterator[Any]:
         """What is in a list, page by page.
 
@@ -136,7 +136,7 @@ class HyperFleetApi:
         number: int = 1,
         traceparent: Optional[str] = None,
         *,
-        largest: int = LARGEST_PAGE,
+        largest: int = _LARGEST_PAGE,
     ) -> tuple[list[Any], Optional[int]]:
         """(a page of a list, how many items there are on all pages; None where it does not say)"""
         asked = urlencode([("page", str(number)), ("size", str(PAGE)), *query], quote_via=quote)
@@ -151,7 +151,7 @@ class HyperFleetApi:
         known = isinstance(total, int) and not isinstance(total, bool) and total >= 0
         return items, total if known else None
 
-    def with_retries(self, once: Callable[[float], T], deadline: Deadline) -> T:
+    def with_retries(self, once: Callable[[float], _T], deadline: Deadline) -> _T:
         """What ``once(timeout)`` gives, in as many tries as it takes and may."""
         return self._retrier.call(once, deadline=deadline, api_timeout=self._api_timeout)
 
@@ -164,7 +164,7 @@ class HyperFleetApi:
         *,
         body: Optional[Mapping[str, Any]] = None,
         traceparent: Optional[str] = None,
-        largest: int = LARGEST_OBJECT,
+        largest: int = _LARGEST_OBJECT,
     ) -> Answer:
         """One try; whatever the API answers.
 

@@ -28,7 +28,7 @@ from .report_format import ObservedTimes, clock_trouble, find_flavour
 from .status_parser import statuses_of_cluster, statuses_of_items
 from .statuses import AdapterStatus, Report, Reported
 
-__all__ = ["HyperFleetClient", "_Cluster", "check_alive", "check_api_cluster_id"]
+__all__ = ["HyperFleetClient", "check_alive", "check_api_cluster_id"]
 
 _Cluster = dict[str, Any]
 

@@ -16,14 +16,14 @@ from typing import Any
 from ...model.errors import ConfigurationError
 from ..hyperfleet.client import check_api_cluster_id
 
-__all__ = ["CONTENT_TYPE", "SOURCE", "TYPE", "cluster_event", "encode_event", "uuid7"]
+__all__ = ["CONTENT_TYPE", "cluster_event", "encode_event"]
 
 CONTENT_TYPE = "application/cloudevents+json"
-TYPE = "com.redhat.hyperfleet.cluster.reconcile"
-SOURCE = "hyperfleet-sentinel"
+_TYPE = "com.redhat.hyperfleet.cluster.reconcile"
+_SOURCE = "hyperfleet-sentinel"
 
 
-def uuid7() -> str:
+def _uuid7() -> str:
     """A fresh id in the order of time (RFC 9562), which Python has from 3.14 on."""
     value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
     value = value & ~(0xF << 76) | 0x7 << 76
@@ -51,9 +51,9 @@ def cluster_event(target: Mapping[str, Any]) -> dict[str, Any]:
         data["generation"] = generation
     event: dict[str, Any] = {
         "specversion": "1.0",
-        "id": target.get("id") or uuid7(),
-        "source": target.get("source") or SOURCE,
-        "type": target.get("type") or TYPE,
+        "id": target.get("id") or _uuid7(),
+        "source": target.get("source") or _SOURCE,
+        "type": target.get("type") or _TYPE,
         "datacontenttype": "application/json",
         "data": data,
     }

@@ -40,7 +40,7 @@ class Publisher(Protocol):
         """Send them; :param timeout: seconds for all of them."""
 
 
-class RabbitMQPublisher:
+class _RabbitMQPublisher:
     """An exchange, which is made if it is not there; a message that reaches no queue is a failure."""
 
     NAME: ClassVar[str] = "rabbitmq"
@@ -85,7 +85,7 @@ class RabbitMQPublisher:
         return rabbitmq.rabbitmq_error(error, self._address.place)
 
 
-class PubSubPublisher:
+class _PubSubPublisher:
     """A topic, which has to be there."""
 
     NAME: ClassVar[str] = "gcp-pubsub"
@@ -117,7 +117,7 @@ class PubSubPublisher:
         return found
 
 
-class WebhookPublisher:
+class _WebhookPublisher:
     """An address that events are posted to."""
 
     NAME: ClassVar[str] = "webhook"
@@ -167,7 +167,7 @@ class WebhookPublisher:
 
 
 PUBLISHERS: dict[str, type[Publisher]] = {
-    one.NAME: one for one in (PubSubPublisher, RabbitMQPublisher, WebhookPublisher)
+    one.NAME: one for one in (_PubSubPublisher, _RabbitMQPublisher, _WebhookPublisher)
 }
 
 

@@ -22,7 +22,7 @@ from .status import HELD, PENDING, NodeStatus
 
 __all__ = ["RestartResult", "Restarts"]
 
-IDLE, WAITING, RUNNING = "idle", "waiting", "running"
+_IDLE, _WAITING, _RUNNING = "idle", "waiting", "running"
 # How often whoever has not been told of others asks again where there is no answer: about a minute.
 _ASKS = 6
 
@@ -63,7 +63,7 @@ class Restarts:
         self._done = done
         self._stopping = stopping
         self._is_current = is_current
-        self._step = IDLE
+        self._step = _IDLE
         self._version = ""
         self._is_bound = False
         self._held_by = ""
@@ -82,33 +82,33 @@ class Restarts:
 
     @property
     def is_idle(self) -> bool:
-        return self._step == IDLE
+        return self._step == _IDLE
 
     @property
     def is_at_rest(self) -> bool:
         """Idle, and no slot is to be given back."""
-        return self._step == IDLE and self._slots.owed_at is None
+        return self._step == _IDLE and self._slots.owed_at is None
 
     @property
     def is_running(self) -> bool:
-        return self._step == RUNNING
+        return self._step == _RUNNING
 
     @property
     def due_at(self) -> Optional[float]:
         """When ``on_time`` has something to do, on the monotonic clock."""
-        if self._step == RUNNING:
+        if self._step == _RUNNING:
             return self._slots.renew_at
         owed_at = self._slots.owed_at
-        if self._step == IDLE or self._stopping():
+        if self._step == _IDLE or self._stopping():
             return owed_at
         return self._look_at if owed_at is None else min(owed_at, self._look_at)
 
     def request(self, version: str, outcome: Outcome) -> None:
         """There is a restart to do, for this version of the Secret."""
-        if self._step == RUNNING:
+        if self._step == _RUNNING:
             return
-        is_new = self._step != WAITING or outcome.changed or outcome.only_back != self.only_back
-        is_other = self._step != WAITING or version != self._version
+        is_new = self._step != _WAITING or outcome.changed or outcome.only_back != self.only_back
+        is_other = self._step != _WAITING or version != self._version
         self._version, self.only_back = version, outcome.only_back
         # Its kubelet may be down, and is brought to an end whoever else failed.
         self._is_bound = outcome.only_back or outcome.begun
@@ -121,36 +121,36 @@ class Restarts:
         if self.only_back:
             # Whatever is new: kubelet would be started with the same file as the last time.
             self._look_at = max(self._look_at, self._back_at)
-        self._step = WAITING
+        self._step = _WAITING
 
     def resume(self, outcome: Outcome) -> None:
         """Likewise, for the version that it was last to be done for; what is waited for already goes on."""
-        if self._step == IDLE:
+        if self._step == _IDLE:
             self.request(self._version, outcome)
             self._look_at = max(self._look_at, self._resume_at)
 
     def drop(self) -> None:
         """There is none to wait for any more."""
-        if self._step == WAITING:
-            self._step = IDLE
+        if self._step == _WAITING:
+            self._step = _IDLE
 
     def on_time(self, now: float) -> None:
         """Look for a slot, or renew the one that is held."""
         due = self.due_at
         if due is None or now < due:
             return
-        if self._step == RUNNING:
+        if self._step == _RUNNING:
             if not self._slots.renew():
                 # Too late to undo: kubelet is being restarted.
                 self._log.warning("slot lost")
-        elif self._step == WAITING and now >= self._look_at and not self._stopping():
+        elif self._step == _WAITING and now >= self._look_at and not self._stopping():
             self._look()
         else:
             self._slots.release()
 
     def end(self, result: RestartResult) -> None:
         """The result is known; the slot is still held."""
-        self._step = IDLE
+        self._step = _IDLE
         if isinstance(result, Outcome) and result.finished and not result.only_back:
             self._back_at = 0.0
             self._pace.back.reset()
@@ -177,7 +177,7 @@ class Restarts:
         if not self._is_bound and self._is_held():
             self._slots.release()
             return
-        self._step = RUNNING
+        self._step = _RUNNING
         try:
             self._log.info("restarting", resourceVersion=self._version)
             self._begun()

@@ -23,7 +23,7 @@ from ...model.syncer_limits import (
 __all__ = ["ON_CHANGE", "SyncerSettings", "SyncerSettingsError", "settings_from_environment"]
 
 ON_CHANGE = "on_change"
-NEVER = "never"
+_NEVER = "never"
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
@@ -66,8 +66,8 @@ def settings_from_environment(environ: Mapping[str, str]) -> SyncerSettings:
     :raises SettingsError: for the first that is wrong.
     """
     restart = _text(environ, "SYNCER_RESTART", ON_CHANGE)
-    if restart not in (ON_CHANGE, NEVER):
-        raise SyncerSettingsError(f"SYNCER_RESTART is {ON_CHANGE} or {NEVER}")
+    if restart not in (ON_CHANGE, _NEVER):
+        raise SyncerSettingsError(f"SYNCER_RESTART is {ON_CHANGE} or {_NEVER}")
     healthz = environ.get("SYNCER_HEALTHZ", "http://127.0.0.1:10248/healthz").strip()
     if healthz and not is_healthz(healthz):
         raise SyncerSettingsError(

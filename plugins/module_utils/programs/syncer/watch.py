@@ -23,9 +23,9 @@ from .api import Api, ApiError, WireError, read_object
 from .backoff import Backoff, random_between
 from .log import error_place
 
-__all__ = ["KEY", "PendingSecrets", "SecretState", "SecretWatch"]
+__all__ = ["PendingSecrets", "SecretState", "SecretWatch"]
 
-KEY = ".dockerconfigjson"
+_KEY = ".dockerconfigjson"
 # Seconds that the server may keep a watch; it ends it, we start the next one.
 _WATCH_SECONDS = (240, 300)
 # A server that sends bookmarks sends one every minute or two: later than that it is gone, or the way to it.
@@ -264,7 +264,7 @@ def _version_of(thing: Any) -> str:
 
 def _content_of(thing: dict[str, Any]) -> Optional[bytes]:
     data = thing.get("data")
-    encoded = data.get(KEY) if isinstance(data, dict) else None
+    encoded = data.get(_KEY) if isinstance(data, dict) else None
     if not isinstance(encoded, str):
         return None
     try:

@@ -28,6 +28,7 @@ __all__ = [
     "RESULT",
     "TEMPLATE",
     "cluster_selector",
+    "clusters_selector",
     "data_secret_name",
     "digest_key_name",
     "generation_from_annotations",

@@ -36,7 +36,7 @@ __all__ = [
 
 # Characters of the annotation that says which registries are additional. All of an object's have 256 KiB.
 _ADDED = 128 * 1024
-ORIGINAL_LAYER, ADDITIONAL_LAYER = "original", "additional"
+_ORIGINAL_LAYER, _ADDITIONAL_LAYER = "original", "additional"
 # What became of the additional secret.
 ABSENT, EMPTY, MERGED, INVALID, KEPT = "absent", "empty", "merged", "invalid", "kept"
 
@@ -68,7 +68,7 @@ class MergeDecision:
     @property
     def additional_registries(self) -> list[str]:
         """Those of ``config`` that the additional secret brought."""
-        return sorted(name for name, layer in self.provenance.items() if layer == ADDITIONAL_LAYER)
+        return sorted(name for name, layer in self.provenance.items() if layer == _ADDITIONAL_LAYER)
 
     @property
     def added(self) -> str:
@@ -87,7 +87,7 @@ def decide_merge(
     where: str,
     current: DockerConfig | None = None,
     current_registries: Sequence[str] = (),
-    precedence: str = ADDITIONAL_LAYER,
+    precedence: str = _ADDITIONAL_LAYER,
     policy: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
 ) -> MergeDecision:
@@ -101,7 +101,7 @@ def decide_merge(
     base = _original(original, where)
 
     def merged(config: DockerConfig | None) -> Merged:
-        layers = [Layer(ORIGINAL_LAYER, base)] + ([Layer(ADDITIONAL_LAYER, config)] if config else [])
+        layers = [Layer(_ORIGINAL_LAYER, base)] + ([Layer(_ADDITIONAL_LAYER, config)] if config else [])
         wins = policy if config and policy else {}
         return merge(layers, precedence=precedence, policy=wins, drop=drop)
 
@@ -139,7 +139,7 @@ def without_original(current: DockerConfig | None, current_registries: Sequence[
         for name, entry in _auths(current).items()
         if not {name, _mark(name, entry)} & set(current_registries)
     }
-    return _decision(merge([Layer(ORIGINAL_LAYER, load({"auths": auths}))]), ABSENT) if auths else None
+    return _decision(merge([Layer(_ORIGINAL_LAYER, load({"auths": auths}))]), ABSENT) if auths else None
 
 
 def _original(data: bytes, where: str) -> DockerConfig:

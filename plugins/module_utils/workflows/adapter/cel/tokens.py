@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Optional
 
 __all__ = [
-    "LOOPS",
     "Token",
     "conjuncts",
     "loop_variables",
@@ -27,7 +26,7 @@ __all__ = [
     "tokens",
 ]
 
-LOOPS = frozenset({"all", "exists", "exists_one", "existsOne"})
+_LOOPS = frozenset({"all", "exists", "exists_one", "existsOne"})
 
 _TOKEN = re.compile(
     r'''(?P<string>[bB]?[rR][bB]?(?:"""(?:.*?)"""|\'\'\'(?:.*?)\'\'\'|"[^"\n]*"|'[^'\n]*')'''
@@ -87,7 +86,7 @@ def _is_loop(words: Sequence[Token], index: int) -> bool:
         index >= 2
         and words[index].text == "("
         and words[index - 1].kind == "name"
-        and words[index - 1].text in LOOPS
+        and words[index - 1].text in _LOOPS
         and words[index - 2].text == "."
     )
 

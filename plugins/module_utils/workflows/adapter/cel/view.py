@@ -13,9 +13,9 @@ from typing import Any, Callable, Optional
 from ....clients.hyperfleet.statuses import AdapterStatus
 from ....model.cluster_document import PULL_SECRET_NAMES
 
-__all__ = ["MARKER", "ROOTS", "ClusterTooLarge", "is_current", "view"]
+__all__ = ["ROOTS", "ClusterTooLarge", "is_current", "view"]
 
-MARKER = "(not shown)"
+_MARKER = "(not shown)"
 """Stands where the pull secret is, so that it can be asked for and not be read."""
 
 _DEEPEST = 60
@@ -83,8 +83,8 @@ def _spec(cluster: Mapping[str, Any], _statuses: Mapping[str, AdapterStatus]) ->
 
 def _hidden(held: Any) -> Any:
     if isinstance(held, Mapping):
-        return {name: MARKER if name == "data" and value else value for name, value in held.items()}
-    return MARKER if held else held
+        return {name: _MARKER if name == "data" and value else value for name, value in held.items()}
+    return _MARKER if held else held
 
 
 def _status(cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]) -> dict[str, Any]:

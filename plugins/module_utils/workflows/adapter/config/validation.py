@@ -21,7 +21,7 @@ from ....model.shown import MISPLACED, is_name
 from ....runtime.secrecy import misplaced
 from .schema import SCHEMA
 
-__all__ = ["path_of", "raise_problems", "validate_document"]
+__all__ = ["path_of", "validate_document"]
 
 _LARGEST = 20_000
 _DEEPEST = 32
@@ -36,14 +36,14 @@ def validate_document(document: Any) -> None:
 
     :raises ConfigurationError: one line with each path and the rule that it breaks.
     """
-    raise_problems(_unfit(document))
+    _raise_problems(_unfit(document))
     errors = sorted(
         _validator().iter_errors(document), key=lambda error: [str(part) for part in error.absolute_path]
     )
-    raise_problems(line for error in errors for line in _lines(error))
+    _raise_problems(line for error in errors for line in _lines(error))
 
 
-def raise_problems(problems: Iterable[str]) -> None:
+def _raise_problems(problems: Iterable[str]) -> None:
     """Nothing, if there are no problems.
 
     :raises ConfigurationError: names the first ones.

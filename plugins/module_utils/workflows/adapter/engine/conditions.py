@@ -35,24 +35,13 @@ from .report import (
     stored_earlier,
 )
 
-__all__ = [
-    "DELETED",
-    "DELETING",
-    "REFUSED",
-    "UNMET",
-    "adapter_failed",
-    "deleted",
-    "deleting",
-    "observed",
-    "preconditions_unmet",
-    "refused",
-]
+__all__ = ["adapter_failed", "deleted", "deleting", "observed", "preconditions_unmet", "refused"]
 
 # States beside those of work.
-UNMET = "unmet"
-REFUSED = "refused"
-DELETING = "deleting"
-DELETED = "deleted"
+_UNMET = "unmet"
+_REFUSED = "refused"
+_DELETING = "deleting"
+_DELETED = "deleted"
 
 _STORED = "PullSecretStored"
 
@@ -63,14 +52,14 @@ def preconditions_unmet(subject: ReportSubject, wait: Wait) -> ClusterReport:
     said = ("False", "PreconditionsNotMet", message)
     if subject.is_stored():
         kept = ("True", _STORED, stored_earlier(message))
-        return make_report(subject, UNMET, applied=kept, available=kept, why=said)
-    return make_report(subject, UNMET, applied=said, available=said)
+        return make_report(subject, _UNMET, applied=kept, available=kept, why=said)
+    return make_report(subject, _UNMET, applied=said, available=said)
 
 
 def refused(subject: ReportSubject, refusal: Refuse) -> ClusterReport:
     """The cluster's description is wrong."""
     said = ("False", refusal.reason, shortened(refusal.message))
-    return make_report(subject, REFUSED, applied=said, available=said)
+    return make_report(subject, _REFUSED, applied=said, available=said)
 
 
 def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterReport:
@@ -160,7 +149,7 @@ def deleting(
     said = ("False", reason, message)
     return make_report(
         subject,
-        DELETING,
+        _DELETING,
         applied=("True", reason, message),
         available=said,
         finalized=said,
@@ -179,7 +168,7 @@ def deleted(subject: ReportSubject, kept: Sequence[str] = ()) -> ClusterReport:
     said = shortened(message)
     return make_report(
         subject,
-        DELETED,
+        _DELETED,
         applied=("False", "Deleted", said),
         available=("False", "Deleted", said),
         finalized=("True", "Deleted", said),

@@ -22,7 +22,6 @@ from ..model import Order
 __all__ = [
     "Place",
     "carried_over",
-    "checked_data",
     "gcp_secret",
     "is_reported_stored",
     "named",
@@ -80,13 +79,13 @@ def place_of(namespace: Any, name: Any) -> Optional[Place]:
 
 def named(data: Mapping[str, Any]) -> tuple[list[_Secret], list[Place]]:
     """All that our last status says was made: in Secret Manager, and in the management cluster."""
-    held = checked_data(data)
+    held = _checked_data(data)
     said = [*(held[name] for name in _PLACES if name in held), *held.get("earlier", ())]
     secrets = [found for found in map(secret_of, said) if found is not None]
     return secrets, [Place(one["namespace"], one["name"]) for one in said if isinstance(one, dict)]
 
 
-def checked_data(data: Mapping[str, Any]) -> dict[str, Any]:
+def _checked_data(data: Mapping[str, Any]) -> dict[str, Any]:
     """What of a status' ``data`` has our shape."""
     found = {name: shape(data.get(name)) for name, shape in _SHAPES.items()}
     return {name: value for name, value in found.items() if value}
@@ -97,7 +96,7 @@ def carried_over(own: Optional[AdapterStatus], said: Mapping[str, Any]) -> dict[
 
     :param said: an empty value takes back what was said.
     """
-    remembered = checked_data(own.data) if own is not None else {}
+    remembered = _checked_data(own.data) if own is not None else {}
     earlier = remembered.pop("earlier", [])
     data = {name: value for name, value in {**remembered, **said}.items() if value}
     # Where things were made before spec or placement pointed elsewhere: a removal has to look there, too.
@@ -120,7 +119,7 @@ def is_reported_stored(
     """
     if own is None or not own.is_true("Available"):
         return False
-    data = checked_data(own.data)
+    data = _checked_data(own.data)
     if content is not None and data.get("content_digest") == content:
         return True
     if not own.dated or own.generation != generation:

@@ -24,7 +24,6 @@ from .failure_reasons import requeue_after_failure
 from .report import ClusterReport
 
 __all__ = [
-    "COMPONENT",
     "OUTCOME_DISCARDED",
     "OUTCOME_FAILED",
     "OUTCOME_GONE",
@@ -33,13 +32,12 @@ __all__ = [
     "counted",
     "log_entries",
     "module_result",
-    "outcome_summary",
     "result_document",
     "sweep_problem_entry",
     "utc_now",
 ]
 
-COMPONENT = "pullsecret-adapter"
+_COMPONENT = "pullsecret-adapter"
 _VERSION = 1
 # What became of a cluster's report.
 OUTCOME_REPORTED = "reported"
@@ -148,7 +146,7 @@ def counted(calls: Calls) -> dict[str, Any]:
     return {"gcp_api_calls": calls.of(Calls.GCP), "k8s_api_calls": calls.of(Calls.KUBERNETES)}
 
 
-def outcome_summary(results: Sequence[ClusterResult]) -> dict[str, Any]:
+def _outcome_summary(results: Sequence[ClusterResult]) -> dict[str, Any]:
     """Counts: by outcome, and of those that something was said of by state."""
     outcomes = dict.fromkeys((OUTCOME_REPORTED, OUTCOME_DISCARDED, OUTCOME_GONE, OUTCOME_FAILED), 0)
     states: dict[str, int] = {}
@@ -176,7 +174,7 @@ def module_result(results: Sequence[ClusterResult], detail: Optional[str]) -> di
         shown = list(results)
     elif wanted == "brief":
         shown = [one for one in results if _needs_a_look(one)]
-    counted = outcome_summary(results)
+    counted = _outcome_summary(results)
     answer: dict[str, Any] = {
         "changed": counted["changed"] > 0,
         "clusters": [one.detail() for one in shown],
@@ -191,7 +189,7 @@ def module_result(results: Sequence[ClusterResult], detail: Optional[str]) -> di
 def log_entries(one: ClusterResult) -> Iterator[dict[str, Any]]:
     """Seed 003's structured log: what was written, and what was said."""
     known: dict[str, Any] = {
-        "component": COMPONENT,
+        "component": _COMPONENT,
         "cluster_id": one.cluster_id,
         "gcp_project": one.project,
         "generation": one.generation,
@@ -224,7 +222,7 @@ def sweep_problem_entry(problem: PullSecretError) -> dict[str, Any]:
     """What a sweep could not read."""
     return {
         "level": "error",
-        "component": COMPONENT,
+        "component": _COMPONENT,
         "phase": "sweep",
         "operation": "list-clusters",
         "error": problem.kind,

@@ -20,7 +20,7 @@ from typing import Any, Callable, Optional
 from .. import job_vocabulary
 from ..model import Order
 
-__all__ = ["LARGEST", "JobResult", "checked_job_result", "cleaned_text", "parse_job_result", "result_places"]
+__all__ = ["LARGEST", "JobResult", "checked_job_result", "cleaned_text", "parse_job_result"]
 
 # Kubernetes cuts a pod's termination messages off there.
 LARGEST = 4096
@@ -58,7 +58,7 @@ class JobResult:
     elsewhere: bool = False
 
 
-def result_places(order: Order) -> dict[str, Any]:
+def _result_places(order: Order) -> dict[str, Any]:
     """Where the order's Job brings the pull secret, in a result's words."""
     return {
         "secret": order.stored_at,
@@ -85,7 +85,7 @@ def checked_job_result(document: Any, order: Order) -> Optional[JobResult]:
     if "result" not in found:
         return None
     elsewhere = False
-    for name, ordered in result_places(order).items():
+    for name, ordered in _result_places(order).items():
         # What it is not is not looked at, and costs no search for parts of the pull secret.
         if document.get(name) == ordered:
             found[name] = ordered

@@ -19,10 +19,10 @@ from . import job_outcome, job_result, job_state, pods
 from .job_state import JobState
 from .pods import Pod
 
-__all__ = ["GRACE_SECONDS", "observe"]
+__all__ = ["observe"]
 
 # Seconds that a scheduler, or the Job controller, may take before it counts as stuck.
-GRACE_SECONDS = 60.0
+_GRACE_SECONDS = 60.0
 _WAITING = {
     "ErrImagePull": "ImagePullFailed",
     "ImagePullBackOff": "ImagePullFailed",
@@ -73,7 +73,7 @@ def _going_on(job: JobState, own: Sequence[Pod], namespace: str, order: Order, n
     failed = next((pod for pod in own if pods.pod_phase(pod) == "Failed"), None)
     if job.failed or failed is not None:
         return _again(job, failed, namespace, order)
-    if not own and job.created and now - job.created > GRACE_SECONDS:
+    if not own and job.created and now - job.created > _GRACE_SECONDS:
         return job_outcome.job_observation(
             job,
             namespace,
@@ -120,7 +120,7 @@ def _stuck(pod: Pod, now: float) -> Optional[tuple[str, str]]:
             condition.get("type") == "PodScheduled"
             and condition.get("status") == "False"
             and condition.get("reason") in ("Unschedulable", "SchedulingGated")
-            and (not since or now - since > GRACE_SECONDS)
+            and (not since or now - since > _GRACE_SECONDS)
         ):
             return "PodUnschedulable", job_result.cleaned_text(
                 condition.get("message"), 500

@@ -19,7 +19,7 @@ from ....runtime.retry import Deadline
 from .. import names
 from . import job_state, manifests
 
-__all__ = ["JobSuspender", "SuspendedJobs", "environment_of"]
+__all__ = ["JobSuspender", "SuspendedJobs"]
 
 _Environment = Mapping[str, str]
 
@@ -50,7 +50,7 @@ class JobSuspender:
         busy: list[str] = []
         for job in self._list("jobs", cluster_id, deadline):
             name = str(job["metadata"]["name"])
-            found = environment_of(job)
+            found = _environment_of(job)
             if found.get("CLUSTER_ID") == cluster_id:
                 environments[name] = found
             read = job_state.read_job(job)
@@ -73,7 +73,7 @@ class JobSuspender:
         return self._client.list_all(kind, selector, deadline, self._namespace)
 
 
-def environment_of(job: Mapping[str, Any]) -> dict[str, str]:
+def _environment_of(job: Mapping[str, Any]) -> dict[str, str]:
     """The literal variables of a Job's container, by name; none where it has no such container."""
     pod = ((job.get("spec") or {}).get("template") or {}).get("spec") or {}
     found: dict[str, str] = {}

@@ -1,0 +1,101 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One name has one meaning, and a module says which of its names are public."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+# Ansible finds these classes by their name: one for each plugin.
+NAMED_BY_ANSIBLE = {"ActionModule", "CallbackModule", "FilterModule", "LookupModule", "ModuleDocFragment"}
+# Still to be renamed.
+NOT_RENAMED_YET = {
+    "AlreadyExists",
+    "Answer",
+    "Api",
+    "Connection",
+    "Entry",
+    "Failed",
+    "Found",
+    "Gone",
+    "Outcome",
+    "Places",
+    "Refused",
+    "Settings",
+}
+# Packages whose modules list all their public names.
+LISTED = (
+    "extensions/eda/monitoring",
+    "extensions/eda/receiving",
+    "plugins/module_utils/clients/hyperfleet",
+    "plugins/module_utils/clients/messaging",
+    "plugins/module_utils/places/kubernetes_secret",
+    "plugins/module_utils/places/secret_manager",
+    "plugins/module_utils/workflows/adapter/cel",
+    "plugins/module_utils/workflows/adapter/config",
+    "plugins/module_utils/workflows/adapter/jobs",
+    "plugins/module_utils/workflows/hosted_cluster",
+)
+
+
+def _modules(*folders: str) -> Iterator[tuple[str, ast.Module]]:
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield str(path.relative_to(ROOT)), ast.parse(path.read_text())
+
+
+def _definitions(module: ast.Module) -> Iterator[str]:
+    for node in module.body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.name
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                yield from (name.id for name in ast.walk(target) if isinstance(name, ast.Name))
+
+
+def _listed(module: ast.Module) -> set[str] | None:
+    for node in module.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    return None
+
+
+def test_no_two_modules_define_a_public_class_of_one_name() -> None:
+    places: dict[str, list[str]] = defaultdict(list)
+    for path, module in _modules("plugins", "extensions"):
+        for node in module.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(path)
+    found = {name: paths for name, paths in places.items() if len(paths) > 1 and name not in NAMED_BY_ANSIBLE}
+    assert {name: paths for name, paths in found.items() if name not in NOT_RENAMED_YET} == {}
+    assert set(found) == NOT_RENAMED_YET, "remove from NOT_RENAMED_YET what has been renamed"
+
+
+def test_a_module_lists_exactly_its_public_names() -> None:
+    wrong = {}
+    for path, module in _modules(*LISTED):
+        if path.endswith("/__init__.py"):
+            continue
+        public = {name for name in _definitions(module) if not name.startswith("_")}
+        listed = _listed(module)
+        if listed is None or public != listed:
+            wrong[path] = public ^ (listed or set())
+    assert wrong == {}
+
+
+def test_a_package_says_what_it_is_for_imports_and_offers_and_does_nothing() -> None:
+    """Code there would be sent with every module, and loaded by the syncer, that needs any part of the package."""
+    for path, module in _modules("plugins", "extensions"):
+        if path.endswith("/__init__.py") and path != "plugins/module_utils/dockerconfig/__init__.py":
+            assert len(module.body) == 1, path
+            purpose, _blank, imports, offers = (ast.get_docstring(module) or "").splitlines()
+            assert purpose.endswith("."), path
+            assert imports.startswith("Imports "), path
+            assert offers.startswith("Public: "), path

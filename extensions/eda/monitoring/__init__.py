@@ -1,0 +1,9 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Health, metrics and logs of the event source cluster_events.
+
+Imports receiving.http_limits, model and the adapter's job_vocabulary.
+Public: start, recorder.
+"""

@@ -1,0 +1,9 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reads and writes a docker config in Google Secret Manager.
+
+Imports places' shared modules, clients, runtime, model and dockerconfig; no other place.
+Public: source, target, writer, retention.
+"""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the event source tells of itself, as metrics and as readiness."""
+"""Records what the event source does, as metrics and as readiness."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KINDS = 16
 
 
 class MonitoringRecorder:
-    """Hears of the events, the runs and the broker; no method raises, whatever it is told.
+    """Records events, runs and the broker's connection.  No method raises, whatever it is given.
 
     :param per_cluster: whether Jobs are counted by cluster.
     :param hung_after: seconds after which a run is taken for hung.

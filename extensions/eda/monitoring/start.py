@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The whole surface, for as long as the event source lives."""
+"""Starts logging, health and metrics for as long as the event source lives."""
 
 from __future__ import annotations
 

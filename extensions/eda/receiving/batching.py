@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Events made into few batches: each cluster once, and in at most one run at a time.  Pure.
+"""Collects events into batches: each cluster once, and in at most one run at a time.  Pure.
 
-Of a cluster that waits, one message is held: the newest. It stands for those before it, which may be
-acknowledged at once: whatever happens to this process, the broker still has one that names the cluster.
+Only the newest message of a pending cluster stays unacknowledged.  Older ones are acknowledged at once: even if
+this process dies, the broker still has one message that names the cluster.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Batch:
 
 
 class BatchQueue:
-    """What waits for a run.  One batch is out at a time.
+    """The clusters that wait for a run, and the batch that a run has.  There is one run at a time.
 
     :param size: clusters in a batch.
     :param window: seconds for which events are collected, from the first that waits.
@@ -82,7 +82,7 @@ class BatchQueue:
         return len(self._pending)
 
     def add(self, cluster_id: str, token: Any = None, traceparent: Optional[str] = None) -> list[Any]:
-        """An event about a cluster, or a look without one; the tokens that it makes superfluous."""
+        """Queue a cluster, for an event or without one; returns the tokens that need no run any more."""
         known = self._pending.get(cluster_id)
         if known is None:
             self._pending[cluster_id] = PendingCluster(cluster_id, self._clock(), token, traceparent)
@@ -110,7 +110,7 @@ class BatchQueue:
         return None if first is None else max(0.0, first - now)
 
     def take(self, orphaned: Collection[str] = ()) -> Batch:
-        """The next batch: who has waited longest goes first.  Until ``done`` or ``requeue_failed``, it is out."""
+        """The next batch, longest wait first.  It is the run's until ``done`` or ``requeue_failed``."""
         now = self._clock()
         free = (one for one in self._pending.values() if one.after <= now and one.cluster_id not in orphaned)
         chosen = sorted(free, key=lambda one: one.since)[: self._size]
@@ -120,12 +120,12 @@ class BatchQueue:
         return self._running
 
     def done(self) -> list[Any]:
-        """The run has ended with a result: the tokens to be acknowledged."""
+        """The run has ended with a result; returns the tokens to acknowledge."""
         batch, self._running = self._running, Batch()
         return batch.tokens
 
     def requeue_failed(self, stopped: Optional[Collection[str]] = None) -> tuple[list[Any], list[str]]:
-        """The run has ended without a result: its clusters wait again, those that are given up excepted.
+        """The run has ended without a result: queue its clusters again, unless they have used up their tries.
 
         :param stopped: the clusters that this holds for, where the run has done the others; None: all.
         :return: the tokens to be acknowledged, and the clusters that are given up.
@@ -154,6 +154,6 @@ class BatchQueue:
         return tokens, given_up
 
     def unacknowledged(self) -> list[Any]:
-        """The tokens of all that waits and of the batch that is out."""
+        """The tokens of all pending clusters and of the running batch."""
         waiting: Iterable[PendingCluster] = (*self._pending.values(), *self._running.clusters)
         return [one.token for one in waiting if one.token is not None]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a small server of aiohttp's needs against whoever reaches its port: no request has shown a token yet.
+"""Limits for a small aiohttp server: connections, and the time until a request's head is complete.
 
 aiohttp itself bounds neither how many connect nor how long a first head may take, keeps an idle connection
 for an hour, and logs what it cannot read, which may be a token.
@@ -47,15 +47,15 @@ def quiet_logger(parent: logging.Logger) -> logging.Logger:
 
 
 class _Refused(asyncio.Protocol):
-    """A connection too many."""
+    """Closes a connection above the limit."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Closed at once."""
+        """Close it at once."""
         transport.close()
 
 
 class ConnectionLimiter:
-    """Who may be connected, to one runner.
+    """Limits the connections of one runner.
 
     :param most: connections at once; one more is closed. :param head: seconds for a first request's head.
     """
@@ -63,7 +63,7 @@ class ConnectionLimiter:
     def __init__(self, library: Any, *, most: int = _MAX_CONNECTIONS, head: float = _HEAD_SECONDS) -> None:
         self._most = most
         self._head = head
-        # Those that have said nothing whole yet.
+        # Connections that have not sent a whole head yet.
         self._without_request: set[Any] = set()
 
         async def request_received(request: Any, handler: Any) -> Any:

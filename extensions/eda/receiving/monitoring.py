@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whom the source tells what happens: metrics and health, where there is an AdapterConfig that says how."""
+"""Starts metrics and health if an AdapterConfig describes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MONITORING = "ansible_collections.hyperfleet.pull_secret.extensions.eda.monitor
 
 @asynccontextmanager
 async def open_recorder(config: Optional[Any]) -> AsyncIterator[ActivityRecorder]:
-    """For the time of the block.
+    """The recorder to use inside the block; its HTTP server runs as long.
 
     :raises ConfigurationError: its port cannot be had, or a package is missing.
     """

@@ -34,7 +34,7 @@ _STOPPED = "stopped"
 
 @dataclass(eq=False)
 class _Unacknowledged:
-    """A message, how many clusters of it are not done, and whether one of them failed."""
+    """A message, the number of its clusters that are not done, and whether one of them failed."""
 
     token: Any
     parts: int
@@ -42,7 +42,7 @@ class _Unacknowledged:
 
 
 class Receiver:
-    """One broker's events, made into runs."""
+    """Turns one broker's events into runs, and acknowledges each message after its run."""
 
     def __init__(
         self,

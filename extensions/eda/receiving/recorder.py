@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Who is told what happens: metrics, health, logs.  Here nobody is; the surface has its own."""
+"""What the event source records of its work.  This one keeps nothing; ``monitoring.recorder`` keeps metrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["ActivityRecorder"]
 
 
 class ActivityRecorder:
-    """Told at each step, in the event loop's thread; must neither block nor raise."""
+    """Called at each step in the event loop's thread.  Must neither block nor raise."""
 
     def event(self, kind: str) -> None:
         """An event about a cluster was taken; ``kind`` is its CloudEvents type, or ``unknown``."""

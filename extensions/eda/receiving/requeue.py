@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When a cluster is looked at again without an event: its Job runs, its preconditions wait for others.
+"""When a cluster is handled again without an event: its Job runs, or its preconditions are unmet.
 
-The run says after how many seconds a look is worth it. While looks find the same, the pauses double, up to
-a minute: what takes that long is not made faster by being watched.  Pure.
+The run's result says after how many seconds (``again``).  While runs find the same, the pauses double, up to
+a minute: what takes that long is not made faster by more runs.  Pure.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ class _Schedule:
 
 
 class Requeue:
-    """:param longest: seconds between two looks at most."""
+    """The clusters that are due later.
+
+    :param longest: the longest pause in seconds.
+    """
 
     def __init__(self, longest: float = _LONGEST, clock: Callable[[], float] = time.monotonic) -> None:
         self._longest = longest
@@ -40,11 +43,11 @@ class Requeue:
         return len(self._schedules)
 
     def forget(self, cluster_id: str) -> None:
-        """An event came, which is looked at soon, and pauses begin anew; or nobody looks any more."""
+        """Drop a cluster: an event queued it, or nothing is left to do for it.  The next pause is the shortest."""
         self._schedules.pop(cluster_id, None)
 
     def observe(self, row: Mapping[str, Any]) -> None:
-        """What a run found of a cluster: a row of its result."""
+        """Schedule a cluster by its row of a run's result."""
         cluster_id, seconds = row.get("id"), row.get("again")
         if not isinstance(cluster_id, str):
             return
@@ -59,9 +62,9 @@ class Requeue:
         self._schedules[cluster_id] = _Schedule(found, pause, self._clock() + pause)
 
     def due(self) -> list[str]:
-        """Whose time has come since it was asked last.
+        """The clusters that are due now.
 
-        They are looked at now; until ``observe`` says more, they are not due again.
+        None of them is due again before ``observe`` schedules it.
         """
         now = self._clock()
         due = [
@@ -74,6 +77,6 @@ class Requeue:
         return due
 
     def seconds_until_due(self) -> Optional[float]:
-        """Seconds until a cluster is due, 0 at least; None where none is."""
+        """Seconds until the next cluster is due, 0 or more; None if there is none."""
         times = [schedule.due_at for schedule in self._schedules.values() if schedule.due_at is not None]
         return max(0.0, min(times) - self._clock()) if times else None

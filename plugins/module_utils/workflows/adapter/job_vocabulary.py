@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The words that a Job may say of itself, which go on into statuses, logs and metrics.  Pure.
+"""The values that a Job's result may have; they go on into statuses, logs and metrics.  Pure.
 
 A Job's pod says what it likes.  Of its words only these get through, so that none can be a part of what it
 was given, and none makes a series of metrics without end.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the nodes are to have: the secrets are read, one decides, and it is said what became of them."""
+"""Reads the original, additional and current secret, and decides what the nodes get."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WARNINGS = 20
 
 
 class MergeDecider:
-    """For one cluster.
+    """Decides for one cluster.
 
     :param documents_read: every docker config that is read is appended.
     """
@@ -100,7 +100,7 @@ class MergeDecider:
 
 
 def report_decision(decision: MergeDecision, outcome: Outcome) -> None:
-    """Tell what became of the additional secret."""
+    """Put into the outcome what became of the additional secret."""
     outcome.provenance = decision.provenance
     outcome.extra["additional"] = decision.state
     outcome.extra.pop("conflicts", None)

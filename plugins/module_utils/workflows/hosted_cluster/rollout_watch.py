@@ -57,7 +57,7 @@ class RolloutWatch:
         return self.from_reports(self._objects.get("configmaps", STATUS), version)
 
     def from_reports(self, status: dict[str, Any] | None, version: str) -> Rollout:
-        """Likewise, by the reports that were read."""
+        """How far the nodes are, by reports that were read already."""
         return rollout_of(self.names, (status or {}).get("data"), version)
 
     def wait(self, version: str) -> Rollout:

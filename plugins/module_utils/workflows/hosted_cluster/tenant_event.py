@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Telling the tenant, in their own cluster, why their secret is not merged: an Event and an annotation.
+"""The Event and the annotation that tell a tenant, in their own cluster, why their secret is not merged.
 
 Events go after an hour, and one a run would be a thousand a day: there is one for each problem, whose count
 goes up while it lasts.  The annotation stays until the secret is mended.

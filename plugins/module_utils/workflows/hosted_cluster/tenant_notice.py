@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writing what the tenant is told; that it cannot be told stops nothing else."""
+"""Writes the tenant's Event and annotation; a failure to write them is only a warning."""
 
 from __future__ import annotations
 

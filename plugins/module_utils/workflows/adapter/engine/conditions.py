@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is said of a cluster: each outcome as a report with its four conditions.  Pure.
+"""Each outcome of a cluster as a report with its four conditions.  Pure.
 
 Running and waiting are ``Available=False``: an ``Unknown`` makes the API discard a whole report.
 """
@@ -63,7 +63,7 @@ def refused(subject: ReportSubject, refusal: Refuse) -> ClusterReport:
 
 
 def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterReport:
-    """What was seen of the work for an order."""
+    """The Job, or the work inline, was observed."""
     message = shortened(found.message)
     applied = (
         ("True", "JobApplied", f"Job {found.job} is there")

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What our last status says of a cluster, and what the next one must not forget.  Pure.
+"""What our last status says about a cluster, and what the next one has to repeat.  Pure.
 
-The API's ``data`` is all the memory there is, and others may write there: what has not one of the shapes
-that we write is neither heeded nor said again.
+The status' ``data`` is the adapter's only memory, and others may write there: values of another shape than we
+write are ignored and not repeated.
 """
 
 from __future__ import annotations

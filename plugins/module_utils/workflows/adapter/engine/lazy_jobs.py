@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Jobs of one run: connected to when they are first needed, given up when Kubernetes does not answer."""
+"""The Jobs of one run: connects on first use, and stops asking when Kubernetes does not answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["LazyJobs"]
 
 
 class LazyJobs:
-    """One management cluster's Jobs.  Thread-safe.
+    """The Jobs of one management cluster, connected on first use.  Thread-safe.
 
     :param connect: gives them; asked once, and its error is each cluster's.
     """
@@ -42,17 +42,17 @@ class LazyJobs:
             self._connected(deadline).prepare(cluster_ids, deadline)
 
     def apply(self, decision: Apply, deadline: Deadline) -> Observed:
-        """Bring Secret and Job about, and say what is seen of them."""
+        """Create or keep the Secret and the Job, and return what is observed."""
         jobs = self._connected(deadline)
         return self._breaker.call(lambda: jobs.apply(decision.order, decision.document, deadline))
 
     def remove(self, cluster_id: str, deadline: Deadline) -> JobRemoval:
-        """Take a cluster's Jobs and their Secret away."""
+        """Delete a cluster's Jobs and their Secret."""
         jobs = self._connected(deadline)
         return self._breaker.call(lambda: jobs.remove(cluster_id, deadline))
 
     def suspend(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
-        """Suspend a cluster's Jobs, and read where they bring things."""
+        """Suspend a cluster's Jobs, and read which secrets they write."""
         jobs = self._connected(deadline)
         return self._breaker.call(lambda: jobs.suspend(cluster_id, deadline))
 

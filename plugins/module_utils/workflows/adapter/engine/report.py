@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A report on a cluster with its four conditions, and what the run itself says of it.  Pure."""
+"""A cluster's report with its four conditions, and its state for the run's result.  Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STAYS = ("False", "NotDeleting", "The cluster is not being deleted")
 
 @dataclass(frozen=True)
 class ReportSubject:
-    """Of which cluster something is said, and what was said last.
+    """The cluster that is reported on, and its last status.
 
     :param adapter: our name.
     :param generation: of the cluster as it was read.
@@ -40,13 +40,13 @@ class ReportSubject:
     is_deleting: bool = False
 
     def is_stored(self, order: Optional[Order] = None, content: Optional[str] = None) -> bool:
-        """Whether its pull secret is known to be in its places, whatever a look of now shows."""
+        """Whether its pull secret was stored and placed before, whatever this run observes."""
         return not self.is_deleting and is_reported_stored(self.last_status, self.generation, order, content)
 
 
 @dataclass(frozen=True)
 class ClusterReport:
-    """A report, and what the run itself says of it.
+    """A report for the API, and the state, reason and message for the run's result.
 
     :param state: a word of the model or of this module.
     :param reason: why it is, or is not, available.
@@ -94,10 +94,10 @@ def make_report(
 
 
 def stored_earlier(message: str) -> str:
-    """What was found now, of what was stored before."""
+    """The message for a pull secret that was stored before and is checked again."""
     return shortened(f"It was stored before, and is looked at again: {message}")
 
 
 def shortened(text: str) -> str:
-    """As long as a condition's message may be."""
+    """The text, cut to the length that a condition's message may have."""
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Taking back what was made for clusters that are being deleted, for many at once."""
+"""Removes the secrets of clusters that are being deleted, many at once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SecretRemoval:
 
 @dataclass
 class SecretRemovalResult:
-    """What became of it.
+    """What was removed, kept or could not be removed.
 
     :param failures: (kind, words of the place).
     :param kept: names of what the policy leaves.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster in a run's hands, and telling the API and the run's result of it."""
+"""The state of one cluster in one run, and the reporter that sends its status to the API."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["ClusterRun", "StatusReporter"]
 
 @dataclass
 class ClusterRun:
-    """A cluster that is being handled.
+    """One cluster while a run handles it.
 
     :param subject: what is said is said of; None until the cluster was read.
     :param apply: what is left to be done in the places, for all clusters at once; so is ``secret_removal``.
@@ -46,7 +46,7 @@ class ClusterRun:
 
     @property
     def retry_observer(self) -> RetryObserver:
-        """Notes what is tried again."""
+        """Counts retries in the result, with a warning for each."""
         result = self.result
 
         def observe(attempt: int, pause: float, error: PullSecretError) -> None:
@@ -57,7 +57,7 @@ class ClusterRun:
 
 
 class StatusReporter:
-    """Reports to the API.  Thread-safe.
+    """Sends reports to the API and records their outcome in the result.  Thread-safe.
 
     :param breaker: the API's.
     :param check_mode: nothing is reported; what would be is in the result.
@@ -80,7 +80,7 @@ class StatusReporter:
         self._on_result = on_result
 
     def report(self, cluster_run: ClusterRun, report: ClusterReport) -> None:
-        """Say it to the API; in check mode only in the result."""
+        """Send a report to the API; in check mode only put it into the result."""
         result, own = cluster_run.result, cluster_run.known_subject.last_status
         result.report = report
         if self._check_mode:
@@ -101,12 +101,12 @@ class StatusReporter:
         return self._done(cluster_run)
 
     def gone(self, cluster_run: ClusterRun) -> None:
-        """The API has no such cluster any more."""
+        """Record that the API has no such cluster any more."""
         cluster_run.result.outcome = OUTCOME_GONE
         self._done(cluster_run)
 
     def failed(self, cluster_run: ClusterRun, kind: str, message: str) -> None:
-        """Nothing could be said to the API."""
+        """Record that no status could be reported."""
         cluster_run.result.outcome = OUTCOME_FAILED
         cluster_run.result.kind = kind
         cluster_run.result.message = message

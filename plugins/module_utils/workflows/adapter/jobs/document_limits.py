@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a document can reach a Job at all: as an environment variable.  Pure."""
+"""Whether a document fits into a pod's environment variable.  Pure."""
 
 from __future__ import annotations
 

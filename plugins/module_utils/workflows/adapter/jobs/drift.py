@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether the Secret of the management cluster still is what a Job that has ended made of it.
+"""Detects drift: whether a management Secret is still what a finished Job wrote.
 
-A look is worth no failure: where it cannot be had, what the Job said holds.
+If the Secret cannot be read, there is no failure: the Job's own result holds.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _Drift = tuple[str, str]
 
 
 class DriftDetector:
-    """The Secrets of many clusters; thread-safe once prepared."""
+    """Compares the management Secrets of many clusters.  Thread-safe once prepared."""
 
     def __init__(self, client: KubernetesClient) -> None:
         self._client = client

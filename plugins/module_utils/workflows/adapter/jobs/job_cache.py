@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is there of ours: few LISTs for the many clusters of a batch, or one for a single cluster."""
+"""Reads Jobs and pods ahead: a few LISTs for the clusters of a batch, or one for a single cluster."""
 
 from __future__ import annotations
 

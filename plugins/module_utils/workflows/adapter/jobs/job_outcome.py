@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is said of a Job that has ended: from its pods, or from what was noted of them.  Pure."""
+"""The outcome of a finished Job, from its pods or from the annotation that recorded it.  Pure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def job_observation(
     result: Optional[Mapping[str, Any]] = None,
     retry: bool = True,
 ) -> Observed:
-    """What is said, with what all that is said of a Job has."""
+    """An observation of a Job, with the fields that all of them have."""
     return Observed(
         state,
         reason,
@@ -62,7 +62,7 @@ def _kind(result: Optional[Mapping[str, Any]], retry: bool) -> Optional[str]:
 
 
 def outcome_from_pods(job: JobState, own: Sequence[Pod], namespace: str, order: Order) -> Observed:
-    """What the pods tell of its end.
+    """The outcome that its pods show.
 
     :param own: the Job's, the newest first.
     """
@@ -85,7 +85,7 @@ def outcome_from_pods(job: JobState, own: Sequence[Pod], namespace: str, order: 
 
 
 def outcome_annotation(observed: Observed) -> str:
-    """The annotation that keeps what was seen of an end, for when the pods are gone."""
+    """The annotation that records an outcome, for when the pods are gone."""
     kept: dict[str, Any] = {
         "state": observed.state,
         "reason": observed.reason,
@@ -100,7 +100,7 @@ def outcome_annotation(observed: Observed) -> str:
 
 
 def recorded_outcome(job: JobState, namespace: str, order: Order) -> Optional[Observed]:
-    """What was noted of its end; None where the note cannot be ours.
+    """The recorded outcome; None if the annotation cannot be ours.
 
     It goes through the same checks again: whoever may write annotations may have written it.
     """

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One look at a cluster's Jobs: decide (``planning``), make what is missing, say what is seen."""
+"""Brings a cluster's Jobs in line with an order: plan (``planning``), create or delete Jobs, observe."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FIRST_PAUSE = 0.05
 
 
 class JobReconciler:
-    """Of one adapter; thread-safe."""
+    """Reconciles the Jobs of one adapter.  Thread-safe."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class JobReconciler:
         self._clock = clock
 
     def reconcile(self, request: ApplyRequest) -> Observed:
-        """From the start again where somebody else was faster, a few times."""
+        """Reconcile a request; start again, a few times, if another writer was faster."""
         jobs = self._cache.cached_or_read(request.order.cluster_id, request.deadline)
         pause, left = _FIRST_PAUSE, _MAX_ROUNDS
         while True:
@@ -110,7 +110,7 @@ class JobReconciler:
         return dataclasses.replace(observed, made=request.made, actions=actions, content=request.content)
 
     def _drifted(self, request: ApplyRequest, job: JobState, seen: Observed) -> Observed:
-        """What its Job, or one before it, made, as it is today."""
+        """The observation, changed to a failure if the management Secret has drifted."""
         drift = self._drift_detector.drift(request.order, request.document, request.deadline)
         if drift is None:
             return seen

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Taking away what was made for a cluster, and finding out for whom something is there."""
+"""Removes a cluster's Jobs, pods and Secrets, and lists the clusters that have any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS = (("jobs", names.JOB), ("secrets", names.DATA), ("pods", names.JOB))
 
 @dataclass(frozen=True)
 class JobRemoval:
-    """What became of a removal.
+    """The result of a removal.
 
     :param gone: a look found nothing that is left.
     :param left: ``jobs/NAME`` of each that is.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A Secret and a Job that reads it are made, a Job is deleted; what is somebody else's is left alone."""
+"""Creates a Job with the Secret that it reads, and deletes Jobs; never touches objects of another owner."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["ApplyRequest", "JobWriter"]
 
 
 class ApplyRequest:
-    """One apply: what is wanted, and what was done for it so far."""
+    """One order to apply, and what was done for it so far."""
 
     def __init__(self, order: Order, document: bytes, content: str, deadline: Deadline) -> None:
         self.order = order
@@ -40,7 +40,7 @@ class ApplyRequest:
 
 
 class JobWriter:
-    """Of one adapter; thread-safe."""
+    """Creates and deletes the Jobs of one adapter.  Thread-safe."""
 
     def __init__(self, client: KubernetesClient, config: AdapterConfig, secrets: DataSecrets) -> None:
         self._client = client
@@ -50,7 +50,7 @@ class JobWriter:
         self._secrets = secrets
 
     def make(self, request: ApplyRequest, spec: dict[str, Any], attempt: int) -> Observed:
-        """Both.
+        """Create the Secret and the Job.
 
         :raises OwnershipConflict: a name is somebody else's.
         :raises Overtaken: somebody else was faster; look again.

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the Jobs of a cluster that is gone say of its places: nobody else does any more.
+"""Suspends the Jobs of a cluster that the API no longer has, and reads from them where its secrets are.
 
-They stay until the places are empty, and are suspended until then: a pod that runs would fill them again.
+The Jobs stay until the secrets are removed.  They are suspended, since a running pod would write the secrets again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Environment = Mapping[str, str]
 
 @dataclass(frozen=True)
 class SuspendedJobs:
-    """What a cluster's Jobs say.
+    """A cluster's suspended Jobs.
 
     :param environments: of their containers, as docs/job.md has it: names, nothing checked.
     :param busy: pods that may still write, and Jobs that may still make some.
@@ -37,7 +37,7 @@ class SuspendedJobs:
 
 
 class JobSuspender:
-    """Of one adapter in its namespace; thread-safe."""
+    """Suspends the Jobs of one adapter in its namespace.  Thread-safe."""
 
     def __init__(self, client: KubernetesClient, namespace: str, adapter: str) -> None:
         self._client = client

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import names
@@ -35,6 +35,7 @@ def test_what_is_too_long_is_shortened_the_same_way_each_time() -> None:
     assert made.endswith("-gen7")
 
 
+@settings(deadline=None)
 @given(ODD, ODD, st.integers(1, 10**12))
 def test_any_id_gives_names_that_are_its_own(one: str, other: str, generation: int) -> None:
     for name_of in (lambda text: names.job_name(text, generation), names.data_secret_name):

@@ -80,9 +80,12 @@ options:
         type: str
   kubernetes:
     description:
-      - How the Kubernetes API is reached. Without options, by E(KUBECONFIG), then C(~/.kube/config); in
-        a pod, by its service
-        account.
+      - How the Kubernetes API is reached. What the options do not say, the variables E(K8S_AUTH_HOST),
+        E(K8S_AUTH_API_KEY), E(K8S_AUTH_KUBECONFIG), E(K8S_AUTH_CONTEXT) and the others that
+        C(kubernetes.core) reads say. Without either, it is reached by E(KUBECONFIG); in a pod, by its
+        service account; else by C(~/.kube/config).
+      - What the variables say of a server is not used for another one. Where an option or a target names a
+        kubeconfig or a context, neither the variables' host nor their credentials are used.
     type: dict
     suboptions:
       kubeconfig:
@@ -104,9 +107,9 @@ options:
             a target's own context or kubeconfig.
         type: path
       validate_certs:
-        description: Whether the API server's certificate is checked.
+        description: Whether the API server's certificate is checked. It is, unless this or
+          E(K8S_AUTH_VERIFY_SSL) says otherwise.
         type: bool
-        default: true
   hyperfleet:
     description: How the HyperFleet API is reached.
     type: dict

@@ -90,7 +90,8 @@ def run_options() -> dict[str, Any]:
                 "host": {"type": "str"},
                 "api_key": {"type": "str", "no_log": True},
                 "ca_cert": {"type": "path"},
-                "validate_certs": {"type": "bool", "default": True},
+                # No default: K8S_AUTH_VERIFY_SSL could not be told from it.
+                "validate_certs": {"type": "bool"},
             },
         },
         "hyperfleet": {

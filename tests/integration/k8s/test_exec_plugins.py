@@ -15,10 +15,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import kubeconfig
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import configuration
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
-    configure,
     connect,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.kubeconfig import (
+    Kubeconfigs,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import run_here
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
@@ -99,8 +101,8 @@ def put(namespace: str, kubeconfig: Path) -> dict[str, Any]:
 def test_a_token_is_found_where_each_version_of_the_client_puts_it(
     name: str, token: str, right: bool
 ) -> None:
-    configuration = SimpleNamespace(api_key={name: token}, cert_file=None)
-    assert kubeconfig._has_credentials(configuration) is right
+    found = SimpleNamespace(api_key={name: token}, cert_file=None)
+    assert configuration._has_credentials(found) is right
 
 
 def test_a_plugin_is_given_a_stderr_that_is_a_file_where_the_work_is_done_here(
@@ -144,8 +146,8 @@ def test_what_a_library_keeps_of_stderr_stays_open() -> None:
 
 def test_a_token_of_the_file_itself_is_taken_once(api: Api, tmp_path: Path) -> None:
     path = write_kubeconfig(tmp_path / "config", [Cluster("mgmt-1", api.url, api.token)])
-    configuration, plugin = configure(connect({"kubeconfig": str(path)}), 4)
+    found, plugin = configuration.configure(connect({"kubeconfig": str(path)}), 4, Kubeconfigs())
     assert not plugin
     # The client would go through the whole file at each request.
-    assert configuration.refresh_api_key_hook is None
-    assert configuration.auth_settings()["BearerToken"]["value"] == f"Bearer {api.token}"
+    assert found.refresh_api_key_hook is None
+    assert found.auth_settings()["BearerToken"]["value"] == f"Bearer {api.token}"

@@ -58,12 +58,12 @@ def test_a_kubeconfig_that_is_a_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("token: {example-password", "it is not YAML (line"),
+        ("token: {example-password", "it is neither JSON nor YAML (line"),
         ("kind: Config\ntoken: !!bool example-password", "it has a value that its tag does not fit (line 2)"),
         pytest.param(MERGES, "it has more than 100000 values", marks=pytest.mark.hardening(12)),
-        ("- example-password", "TypeError"),
+        ("- example-password", "it is not a mapping in YAML or JSON"),
         ("", "it is empty"),
-        ("kind: Config", "it, or an entry of it, has no current-context"),
+        ("kind: Config", "it has no current-context, and none was named"),
     ],
 )
 def test_a_kubeconfig_that_is_none(api: Api, tmp_path: Path, content: str, said: str) -> None:
@@ -81,12 +81,12 @@ def test_a_path_that_may_be_a_secret_is_not_named(tmp_path: Path) -> None:
 
 
 def test_a_users_token_at_the_wrong_place_is_not_shown(api: Api, tmp_path: Path) -> None:
-    """The official client quotes the whole entry."""
+    """The entry is named, and nothing that is in it."""
     path = api.kubeconfig(tmp_path / "config")
     document = json.loads(path.read_text())
     document["users"][0] = {"name": document["users"][0]["name"], "token": "example-password"}
     path.write_text(json.dumps(document))
-    assert f"{path}: it, or an entry of it, has no user" in refused(kubeconfig=str(path))
+    assert f"{path}: the entry mgmt-1-admin in its users has no user" in refused(kubeconfig=str(path))
 
 
 def test_an_authority_that_is_not_there(api: Api, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -35,9 +36,11 @@ from ...runtime.transport import Forbidden, Late, Transport
 from ...runtime.waiting import within
 from ..pool import ClientPool
 from .addresses import is_forbidden
-from .connection import Connection, check_address, configure, connect, describe
+from .configuration import configure
+from .connection import Connection, check_address, connect, describe
 from .embedded import astray, parse
 from .errors import Overtaken, distrust, translate
+from .kubeconfig import Kubeconfigs
 
 __all__ = ["KubernetesClient", "KubernetesClients"]
 
@@ -63,7 +66,7 @@ _GROUPS = {
 class KubernetesClient:
     """One connection.  Thread-safe."""
 
-    def __init__(self, connection: Connection, settings: Settings) -> None:
+    def __init__(self, connection: Connection, settings: Settings, kubeconfigs: Kubeconfigs) -> None:
         # Not at the top of the file: see _imports, which has been run.
         from kubernetes.client.rest import RESTClientObject
         from urllib3.exceptions import HTTPError
@@ -73,7 +76,9 @@ class KubernetesClient:
         self._settings = settings
         named = connection.embedded.name if connection.embedded else connection.context
         self._prefix = f"{named}:" if named else ""
-        self._configuration, self._plugin = configure(connection, settings.concurrency)
+        self._configuration, self._plugin = configure(
+            connection, settings.concurrency, kubeconfigs
+        )
         self._host = str(self._configuration.host).rstrip("/")
         url = check_address(self._host, "kubernetes.host or the kubeconfig's server")
         self._address = _address(url)
@@ -256,7 +261,7 @@ class KubernetesClient:
                 answer = self._transport.request(
                     method,
                     target,
-                    headers=headers,
+                    headers=_acting_as(self.connection, headers),
                     body=sent,
                     seconds=timeout,
                     largest=largest,
@@ -322,6 +327,20 @@ class KubernetesClient:
         return {"Authorization": token} if token else {}
 
 
+def _acting_as(connection: Connection, headers: dict[str, str]) -> Mapping[str, str]:
+    """The headers, and those that say as whom the user acts."""
+    if not (connection.impersonate_user or connection.impersonate_groups):
+        return headers
+    from urllib3 import HTTPHeaderDict
+
+    made = HTTPHeaderDict(headers)
+    if connection.impersonate_user:
+        made.add("Impersonate-User", connection.impersonate_user)
+    for group in connection.impersonate_groups:
+        made.add("Impersonate-Group", group)
+    return made
+
+
 def _is_whole(headers: Mapping[str, str]) -> bool:
     """Whether a list comes from the cache of the Ansible Operator's proxy.
 
@@ -356,13 +375,15 @@ def _imports() -> None:
         raise missing_package(error, "kubernetes") from None
 
 
-def _made(connection: Connection, settings: Settings, plain: bool) -> KubernetesClient:
+def _made(
+    connection: Connection, settings: Settings, kubeconfigs: Kubeconfigs, plain: bool
+) -> KubernetesClient:
     if plain:
         # A module that has the official client does not load this.
         from .pod import PodClient
 
         return PodClient(connection, settings)
-    return KubernetesClient(connection, settings)
+    return KubernetesClient(connection, settings, kubeconfigs)
 
 
 class KubernetesClients:
@@ -371,8 +392,9 @@ class KubernetesClients:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         plain = bool(settings.connection("kubernetes").get("plain"))
+        kubeconfigs = Kubeconfigs()
         self._pool: ClientPool[Connection, KubernetesClient] = ClientPool(
-            lambda connection: _made(connection, settings, plain),
+            lambda connection: _made(connection, settings, kubeconfigs, plain),
             imports=(lambda: None) if plain else _imports,
             seconds=settings.timeout,
             describe=describe,
@@ -388,10 +410,12 @@ class KubernetesClients:
     def other(
         self, deadline: Deadline, context: str | None = None, kubeconfig: str | None = None
     ) -> KubernetesClient:
-        """Likewise; but the module's own context is not looked for in another kubeconfig."""
+        """As ``get``; but the module's own context is not looked for in another kubeconfig."""
         if not kubeconfig:
             return self.get(deadline, context)
-        return self._pool.get(Connection(kubeconfig=kubeconfig, context=context), deadline)
+        closed = self._settings.connection("kubernetes").get("k8s_auth")
+        connection = connect({"k8s_auth": closed, "kubeconfig": kubeconfig})
+        return self._pool.get(replace(connection, context=context), deadline)
 
     def release(self, client: KubernetesClient) -> None:
         """Close and forget a client that nobody else is known to use: thousands would not fit one process."""

@@ -2,150 +2,177 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Kubeconfig files, read by the official client once it is sure that they are files."""
+"""Kubeconfig files: each is parsed once, several are merged as kubectl merges them.
+
+The modules give what is found to the official client, the event source uses it directly. A library that reads
+the whole file for each context takes 12 s for a hundred contexts. A kubeconfig that a tenant may have written
+is read by ``embedded``, which trusts it with less.
+"""
 
 from __future__ import annotations
 
 import errno
-import logging
 import os
-import re
-from typing import Any
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from ...model.errors import ConfigurationError, PermissionDenied
-from ...model.shown import is_name, shown_path
+from ...model.errors import ConfigurationError
+from ...model.shown import shown, shown_path
 from ...runtime.atomic_file import read_regular
-from ...runtime.yaml_text import NotYAML, load_yaml
+from ...runtime.yaml_text import NotYAML, load_json_or_yaml
 
-__all__ = ["load", "problem"]
+__all__ = ["Kubeconfigs", "Login", "paths_of"]
 
-
-# What the client says of names and keys. A node's own name, after "in", may be its whole content.
-_SENTENCES = (
-    (re.compile(r"Expected key ([\w-]+) in "), "it, or an entry of it, has no {}"),
-    (
-        re.compile(
-            r"Expected (?:only one )?object with name (.+) in (?:.*/)?(contexts|clusters|users) list\Z"
-        ),
-        "not exactly one entry {} in its {}",
-    ),
-    (re.compile(r"File does not exist: (.+)\Z"), "{} does not exist, or is no file"),
-    (re.compile(r"file is empty\Z"), "it is empty"),
-)
+_DEFAULT = "~/.kube/config"
+_SECTIONS = {"clusters": "cluster", "users": "user", "contexts": "context"}
+_FILES = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
+# Files that are kept parsed: one with many contexts is asked for again and again, one of a single cluster once.
+_KEPT = 4
 
 
-def load(kubeconfig: str | None, context: str | None, configuration: Any) -> bool:
-    """Fill the official client's configuration in; whether its token is a plugin's, which may take its time.
+@dataclass(frozen=True)
+class Login:
+    """A context's cluster and user; each is a kubeconfig's mapping with the files in it as absolute paths.
 
-    :param kubeconfig: a path or several with colons between, as in ``KUBECONFIG``, which counts where None.
-    :param context: the file's current one where None.
-    :raises ConfigurationError: a path leads to something that is no file.
+    :param directory: of the file that the cluster is from.
     """
-    from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger
 
-    files = _files(_wanted(kubeconfig))
-    for path in files:
-        _check(path)
-    _hush()
-    # What the client's load_kube_config does, which does not say who the user is.
-    config = _merged(KubeConfigMerger, files)
-    # Without a base path what is relative in a file is relative to that file.
-    loader = KubeConfigLoader(config_dict=config, active_context=context, config_base_path=None)
-    loader.load_and_set(configuration)
-    user = _user(config, loader)
-    if "exec" in user and not _has_credentials(configuration):
-        raise _nothing_of(user["exec"])
-    plugin = "exec" in user or "auth-provider" in user
-    if not plugin:
-        # It would set again, at each request, what is in the files and was read once.
-        configuration.refresh_api_key_hook = None
-    return plugin
+    cluster: Mapping[str, Any] = field(repr=False)
+    user: Mapping[str, Any] = field(repr=False)
+    directory: str
 
 
-def problem(error: Exception, kubeconfig: str | None) -> ConfigurationError:
-    """What to say of an exception of the official client's; its text may quote a user's token."""
-    text = " ".join(str(error).split())
-    said = type(error).__name__
-    for pattern, words in _SENTENCES:
-        found = pattern.search(text)
-        if found and all(is_name(part) for part in found.groups()):
-            said = words.format(*found.groups())
-            break
-    if isinstance(error, OSError) and isinstance(error.filename, str):
-        said = f"{shown_path(error.filename)}: {error.strerror}"
-    named = ", ".join(shown_path(path) for path in _files(_wanted(kubeconfig)))
-    return ConfigurationError(f"no usable kubeconfig: {named}: {said}")
+class _Entry(NamedTuple):
+    """One entry of a section; ``count`` is how often its file has the name, ``value`` None for no mapping."""
+
+    value: dict[str, Any] | None
+    directory: str
+    count: int = 1
 
 
-def _wanted(kubeconfig: str | None) -> str:
-    # The client reads the variable when it is imported, and never again.
-    return kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+class _Parsed(NamedTuple):
+    current: Any
+    sections: dict[str, dict[str, _Entry]]
 
 
-def _merged(merger: Any, files: list[str]) -> Any:
-    """The files as one; raises a ConfigurationError that names the one that is at fault."""
-    try:
-        config = merger(os.pathsep.join(files)).config
-    except Exception:
-        for path in files:
+class Kubeconfigs:
+    """Reads files, and reads one again when it has changed.  Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        # A file that is slow to read holds up those who ask for the same file.
+        self._reading: dict[str, threading.Lock] = {}
+        self._parsed: OrderedDict[str, tuple[tuple[int, ...], _Parsed]] = OrderedDict()
+
+    def login(self, kubeconfig: str | None, context: str | None) -> Login:
+        """The context of that name, or the current one.
+
+        :param kubeconfig: a path or several with colons between; KUBECONFIG or ~/.kube/config where None.
+        :raises ConfigurationError: names the file and what is wrong with it, and quotes nothing but names.
+        """
+        paths = paths_of(kubeconfig)
+        found = [self._file(path) for path in paths if len(paths) == 1 or os.path.exists(path)]
+        where = ", ".join(map(shown_path, paths))
+        if not found:
+            raise ConfigurationError(f"no usable kubeconfig: {where}: {os.strerror(errno.ENOENT)}")
+        return _login(found, context, where)
+
+    def _file(self, path: str) -> _Parsed:
+        with self._lock:
+            reading = self._reading.setdefault(path, threading.Lock())
+        with reading:
             try:
-                merger(path)
-            except Exception as error:  # noqa: BLE001 - likewise
-                raise problem(error, path) from None
-        raise
-    if config is None:
-        named = ", ".join(map(shown_path, files))
-        raise ConfigurationError(f"no usable kubeconfig: {named}: {os.strerror(errno.ENOENT)}")
-    return config
+                status = os.stat(path)
+                signature = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+                with self._lock:
+                    kept = self._parsed.get(path)
+                if kept and kept[0] == signature:
+                    return kept[1]
+                # It refuses a pipe, whose writer would be waited for without end.
+                text = read_regular(path)[0]
+            except OSError as error:
+                reason = error.strerror or type(error).__name__
+                raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: {reason}") from None
+            parsed = _parse(text, path)
+            with self._lock:
+                self._parsed[path] = (signature, parsed)
+                self._parsed.move_to_end(path)
+                while len(self._parsed) > _KEPT:
+                    self._parsed.popitem(last=False)
+            return parsed
 
 
-def _user(config: Any, loader: Any) -> Any:
-    """The user that the context names, or nothing."""
-    name = loader.current_context["context"].get("user")
-    users = config.safe_get("users")
-    entry = config["users"].get_with_name(name, safe=True) if name and users else None
-    return entry["user"] if entry else {}
+def paths_of(kubeconfig: str | None) -> list[str]:
+    """The files that are read for an option, or for none."""
+    wanted = kubeconfig or os.environ.get("KUBECONFIG") or _DEFAULT
+    return [os.path.expanduser(path) for path in wanted.split(os.pathsep) if path]
 
 
-def _has_credentials(configuration: Any) -> bool:
-    # Older clients have the other name. "Bearer None" is what they make of a token that is null.
-    token = configuration.api_key.get("BearerToken") or configuration.api_key.get("authorization") or ""
-    return token.strip() not in ("", "Bearer", "Bearer None") or bool(configuration.cert_file)
-
-
-def _nothing_of(plugin: Any) -> PermissionDenied:
-    """The client goes on without a token, and the API server would be blamed."""
-    command = os.path.basename(str(plugin.safe_get("command") or ""))
-    named = f"{command}: " if is_name(command) else ""
-    return PermissionDenied(
-        "the exec plugin of the kubeconfig's user gave no credentials",
-        f"{named}run it by hand as the user who runs the task; its output is not shown here",
-    )
-
-
-def _hush() -> None:
-    """The client logs a failed plugin's stderr, which may hold anything, and from there it is printed."""
-    logging.getLogger().addFilter(_not_of_the_client)
-
-
-def _not_of_the_client(record: logging.LogRecord) -> bool:
-    return not record.pathname.endswith(os.path.join("kubernetes", "config", "kube_config.py"))
-
-
-def _files(kubeconfig: str) -> list[str]:
-    return [os.path.expanduser(path) for path in kubeconfig.split(os.pathsep) if path]
-
-
-def _check(path: str) -> None:
-    """The client would wait without end for a pipe's writer, and for the end of a bomb of merges."""
-    try:
-        load_yaml(read_regular(path)[0])
-    except FileNotFoundError:
-        # Of several, those that are not there do not count.
-        return
-    except OSError as error:
+def _login(found: Sequence[_Parsed], context: str | None, where: str) -> Login:
+    current = context or next((one.current for one in found if one.current), None)
+    if not current:
         raise ConfigurationError(
-            f"the kubeconfig {shown_path(path)} cannot be read: {error.strerror}"
-        ) from None
+            f"no usable kubeconfig: {where}: it has no current-context, and none was named"
+        )
+    chosen = _value(found, "contexts", current, where)[0]
+    cluster, directory = _value(found, "clusters", chosen.get("cluster"), where)
+    user = chosen.get("user")
+    return Login(cluster, _value(found, "users", user, where)[0] if user else {}, directory)
+
+
+def _value(found: Sequence[_Parsed], section: str, name: Any, where: str) -> tuple[dict[str, Any], str]:
+    """The entry of that name in the first file that has one, and the directory of the file."""
+    key = str(name)
+    entry = next((one.sections[section][key] for one in found if key in one.sections[section]), None)
+    problem = None
+    if entry is None:
+        problem = f"no entry {shown(key)} in its {section}"
+    elif entry.count > 1:
+        problem = f"{entry.count} entries {shown(key)} in its {section}"
+    elif entry.value is None:
+        problem = f"the entry {shown(key)} in its {section} has no {_SECTIONS[section]}"
+    else:
+        return entry.value, entry.directory
+    raise ConfigurationError(f"no usable kubeconfig: {where}: {problem}")
+
+
+def _parse(text: bytes, path: str) -> _Parsed:
+    try:
+        document = load_json_or_yaml(text)
     except NotYAML as error:
         raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: it {error}") from None
+    if not isinstance(document, Mapping):
+        problem = "is empty" if document is None else "is not a mapping in YAML or JSON"
+        raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: it {problem}")
+    directory = os.path.dirname(os.path.abspath(path))
+    sections = {section: _entries(document.get(section), kind, directory) for section, kind in _SECTIONS.items()}
+    return _Parsed(document.get("current-context"), sections)
+
+
+def _entries(listed: Any, kind: str, directory: str) -> dict[str, _Entry]:
+    entries: dict[str, _Entry] = {}
+    for one in listed if isinstance(listed, list) else ():
+        if not isinstance(one, Mapping):
+            continue
+        name, value = str(one.get("name")), one.get(kind)
+        if name in entries:
+            entries[name] = entries[name]._replace(count=entries[name].count + 1)
+        else:
+            known = _absolute(value, directory) if isinstance(value, Mapping) else None
+            entries[name] = _Entry(known, directory)
+    return entries
+
+
+def _absolute(entry: Mapping[str, Any], directory: str) -> dict[str, Any]:
+    """The entry with its files relative to nothing."""
+    made = dict(entry)
+    for name in _FILES:
+        if isinstance(made.get(name), str) and made[name]:
+            made[name] = os.path.join(directory, made[name])
+    plugin = made.get("exec")
+    if isinstance(plugin, Mapping) and os.sep in str(plugin.get("command") or ""):
+        made["exec"] = {**plugin, "command": os.path.join(directory, str(plugin["command"]))}
+    return made

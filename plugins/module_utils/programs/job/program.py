@@ -49,8 +49,9 @@ def ways(environment: Mapping[str, str]) -> dict[str, Any]:
     proxied = any(environment.get(name) for name in ("HTTPS_PROXY", "https_proxy"))
     if not (proxied or environment.get("GOOGLE_APPLICATION_CREDENTIALS")):
         options["gcp"] = {"transport": PLAIN}
-    if not (proxied or environment.get("KUBECONFIG")):
-        options["kubernetes"] = {"plain": True}
+    # The job's contract names every variable that it reads, and K8S_AUTH_* are none of them.
+    plain = not (proxied or environment.get("KUBECONFIG"))
+    options["kubernetes"] = {"plain": True} if plain else {"k8s_auth": False}
     return options
 
 
@@ -66,7 +67,7 @@ def check_ways(environment: Mapping[str, str]) -> None:
     chosen = ways(environment)
     if "gcp" in chosen:
         metadata_server(environment)
-    if "kubernetes" in chosen:
+    if chosen["kubernetes"].get("plain"):
         api_server(environment)
 
 

@@ -1,0 +1,101 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""``K8S_AUTH_*``, the variables by which AWX's credentials and the Ansible Operator name an API server.
+
+Names, spellings and the reading of booleans and lists are those of kubernetes.core (``_create_auth_spec`` and
+``_create_headers`` of its ``module_utils/k8s/client.py``), but for ``K8S_AUTH_PERSIST_CONFIG``: this collection
+writes no kubeconfig. One rule is stricter: what is said of one API server is not used for another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...model.errors import ConfigurationError
+
+__all__ = ["VARIABLES", "complete", "from_environment"]
+
+_PREFIX = "K8S_AUTH_"
+VARIABLES = {
+    "kubeconfig": ("KUBECONFIG",),
+    "context": ("CONTEXT",),
+    "host": ("HOST",),
+    "api_key": ("API_KEY",),
+    "username": ("USERNAME",),
+    "password": ("PASSWORD",),
+    "validate_certs": ("VALIDATE_CERTS", "VERIFY_SSL"),
+    "ca_cert": ("CA_CERT", "SSL_CA_CERT"),
+    "client_cert": ("CLIENT_CERT", "CERT_FILE"),
+    "client_key": ("CLIENT_KEY", "KEY_FILE"),
+    "proxy": ("PROXY",),
+    "no_proxy": ("NO_PROXY",),
+    "proxy_basic_auth": ("PROXY_HEADERS_PROXY_BASIC_AUTH",),
+    "basic_auth": ("PROXY_HEADERS_BASIC_AUTH",),
+    "user_agent": ("PROXY_HEADERS_USER_AGENT",),
+    "impersonate_user": ("IMPERSONATE_USER",),
+    "impersonate_groups": ("IMPERSONATE_GROUPS",),
+}
+"""Options -> the endings of the variables that give them. The first that is set and not empty counts."""
+_SERVER = ("host", "kubeconfig", "context")
+_CREDENTIALS = ("api_key", "username", "password", "client_cert", "client_key")
+_TLS = ("ca_cert", "validate_certs")
+_FALSE = ("0", "false", "no")
+# They stand in HTTP headers as they are; a token is checked where it is sent.
+_HEADERS = ("user_agent", "impersonate_user", "impersonate_groups")
+
+
+def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """The options that the variables give; a variable that is empty gives none.
+
+    :raises ConfigurationError: names the variable, and not its value.
+    """
+    found: dict[str, Any] = {}
+    for option, endings in VARIABLES.items():
+        name, text = next(
+            (
+                (name, text)
+                for name in (_PREFIX + ending for ending in endings)
+                if (text := environ.get(name, "").strip())
+            ),
+            ("", ""),
+        )
+        if not text:
+            continue
+        if not text.isprintable() or (option in _HEADERS and not text.isascii()):
+            raise ConfigurationError(f"{name} has a line break or another character that cannot be used there")
+        found[option] = text
+    if "validate_certs" in found:
+        found["validate_certs"] = found["validate_certs"].lower() not in _FALSE
+    if "impersonate_groups" in found:
+        found["impersonate_groups"] = tuple(one for one in found["impersonate_groups"].split(",") if one)
+    return found
+
+
+def complete(options: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, and what the environment says where they say nothing.
+
+    - An option that names a kubeconfig or a context stands for itself: of the environment neither the server
+      nor credentials are used with it.
+    - An option that names a host may take its credentials from the environment, unless the environment has a
+      host of its own, to which its credentials and its certificates belong.
+    - Proxies and impersonation are always used: without the latter a run would have more rights than it was
+      given.
+    """
+    given = {name: value for name, value in options.items() if value is not None and value != ""}
+    left_out: set[str] = set()
+    if given.get("kubeconfig") or given.get("context"):
+        left_out.update(("host", *_CREDENTIALS))
+    elif given.get("host"):
+        left_out.update(_SERVER)
+        if "host" in found:
+            left_out.update(_CREDENTIALS)
+    if left_out and "host" in found:
+        left_out.update(_TLS)
+    made = {**{name: value for name, value in found.items() if name not in left_out}, **given}
+    if not given.get("host") and made.get("host"):
+        # In place of a kubeconfig, as the option is.
+        made = {name: value for name, value in made.items() if name not in ("kubeconfig", "context")}
+    return made

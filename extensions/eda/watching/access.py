@@ -11,17 +11,14 @@ import base64
 import binascii
 import os
 import ssl
-from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Callable, Optional
-from urllib.parse import urlsplit
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any, Callable, Protocol
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.exec_plugin import credentials
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.kubeconfig import (
-    Entry,
-    Kubeconfigs,
-)
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.planes import (
     field_of,
     kubeconfig_secret,
@@ -31,13 +28,24 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
     Connection,
     KubeconfigSecret,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
+    Connection as Wanted,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import connect
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import (
     Embedded,
     in_memory,
     no_password,
     parse,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.kubeconfig import (
+    Kubeconfigs,
+    Login,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
+    ConfigurationError,
+    PermissionDenied,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown, shown_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.atomic_file import read_regular
 
@@ -57,27 +65,49 @@ class Access:
     """
 
     url: str
-    tls: Optional[ssl.SSLContext] = field(default=None, repr=False)
-    server_name: Optional[str] = None
-    proxy: Optional[str] = field(default=None, repr=False)
-    token: Optional[str] = field(default=None, repr=False)
-    token_file: Optional[str] = None
-    embedded: Optional[Embedded] = None
+    tls: ssl.SSLContext | None = field(default=None, repr=False)
+    server_name: str | None = None
+    proxy: str | None = field(default=None, repr=False)
+    no_proxy: str | None = None
+    proxy_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    token: str | None = field(default=None, repr=False)
+    token_file: str | None = None
+    login: tuple[str, str] | None = field(default=None, repr=False)
+    impersonation: tuple[tuple[str, str], ...] = ()
+    embedded: Embedded | None = None
 
-    def headers(self) -> dict[str, str]:
+    def headers(self) -> list[tuple[str, str]]:
         """The user's; a token's file is read each time, since a pod's account gets a new one every hour."""
-        token = self.token
+        token, login = self.token, self.login
         if self.token_file:
             token = _text(self.token_file, "the token's file")
-        return {"Authorization": f"Bearer {token}"} if token else {}
+        if token:
+            value = f"Bearer {token.strip()}"
+        elif login:
+            value = _basic(*login)
+        else:
+            return [*self.impersonation]
+        if not (value.isascii() and value.isprintable()):
+            raise PermissionDenied("the token has a character that no HTTP header can carry")
+        return [("Authorization", value), *self.impersonation]
+
+
+class Reader(Protocol):
+    """An API server that is asked."""
+
+    async def read(self, path: str) -> Any:
+        """What a GET of a path answers."""
+
+
+Reach = Callable[[Access], "AbstractAsyncContextManager[Reader]"]
 
 
 class Accesses:
     """One access a connection, however many secrets are watched over it."""
 
-    def __init__(self, read: Callable[[Access, str], Awaitable[Any]]) -> None:
-        """:param read: gives what a GET of a path answers; for kubeconfigs that a cluster keeps of others."""
-        self._read = read
+    def __init__(self, reach: Reach) -> None:
+        """:param reach: connects to a cluster that keeps the kubeconfigs of others."""
+        self._reach = reach
         self._kubeconfigs = Kubeconfigs()
         self._made: dict[Connection, asyncio.Task[Access]] = {}
         self._plugins = asyncio.Semaphore(_PLUGINS)
@@ -94,7 +124,7 @@ class Accesses:
             self._drop(connection, task)
             raise
 
-    def forget(self, connection: Connection, access: Optional[Access]) -> None:
+    def forget(self, connection: Connection, access: Access | None) -> None:
         """Make it anew the next time, unless somebody has."""
         task = self._made.get(connection)
         if task and task.done() and (task.cancelled() or task.exception() or task.result() is access):
@@ -110,38 +140,55 @@ class Accesses:
             del self._made[connection]
 
     async def _make(self, connection: Connection) -> Access:
-        verify = connection.validate_certs
         if connection.secret:
             return await self._of_secret(connection.secret)
-        if connection.host:
-            url = _address(connection.host, "host")
-            tls = await asyncio.to_thread(_context, url, verify, connection.ca_cert, None)
-            return Access(url, tls, token_file=connection.api_key_file)
-        if _in_pod(connection):
+        wanted = connect(
+            {
+                "kubeconfig": connection.kubeconfig,
+                "context": connection.context,
+                "host": connection.host,
+                "ca_cert": connection.ca_cert,
+                "validate_certs": connection.validate_certs,
+            }
+        )
+        if connection.api_key_file:
+            # The file stands for the variables' credentials, too.
+            wanted = replace(wanted, api_key=None, username=None, client_cert=None)
+        verify, authority = wanted.validate_certs, wanted.ca_cert
+        pair = (wanted.client_cert, wanted.client_key or wanted.client_cert) if wanted.client_cert else None
+        if wanted.host:
+            url = _address(wanted.host, wanted.name_of("host").removeprefix("kubernetes."))
+            tls = await asyncio.to_thread(_context, url, verify, authority, pair)
+            access = _access(url, tls=tls, token_file=connection.api_key_file)
+        elif _in_pod(wanted):
             host, port = (
                 os.environ["KUBERNETES_SERVICE_HOST"],
                 os.environ.get("KUBERNETES_SERVICE_PORT", "443"),
             )
             url = f"https://{f'[{host}]' if ':' in host else host}:{port}"
-            tls = await asyncio.to_thread(_context, url, verify, connection.ca_cert or f"{_POD}/ca.crt", None)
-            return Access(url, tls, token_file=f"{_POD}/token")
-        return await self._of_kubeconfig(connection)
+            tls = await asyncio.to_thread(_context, url, verify, authority or f"{_POD}/ca.crt", pair)
+            access = Access(url, tls, token_file=f"{_POD}/token")
+        else:
+            login = await asyncio.to_thread(self._kubeconfigs.login, wanted.kubeconfig, wanted.context)
+            access = await self._of_login(login, wanted, pair, connection.api_key_file)
+        return _with_variables(access, wanted)
 
     async def _of_secret(self, secret: KubeconfigSecret) -> Access:
         management = await self.get(secret.management)
+        async with self._reach(management) as server:
 
-        async def read(path: str) -> Any:
-            try:
-                return await self._read(management, path)
-            except Exception:
-                self.forget(secret.management, management)
-                raise
+            async def read(path: str) -> Any:
+                try:
+                    return await server.read(path)
+                except Exception:
+                    self.forget(secret.management, management)
+                    raise
 
-        name, key = secret.name, secret.key
-        if name is None:
-            name, key = await kubeconfig_secret(read, secret.namespace, secret.plane)
+            name, key = secret.name, secret.key
+            if name is None:
+                name, key = await kubeconfig_secret(read, secret.namespace, secret.plane)
+            held = await read(secret_path(secret.namespace, name))
         where = f"secret {secret.namespace}/{name}"
-        held = await read(secret_path(secret.namespace, name))
         text = field_of(held, "data", key)
         if not isinstance(text, str):
             raise ConfigurationError(f"{where} has no key {shown(key)}")
@@ -160,12 +207,10 @@ class Accesses:
             url, tls, server_name=found.server_name, proxy=found.proxy, token=found.token, embedded=found
         )
 
-    async def _of_kubeconfig(self, connection: Connection) -> Access:
-        entry = await asyncio.to_thread(self._kubeconfigs.entry, connection.kubeconfig, connection.context)
-        return await self._of_entry(entry, connection)
-
-    async def _of_entry(self, entry: Entry, connection: Connection) -> Access:
-        cluster, user = entry.cluster, dict(entry.user)
+    async def _of_login(
+        self, login: Login, wanted: Wanted, own_pair: tuple[str, str] | None, api_key_file: str | None
+    ) -> Access:
+        cluster, user = login.cluster, dict(login.user)
         if "auth-provider" in user:
             raise ConfigurationError(
                 "the kubeconfig's user has an auth-provider, which is no longer supported: use exec"
@@ -179,21 +224,49 @@ class Accesses:
                 "client-key-data": _as_data(given.get("clientKeyData")),
             }
         url = _address(cluster.get("server"), "the kubeconfig's server")
-        verify = connection.validate_certs and cluster.get("insecure-skip-tls-verify") is not True
-        authority = connection.ca_cert or _data_or_file(cluster, "certificate-authority")
-        pair = _data_or_file(user, "client-certificate"), _data_or_file(user, "client-key")
-        return Access(
+        verify = wanted.validate_certs and cluster.get("insecure-skip-tls-verify") is not True
+        authority = wanted.ca_cert or _data_or_file(cluster, "certificate-authority")
+        pair = own_pair or (_data_or_file(user, "client-certificate"), _data_or_file(user, "client-key"))
+        return _access(
             url,
-            await asyncio.to_thread(_context, url, verify, authority, pair if all(pair) else None),
+            tls=await asyncio.to_thread(_context, url, verify, authority, pair if all(pair) else None),
             server_name=cluster.get("tls-server-name") or None,
             proxy=cluster.get("proxy-url") or None,
             # As with kubectl, the file counts where there are both.
             token=user.get("token") or None,
-            token_file=user.get("tokenFile") or connection.api_key_file,
+            token_file=user.get("tokenFile") or api_key_file,
         )
 
 
-def _in_pod(connection: Connection) -> bool:
+def _access(url: str, **more: Any) -> Access:
+    """An access whose address may hold a user and a password, as the Ansible Operator's kubeconfigs do."""
+    parts = urlsplit(url)
+    login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+    return Access(url, login=login, **more)
+
+
+def _with_variables(access: Access, wanted: Wanted) -> Access:
+    """The access, and what K8S_AUTH_* say beside the server."""
+    changes: dict[str, Any] = {"no_proxy": wanted.no_proxy, "proxy": wanted.proxy or access.proxy}
+    if wanted.api_key or wanted.username:
+        changes.update(token=wanted.api_key, token_file=None)
+        if not wanted.api_key:
+            changes["login"] = (wanted.username, wanted.password or "")
+    changes["impersonation"] = tuple(
+        [("Impersonate-User", wanted.impersonate_user)] if wanted.impersonate_user else []
+    ) + tuple(("Impersonate-Group", group) for group in wanted.impersonate_groups)
+    logins = (("Proxy-Authorization", wanted.proxy_basic_auth), ("Authorization", wanted.basic_auth))
+    headers = [(name, _basic(*value.partition(":")[::2])) for name, value in logins if value]
+    if wanted.user_agent:
+        headers.append(("User-Agent", wanted.user_agent))
+    return replace(access, proxy_headers=tuple(headers), **changes)
+
+
+def _basic(user: str, password: str) -> str:
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+def _in_pod(connection: Wanted) -> bool:
     named = connection.kubeconfig or connection.context or os.environ.get("KUBECONFIG")
     return not named and bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
 
@@ -210,7 +283,7 @@ def _address(address: Any, what: str) -> str:
     return str(address).rstrip("/")
 
 
-def _context(url: str, verify: bool, authority: Any, pair: Any) -> Optional[ssl.SSLContext]:
+def _context(url: str, verify: bool, authority: Any, pair: Any) -> ssl.SSLContext | None:
     """:param authority: a path, or PEM as bytes; the system's where None. ``pair``: certificate and key."""
     if url.startswith("http:"):
         return None
@@ -260,5 +333,5 @@ def _data_or_file(entry: Mapping[str, Any], name: str) -> Any:
         raise ConfigurationError(f"the kubeconfig's {name}-data is not base64") from None
 
 
-def _as_data(pem: Any) -> Optional[str]:
+def _as_data(pem: Any) -> str | None:
     return base64.b64encode(pem.encode()).decode() if isinstance(pem, str) and pem else None

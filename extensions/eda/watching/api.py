@@ -14,42 +14,39 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import socket
-from asyncio import sslproto
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
-from typing import Any, NamedTuple, Optional, TypeVar
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, NamedTuple, Optional
 from urllib.parse import quote
 
-import aiohttp
-from aiohttp.http_exceptions import LineTooLong
+import anyio
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.addresses import (
-    FORBIDDEN,
-    is_forbidden,
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.transport import (
+    Answer,
+    NoAnswer,
+    Server,
+    reach,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import astray
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     NotFound,
     PermissionDenied,
     Unavailable,
 )
 
-__all__ = ["Api", "Failed", "Found", "Gone", "Named", "Nonsense", "Refused"]
+__all__ = ["Api", "Asked", "Failed", "Found", "Gone", "Named", "Nonsense", "Refused"]
 
-T = TypeVar("T")
-
-_TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
-# Seconds for a request that is answered at once.
-_CALL = aiohttp.ClientTimeout(total=20, sock_connect=10)
+_JSON = "application/json"
+_TABLE = f"{_JSON};as=Table;g=meta.k8s.io;v=v1"
+# Seconds for a whole answer that is given at once, and for the beginning of a watch.
+_CALL = 20.0
 _BEGUN = 20.0
 # Calls and handshakes at the same time: a fleet's start is work for both sides.
 _AT_ONCE = 64
 # Bytes of an answer: a table of one Secret is some hundred, a Secret at most a MiB and a half.
 _LARGEST_TABLE = 256 * 1024
 _LARGEST = 8 * 1024 * 1024
-_READ = 16 * 1024
+_LONGEST_LINE = 128 * 1024
 _KINDS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
 # Events of one watch after which it rests for so many seconds: 200 a second are more than anybody needs.
 _BURST = 10
@@ -100,86 +97,27 @@ class Found(NamedTuple):
 
 
 class Api:
-    """Requests to any number of API servers; close it."""
+    """Requests to any number of API servers."""
 
     def __init__(self, silence: float) -> None:
-        self._silence = silence
-        # What a kubeconfig in a Secret leads to has connections of its own.
-        self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        self.silence = silence
         # Who did not answer the last time waits for others like it, and holds up nobody else.
         self._silent: set[str] = set()
         self._slots = {silent: asyncio.Semaphore(_AT_ONCE) for silent in (False, True)}
 
-    async def read(self, access: Access, path: str) -> Any:
-        """An object or a list as it is.
-
-        :raises PullSecretError: naming the path, since it is not the Secret that is watched.
-        """
-        async with self._slot(access):
-            response = await self._get(access, path, {}, _CALL, "application/json")
-            try:
-                if response.status == 200:
-                    return await _content(response, _LARGEST)
-            finally:
-                response.release()
-        text = f"GET {path}: HTTP {response.status}"
-        if response.status in (401, 403):
-            raise PermissionDenied(text)
-        raise NotFound(text) if response.status == 404 else Unavailable(text)
-
-    async def find(self, access: Access, secret: Named) -> Found:
-        """The Secret's state, and from where on a watch has to tell what came after it."""
-        async with self._slot(access):
-            listed = await self._table(access, _path(secret), {"fieldSelector": _selector(secret)})
-            if not listed["rows"]:
-                return Found("", listed["version"])
-            # A list as a table has no versions of its rows. What happens between the two is seen twice: here,
-            # and in the watch, which its version tells apart.
-            try:
-                one = await self._table(access, f"{_path(secret)}/{quote(secret.name, safe='')}", {})
-            except Failed as error:
-                if error.status != 404:
-                    raise
-                return Found("", listed["version"])
-            return Found(one["version"], listed["version"])
+    @asynccontextmanager
+    async def reach(self, access: Access) -> AsyncIterator[Asked]:
+        """One API server, over connections that end with the context."""
+        async with reach(access) as server:
+            yield Asked(self, server)
 
     @asynccontextmanager
-    async def watch(self, access: Access, secret: Named, at: str) -> AsyncIterator[AsyncIterator[Any]]:
-        """Gives what gives ``(type, resourceVersion)`` of each event, until the server ends it.
-
-        :raises Gone: at the beginning or later.
-        :raises aiohttp.ClientError: the connection is lost; also OSError, and TimeoutError after a silence.
-        """
-        parameters = {
-            "watch": "1",
-            "fieldSelector": _selector(secret),
-            "resourceVersion": at,
-            "allowWatchBookmarks": "true",
-            "timeoutSeconds": str(random.randint(*_WATCH)),  # noqa: S311 - not for a secret
-        }
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=self._silence)
-        async with self._slot(access):
-            # A watch begins at once, with or without events.
-            response = await _within(_BEGUN, self._get(access, _path(secret), parameters, timeout))
-        try:
-            _check(response)
-            _keep_alive(response)
-            yield _events(response)
-        finally:
-            # Not back into the pool: it is in the middle of an answer.
-            response.close()
-
-    async def close(self) -> None:
-        for session in self._sessions.values():
-            await session.close()
-
-    @asynccontextmanager
-    async def _slot(self, access: Access) -> AsyncIterator[None]:
+    async def slot(self, access: Access) -> AsyncIterator[None]:
         """May ask; whether the server answered is remembered."""
         async with self._slots[access.url in self._silent]:
             try:
                 yield
-            except (aiohttp.ClientError, asyncio.TimeoutError, TimeoutError, OSError):
+            except (NoAnswer, asyncio.TimeoutError, TimeoutError, OSError):
                 if len(self._silent) < _REMEMBERED:
                     self._silent.add(access.url)
                 raise
@@ -188,97 +126,86 @@ class Api:
                 raise
         self._silent.discard(access.url)
 
-    async def _table(self, access: Access, path: str, parameters: dict[str, str]) -> dict[str, Any]:
-        response = await self._get(access, path, parameters, _CALL)
-        try:
-            _check(response)
-            return _version(await _content(response, _LARGEST_TABLE))
-        finally:
-            response.release()
 
-    async def _get(
-        self,
-        access: Access,
-        path: str,
-        parameters: dict[str, str],
-        timeout: aiohttp.ClientTimeout,
-        accept: str = _TABLE,
-    ) -> aiohttp.ClientResponse:
-        embedded = access.embedded
-        try:
-            return await self._session(embedded is not None).get(
-                access.url + path,
-                params={**parameters, "includeObject": "None"} if accept == _TABLE else parameters,
-                headers={"Accept": accept, "Accept-Encoding": "identity", **access.headers()},
-                ssl=access.tls or True,
-                server_hostname=access.server_name,
-                proxy=access.proxy,
-                timeout=timeout,
-                # A token is for the server that was named.
-                allow_redirects=False,
-            )
-        except aiohttp.ClientConnectorError as error:
-            if embedded is None or not isinstance(error.os_error, _Forbidden):
-                raise
-        raise astray(embedded.where)
+class Asked:
+    """One API server, which is asked by one task at a time."""
 
-    def _session(self, careful: bool) -> aiohttp.ClientSession:
-        """:param careful: connect to no forbidden address."""
-        if careful not in self._sessions:
-            _save_memory()
-            # No limit: a watch holds its connection. The environment's proxies count, as with kubectl.
-            connector = aiohttp.TCPConnector(
-                limit=0, ttl_dns_cache=30, socket_factory=_allowed if careful else None
-            )
-            self._sessions[careful] = aiohttp.ClientSession(
-                connector=connector,
-                trust_env=True,
-                cookie_jar=aiohttp.DummyCookieJar(),
-                # What is small when it is sent may be large when it is unpacked.
-                auto_decompress=False,
-            )
-        return self._sessions[careful]
+    def __init__(self, api: Api, server: Server) -> None:
+        self._api = api
+        self._server = server
 
+    async def read(self, path: str) -> Any:
+        """An object or a list as it is.
 
-class _Forbidden(OSError):
-    """Each address that a name has is tried, and this is one of them."""
+        :raises PullSecretError: naming the path, since it is not the Secret that is watched.
+        """
+        async with self._api.slot(self._server.access):
+            with anyio.fail_after(_CALL):
+                async with self._server.get(path, {}, _JSON, head=_CALL, silence=_CALL) as answer:
+                    if answer.status == 200:
+                        return await _content(answer, _LARGEST)
+        text = f"GET {path}: HTTP {answer.status}"
+        if answer.status in (401, 403):
+            raise PermissionDenied(text)
+        raise NotFound(text) if answer.status == 404 else Unavailable(text)
 
+    async def find(self, secret: Named) -> Found:
+        """The Secret's state, and from where on a watch has to tell what came after it."""
+        async with self._api.slot(self._server.access):
+            listed = await self._table(_path(secret), {"fieldSelector": _selector(secret)})
+            if not listed["rows"]:
+                return Found("", listed["version"])
+            # A list as a table has no versions of its rows. What happens between the two is seen twice: here,
+            # and in the watch, which its version tells apart.
+            try:
+                one = await self._table(f"{_path(secret)}/{quote(secret.name, safe='')}", {})
+            except Failed as error:
+                if error.status != 404:
+                    raise
+                return Found("", listed["version"])
+            return Found(one["version"], listed["version"])
 
-def _allowed(found: aiohttp.AddrInfoType) -> socket.socket:
-    """A socket for the address that is connected to next, the server's or a proxy's."""
-    family, kind, protocol, _name, address = found
-    if is_forbidden(str(address[0])):
-        raise _Forbidden(FORBIDDEN)
-    return socket.socket(family, kind, protocol)
+    @asynccontextmanager
+    async def watch(self, secret: Named, at: str) -> AsyncIterator[AsyncIterator[Any]]:
+        """Gives what gives ``(type, resourceVersion)`` of each event, until the server ends it.
 
+        :raises Gone: at the beginning or later.
+        :raises NoAnswer: the connection is lost; TimeoutError after a silence.
+        """
+        parameters = {
+            "watch": "1",
+            "fieldSelector": _selector(secret),
+            "resourceVersion": at,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(random.randint(*_WATCH)),  # noqa: S311 - not for a secret
+            "includeObject": "None",
+        }
+        # A watch begins at once, with or without events.
+        opening = self._server.get(
+            _path(secret), parameters, _TABLE, head=_BEGUN, silence=self._api.silence
+        )
+        async with AsyncExitStack() as stack:
+            async with self._api.slot(self._server.access):
+                answer = await stack.enter_async_context(opening)
+            _check(answer)
+            yield _events(answer)
 
-def _save_memory() -> None:
-    """Let asyncio keep 16 KiB, as much as TLS sends at once, for what a connection reads, and not 256."""
-    if getattr(sslproto.SSLProtocol, "max_size", 0) > _READ:
-        sslproto.SSLProtocol.max_size = _READ
-
-
-async def _within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
-    """:raises TimeoutError: it was ended. (asyncio.wait_for of Python < 3.12 may lose a cancellation.)"""
-    task = asyncio.create_task(work)
-    try:
-        await asyncio.wait({task}, timeout=seconds)
-        if not task.done():
-            raise asyncio.TimeoutError
-        return task.result()
-    finally:
-        task.cancel()
+    async def _table(self, path: str, parameters: dict[str, str]) -> dict[str, Any]:
+        asked = {**parameters, "includeObject": "None"}
+        with anyio.fail_after(_CALL):
+            async with self._server.get(path, asked, _TABLE, head=_CALL, silence=_CALL) as answer:
+                _check(answer)
+                return _version(await _content(answer, _LARGEST_TABLE))
 
 
-async def _content(response: aiohttp.ClientResponse, largest: int) -> Any:
+async def _content(answer: Answer, largest: int) -> Any:
     """:raises Nonsense: it is larger than any such answer, or no JSON."""
-    content = b""
-    while part := await response.content.read(65536):
+    content = bytearray()
+    async for part in answer.parts():
         content += part
         if len(content) > largest:
-            response.close()
             raise Nonsense
-    return _parsed(content)
+    return _parsed(bytes(content))
 
 
 def _parsed(content: bytes) -> Any:
@@ -288,21 +215,24 @@ def _parsed(content: bytes) -> Any:
         raise Nonsense from None
 
 
-async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    lines = response.content.__aiter__()
-    while True:
-        try:
-            yield await lines.__anext__()
-        except StopAsyncIteration:
-            return
-        except (ValueError, LineTooLong):
+async def _lines(answer: Answer) -> AsyncIterator[bytes]:
+    kept = bytearray()
+    async for part in answer.parts():
+        kept += part
+        while (end := kept.find(b"\n")) >= 0:
+            line = bytes(kept[:end])
+            del kept[: end + 1]
+            yield line
+        if len(kept) > _LONGEST_LINE:
             # A line without an end.
-            raise Nonsense from None
+            raise Nonsense
+    if kept:
+        yield bytes(kept)
 
 
-async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, str]]:
+async def _events(answer: Answer) -> AsyncIterator[tuple[str, str]]:
     count = 0
-    async for line in _lines(response):
+    async for line in _lines(answer):
         event = _parsed(line)
         kind, content = (event.get("type"), event.get("object")) if isinstance(event, dict) else (None, None)
         if kind == "ERROR":
@@ -329,25 +259,14 @@ def _version(table: Any) -> dict[str, Any]:
     return {"version": version, "rows": table.get("rows")}
 
 
-def _check(response: aiohttp.ClientResponse) -> None:
-    if response.status != 200:
-        raise _failure(response.status, response.headers.get("Retry-After"))
+def _check(answer: Answer) -> None:
+    if answer.status != 200:
+        raise _failure(answer.status, answer.retry_after)
 
 
 def _failure(status: int, retry_after: Optional[str] = None) -> Failed:
     kinds = {410: Gone, 401: Refused, 403: Refused, 406: Refused}
     return kinds.get(status, Failed)(status, retry_after)
-
-
-def _keep_alive(response: aiohttp.ClientResponse) -> None:
-    """Lets the kernel notice within a minute that the other side is gone without a word."""
-    transport = response.connection and response.connection.transport
-    found = transport.get_extra_info("socket") if transport else None
-    if found is not None and hasattr(socket, "TCP_KEEPIDLE"):
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20)
-        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
-        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
 
 
 def _path(secret: Named) -> str:

@@ -46,7 +46,7 @@ class Fleet:
         self._batches = batches
         self._pauses = pauses or Pauses()
         self._api = Api(settings.silence)
-        self._accesses = Accesses(self._api.read)
+        self._accesses = Accesses(self._api.reach)
         self._clusters: Clusters = {}
         self._targets: dict[str, dict[str, Any]] = {}
         batches.describe = self._describe
@@ -78,7 +78,6 @@ class Fleet:
             for task in self._tasks.values():
                 task.cancel()
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
-            await self._api.close()
 
     async def _read(self, path: str) -> None:
         """Read the file if it has changed; with one that cannot be used, all stays as it is."""

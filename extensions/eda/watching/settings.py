@@ -38,14 +38,17 @@ Clusters = dict["Watched", frozenset[str]]
 
 @dataclass(frozen=True)
 class Connection:
-    """One user of one API server. Secrets are named by their files; none of these fields is one."""
+    """One user of one API server. Secrets are named by their files; none of these fields is one.
+
+    What is None K8S_AUTH_* may say.
+    """
 
     kubeconfig: Optional[str] = None
     context: Optional[str] = None
     host: Optional[str] = None
     api_key_file: Optional[str] = None
     ca_cert: Optional[str] = None
-    validate_certs: bool = True
+    validate_certs: Optional[bool] = None
     secret: Optional[KubeconfigSecret] = None
 
 
@@ -141,7 +144,7 @@ def parse_connection(options: Mapping[str, Any], where: str) -> Connection:
     verify = options.get("validate_certs")
     if verify is not None and not isinstance(verify, bool):
         raise ConfigurationError(f"{where}: validate_certs is not true or false")
-    return Connection(**values, validate_certs=verify is not False)
+    return Connection(**values, validate_certs=verify)
 
 
 def parse_name(value: Any, where: str) -> str:

@@ -12,11 +12,10 @@ import random
 import time
 from typing import Any, Callable, Optional
 
-import aiohttp
-
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import (
     Api,
+    Asked,
     Failed,
     Gone,
     Named,
@@ -25,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api impo
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.planes import original_secret
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Watched
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.transport import NoAnswer
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     PermissionDenied,
@@ -121,35 +121,32 @@ class Watch:
         """List if need be, and watch until the server ends it."""
         self._used = None
         access = self._used = await self._accesses.get(self.watched.connection)
-        if self._at is not None and not await self._still_named(access):
-            self._at = None
-        if self._at is None:
-            self.secret = await self._named(access)
-            found = await self._api.find(access, self.secret)
-            self._listed(found.version)
-            self._at = found.at
-        async with self._api.watch(access, self.secret, self._at) as events:
-            self._opened = time.monotonic()
-            async for kind, version in events:
-                self._at = version
-                self._works()
-                if kind != "BOOKMARK":
-                    self._event(kind, version)
+        async with self._api.reach(access) as server:
+            if self._at is not None and not await self._still_named(server):
+                self._at = None
+            if self._at is None:
+                self.secret = await self._named(server)
+                found = await server.find(self.secret)
+                self._listed(found.version)
+                self._at = found.at
+            async with server.watch(self.secret, self._at) as events:
+                self._opened = time.monotonic()
+                async for kind, version in events:
+                    self._at = version
+                    self._works()
+                    if kind != "BOOKMARK":
+                        self._event(kind, version)
 
-    async def _named(self, access: Access) -> Named:
+    async def _named(self, server: Asked) -> Named:
         """The Secret; a HostedControlPlane may name another one by now."""
-
-        async def read(path: str) -> Any:
-            return await self._api.read(access, path)
-
         watched = self.watched
-        name = watched.name or await original_secret(read, watched.namespace, watched.plane)
+        name = watched.name or await original_secret(server.read, watched.namespace, watched.plane)
         return Named(watched.namespace, name)
 
-    async def _still_named(self, access: Access) -> bool:
+    async def _still_named(self, server: Asked) -> bool:
         try:
-            return await self._named(access) == self.secret
-        except (PullSecretError, aiohttp.ClientError, OSError, asyncio.TimeoutError):
+            return await self._named(server) == self.secret
+        except (PullSecretError, NoAnswer, OSError, asyncio.TimeoutError):
             # The watch tells what is wrong, if it is.
             return True
 
@@ -225,11 +222,13 @@ def describe(error: Exception) -> str:
             406: "HTTP 406: this is no API server that sends tables, and nothing else is asked for",
         }
         return said.get(error.status, f"the API server answers with HTTP {error.status}")
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return "the API server's certificate is not accepted"
+    if isinstance(error, NoAnswer):
+        if error.untrusted:
+            return "the API server's certificate is not accepted"
+        return f"no connection to the API server: {error}"
     if isinstance(error, (asyncio.TimeoutError, TimeoutError)):
         return "the API server does not answer in time"
-    if isinstance(error, (aiohttp.ClientError, OSError)):
+    if isinstance(error, OSError):
         reason = getattr(error, "strerror", None)
         return f"no connection to the API server: {reason or type(error).__name__}"
     return f"internal error: {type(error).__name__}"

@@ -15,7 +15,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import api as api_module
@@ -209,7 +208,7 @@ def test_many_that_never_answer_hold_up_nobody(
 ) -> None:
     monkeypatch.setattr(api_module, "_AT_ONCE", 4)
     monkeypatch.setattr(api_module, "_BEGUN", 3)
-    monkeypatch.setattr(api_module, "_CALL", aiohttp.ClientTimeout(total=3))
+    monkeypatch.setattr(api_module, "_CALL", 3)
 
     async def never(asked: str, writer: asyncio.StreamWriter) -> None:
         if asked == verb:

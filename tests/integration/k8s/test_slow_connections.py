@@ -56,7 +56,7 @@ def test_a_kubeconfig_that_is_a_pipe_is_refused(api: Api, namespace: str, tmp_pa
     os.mkfifo(pipe)
     result = put(namespace, pipe, good)
     assert failures(result) == {"cls-1-0": "configuration", "cls-1-1": "configuration"}
-    assert f"the kubeconfig {pipe} cannot be read: not a regular file" in result["msg"]
+    assert f"no usable kubeconfig: {pipe}: not a regular file" in result["msg"]
     assert held(api.secret(namespace, "cls-2-0-pull-secret")) == ONE
 
 

@@ -52,7 +52,7 @@ def test_a_proxy_or_name_that_cannot_be_used(tmp_path: Path, entry: dict[str, An
 
 
 def test_a_kubeconfig_that_is_a_directory(tmp_path: Path) -> None:
-    assert f"the kubeconfig {tmp_path} cannot be read: Is a directory" in refused(kubeconfig=str(tmp_path))
+    assert f"no usable kubeconfig: {tmp_path}: Is a directory" in refused(kubeconfig=str(tmp_path))
 
 
 @pytest.mark.parametrize(

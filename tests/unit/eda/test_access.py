@@ -17,8 +17,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.kubeconfig import Kubeconfigs
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Connection
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.kubeconfig import (
+    Kubeconfigs,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     PullSecretError,
@@ -46,39 +48,41 @@ def reach(connection: Connection) -> Access:
     return asyncio.run(scenario())
 
 
-async def nobody(unused_access: Access, unused_path: str) -> Any:
+def nobody(unused_access: Access) -> Any:
     raise AssertionError
 
 
 def test_a_kubeconfig_with_a_token(tmp_path: Path) -> None:
     access = reach(Connection(kubeconfig=str(kubeconfig(tmp_path / "k", {"token": SECRET}))))
     assert access.url == "http://127.0.0.1:1"
-    assert access.headers() == {"Authorization": f"Bearer {SECRET}"}
+    assert access.headers() == [("Authorization", f"Bearer {SECRET}")]
     assert SECRET not in repr(access)
 
 
 def test_files_are_relative_to_the_kubeconfig_and_tokens_are_read_each_time(tmp_path: Path) -> None:
     (tmp_path / "token").write_text(f"{SECRET}\n")
     access = reach(Connection(kubeconfig=str(kubeconfig(tmp_path / "k", {"tokenFile": "token"}))))
-    assert access.headers() == {"Authorization": f"Bearer {SECRET}"}
+    assert access.headers() == [("Authorization", f"Bearer {SECRET}")]
     (tmp_path / "token").write_text("example-2")
-    assert access.headers() == {"Authorization": "Bearer example-2"}
+    assert access.headers() == [("Authorization", "Bearer example-2")]
 
 
 def test_several_files_count_as_one_and_the_first_of_a_name_wins(tmp_path: Path) -> None:
     first = kubeconfig(tmp_path / "a", {"token": "first"})
     second = kubeconfig(tmp_path / "b", {"token": "second"})
-    entry = Kubeconfigs().entry(f"{first}{os.pathsep}{tmp_path / 'none'}{os.pathsep}{second}", "two")
-    assert entry.user["token"] == "first"
+    login = Kubeconfigs().login(f"{first}{os.pathsep}{tmp_path / 'none'}{os.pathsep}{second}", "two")
+    assert login.user["token"] == "first"
 
 
 def test_a_file_is_parsed_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import kubeconfig as module
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import (
+        kubeconfig as module,
+    )
 
     parsed = []
     parse = module._parse
 
-    def counted(text: bytes, path: str) -> dict[str, Any]:
+    def counted(text: bytes, path: str) -> Any:
         parsed.append(path)
         return parse(text, path)
 
@@ -86,10 +90,10 @@ def test_a_file_is_parsed_once_until_it_changes(tmp_path: Path, monkeypatch: pyt
     path = kubeconfig(tmp_path / "k", {"token": "first"})
     configs = Kubeconfigs()
     for context in ("one", "two", None):
-        assert configs.entry(str(path), context).user["token"] == "first"
+        assert configs.login(str(path), context).user["token"] == "first"
     assert len(parsed) == 1
     kubeconfig(path, {"token": "second, and longer"})
-    assert configs.entry(str(path), None).user["token"] == "second, and longer"
+    assert configs.login(str(path), None).user["token"] == "second, and longer"
 
 
 @pytest.mark.parametrize(

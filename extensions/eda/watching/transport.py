@@ -1,0 +1,267 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""GET requests to one API server, over httpcore: bounded in time, and never to a forbidden address.
+
+A watch holds its connection for minutes, so each has connections of its own: a pool for a whole fleet takes
+time that grows with the square of the watches. TLS over httpcore costs 46 KiB a watch; asyncio's own, which
+aiohttp uses, costs 300.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import ssl
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Optional, Union
+from urllib.parse import unquote, urlencode, urlsplit
+from urllib.request import getproxies, proxy_bypass, proxy_bypass_environment
+
+import anyio
+import httpcore
+
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.addresses import (
+    FORBIDDEN,
+    is_forbidden,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import astray
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.errors import distrust
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+
+__all__ = ["Answer", "NoAnswer", "Server", "reach"]
+
+# Seconds for a TCP connection, for TLS on it, and for what is sent.
+_CONNECT = 10.0
+_Option = Union[tuple[int, int, int], tuple[int, int, bytes], tuple[int, int, None, int]]
+
+
+class NoAnswer(Exception):
+    """No answer, or half of one. Its text quotes nothing that was sent or received.
+
+    ``untrusted``: the server's certificate is not accepted.
+    """
+
+    def __init__(self, reason: str, *, untrusted: bool = False) -> None:
+        super().__init__(reason)
+        self.untrusted = untrusted
+
+
+class Answer:
+    """The head of an answer; its body is read in parts."""
+
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+        self.status: int = response.status
+
+    @property
+    def retry_after(self) -> Optional[str]:
+        """The header of that name."""
+        found = (value for name, value in self._response.headers if name.lower() == b"retry-after")
+        return next((value.decode("latin-1") for value in found), None)
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        """The body, as it arrives.
+
+        :raises NoAnswer: it is cut off; :raises TimeoutError: nothing comes for too long.
+        """
+        with _translated():
+            async for part in self._response.aiter_stream():
+                yield part
+
+
+class Server:
+    """An API server that is asked by one task at a time."""
+
+    def __init__(self, access: Access, pool: httpcore.AsyncConnectionPool) -> None:
+        self.access = access
+        self._pool = pool
+        parts = urlsplit(access.url)
+        self._host = parts.netloc.rpartition("@")[2]
+        self._origin = f"{parts.scheme}://{self._host}{parts.path}"
+
+    @asynccontextmanager
+    async def get(
+        self, path: str, parameters: Mapping[str, str], accept: str, *, head: float, silence: float
+    ) -> AsyncIterator[Answer]:
+        """Ask once: no redirect is followed, since a token is for the server that was named.
+
+        :param head: seconds until the head of the answer is there.
+        :param silence: seconds between two parts of the answer.
+        :raises NoAnswer: no connection, or no answer in HTTP; :raises TimeoutError: not in time.
+        :raises ConfigurationError: a tenant's kubeconfig leads to a forbidden address.
+        """
+        query = f"?{urlencode(parameters)}" if parameters else ""
+        extensions: dict[str, Any] = {
+            "timeout": {"connect": _CONNECT, "write": _CONNECT, "read": silence, "pool": None}
+        }
+        if self.access.server_name:
+            extensions["sni_hostname"] = self.access.server_name
+        request = httpcore.Request(
+            "GET",
+            f"{self._origin}{path}{query}",
+            headers=[
+                ("Host", self._host),
+                ("Accept", accept),
+                # What is small when it is sent may be large when it is unpacked.
+                ("Accept-Encoding", "identity"),
+                *self.access.headers(),
+            ],
+            extensions=extensions,
+        )
+        with _translated(self.access), anyio.fail_after(head):
+            response = await self._pool.handle_async_request(request)
+        try:
+            yield Answer(response)
+        finally:
+            # An answer that was not read to its end closes its connection.
+            with anyio.CancelScope(shield=True):
+                await response.aclose()
+
+
+@asynccontextmanager
+async def reach(access: Access) -> AsyncIterator[Server]:
+    """Connections of one's own to an API server; they end with the context."""
+    backend = _Backend(access.embedded is not None)
+    # Without TLS httpcore asks for no context; it would load the system's authorities for one that is not given.
+    shared: dict[str, Any] = {
+        "ssl_context": access.tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+        "max_connections": None,
+        "network_backend": backend,
+        "socket_options": _keep_alive(),
+    }
+    proxy = _proxy(access)
+    if proxy is None:
+        pool = httpcore.AsyncConnectionPool(**shared)
+    else:
+        pool = _through(proxy, access, shared)
+    async with pool:
+        yield Server(access, pool)
+
+
+class _Forbidden(Exception):
+    """The address, the server's or a proxy's, is one that no tenant's kubeconfig may lead to."""
+
+
+class _Backend(httpcore.AsyncNetworkBackend):
+    """Connects over TCP as httpcore does, and looks at each address first.
+
+    :param careful: connect to no forbidden address.
+    """
+
+    def __init__(self, careful: bool) -> None:
+        self._careful = careful
+        self._backend = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: Optional[float] = None,  # noqa: ASYNC109 - httpcore's
+        local_address: Optional[str] = None,
+        socket_options: Optional[Iterable[_Option]] = None,
+    ) -> httpcore.AsyncNetworkStream:
+        options = list(socket_options or ())
+        if not self._careful:
+            return await self._backend.connect_tcp(host, port, timeout, local_address, options)
+        problem: Exception = httpcore.ConnectError("no address")
+        with anyio.fail_after(timeout):
+            try:
+                found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            except (OSError, UnicodeError) as error:
+                raise httpcore.ConnectError(str(type(error).__name__)) from error
+            # Each address that a name has is tried, the forbidden ones are not.
+            for *_dummy, address in found:
+                if is_forbidden(str(address[0])):
+                    problem = _Forbidden(FORBIDDEN)
+                    continue
+                try:
+                    return await self._backend.connect_tcp(
+                        str(address[0]), port, None, local_address, options
+                    )
+                except httpcore.ConnectError as error:
+                    problem = error
+        raise problem
+
+    async def sleep(self, seconds: float) -> None:
+        await self._backend.sleep(seconds)
+
+
+def _proxy(access: Access) -> Optional[str]:
+    """The proxy to the API server: the kubeconfig's, or the environment's, as with kubectl."""
+    parts = urlsplit(access.url)
+    host = parts.hostname or ""
+    if access.no_proxy and proxy_bypass_environment(host, {"no": access.no_proxy}):
+        return None
+    if access.proxy:
+        return access.proxy
+    return None if proxy_bypass(host) else getproxies().get(parts.scheme)
+
+
+def _through(proxy: str, access: Access, shared: dict[str, Any]) -> httpcore.AsyncConnectionPool:
+    try:
+        parts = urlsplit(proxy)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError
+        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        # The address may hold a password.
+        raise ConfigurationError("the API server's proxy is not an address such as http://HOST:3128") from None
+    login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+    return httpcore.AsyncHTTPProxy(
+        f"{parts.scheme}://{host}{port}",
+        proxy_auth=tuple(part.encode() for part in login) if login else None,
+        proxy_headers=list(access.proxy_headers),
+        **shared,
+    )
+
+
+def _keep_alive() -> list[_Option]:
+    """Lets the kernel notice within a minute that the other side is gone without a word."""
+    options: list[_Option] = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    for name, value in (("TCP_KEEPIDLE", 20), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
+        if hasattr(socket, name):
+            options.append((socket.IPPROTO_TCP, getattr(socket, name), value))
+    return options
+
+
+class _translated:
+    """httpcore's errors as ours: their text may quote what was sent, and they have no common base."""
+
+    def __init__(self, access: Optional[Access] = None) -> None:
+        self._embedded = access.embedded if access else None
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: Any, error: Optional[BaseException], _traceback: Any) -> None:
+        if isinstance(error, _Forbidden) and self._embedded is not None:
+            raise astray(self._embedded.where) from None
+        if isinstance(error, httpcore.TimeoutException):
+            raise asyncio.TimeoutError from None
+        if isinstance(
+            error,
+            (
+                httpcore.NetworkError,
+                httpcore.ProtocolError,
+                httpcore.ProxyError,
+                httpcore.UnsupportedProtocol,
+                OSError,
+            ),
+        ) and not isinstance(error, TimeoutError):
+            raise NoAnswer(_reason(error), untrusted=distrust(error) is not None) from None
+
+
+def _reason(error: BaseException) -> str:
+    """The system's word for what went wrong, or the error's type."""
+    cause: Optional[BaseException] = error
+    while cause is not None:
+        if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) and (cause.errno or 0) > 0:
+            return os.strerror(cause.errno or 0)
+        cause = cause.__cause__ or cause.__context__
+    return type(error).__name__

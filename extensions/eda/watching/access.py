@@ -31,7 +31,9 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
     Connection as Wanted,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import connect
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
+    connect,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import (
     Embedded,
     in_memory,

@@ -181,9 +181,7 @@ class Asked:
             "includeObject": "None",
         }
         # A watch begins at once, with or without events.
-        opening = self._server.get(
-            _path(secret), parameters, _TABLE, head=_BEGUN, silence=self._api.silence
-        )
+        opening = self._server.get(_path(secret), parameters, _TABLE, head=_BEGUN, silence=self._api.silence)
         async with AsyncExitStack() as stack:
             async with self._api.slot(self._server.access):
                 answer = await stack.enter_async_context(opening)

@@ -15,11 +15,11 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Optional, Union
 from urllib.parse import unquote, urlencode, urlsplit
-from urllib.request import getproxies, proxy_bypass, proxy_bypass_environment
+from urllib.request import getproxies, proxy_bypass
 
 import anyio
 import httpcore
@@ -37,7 +37,14 @@ __all__ = ["Answer", "NoAnswer", "Server", "reach"]
 
 # Seconds for a TCP connection, for TLS on it, and for what is sent.
 _CONNECT = 10.0
-_Option = Union[tuple[int, int, int], tuple[int, int, bytes], tuple[int, int, None, int]]
+_LOST = (
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+    OSError,
+)
+_Option = Union[tuple[int, int, int], tuple[int, int, Union[bytes, bytearray]], tuple[int, int, None, int]]
 
 
 class NoAnswer(Exception):
@@ -161,7 +168,7 @@ class _Backend(httpcore.AsyncNetworkBackend):
         self,
         host: str,
         port: int,
-        timeout: Optional[float] = None,  # noqa: ASYNC109 - httpcore's
+        timeout: Optional[float] = None,
         local_address: Optional[str] = None,
         socket_options: Optional[Iterable[_Option]] = None,
     ) -> httpcore.AsyncNetworkStream:
@@ -195,11 +202,17 @@ def _proxy(access: Access) -> Optional[str]:
     """The proxy to the API server: the kubeconfig's, or the environment's, as with kubectl."""
     parts = urlsplit(access.url)
     host = parts.hostname or ""
-    if access.no_proxy and proxy_bypass_environment(host, {"no": access.no_proxy}):
+    if _is_listed(host, access.no_proxy or ""):
         return None
     if access.proxy:
         return access.proxy
     return None if proxy_bypass(host) else getproxies().get(parts.scheme)
+
+
+def _is_listed(host: str, no_proxy: str) -> bool:
+    """Whether a list of names, with commas between, has the host or a domain that it is in."""
+    names = [name.strip().lstrip(".").lower() for name in no_proxy.split(",")]
+    return any(name == "*" or host == name or host.endswith(f".{name}") for name in names if name)
 
 
 def _through(proxy: str, access: Access, shared: dict[str, Any]) -> httpcore.AsyncConnectionPool:
@@ -211,11 +224,15 @@ def _through(proxy: str, access: Access, shared: dict[str, Any]) -> httpcore.Asy
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
         # The address may hold a password.
-        raise ConfigurationError("the API server's proxy is not an address such as http://HOST:3128") from None
-    login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+        raise ConfigurationError(
+            "the API server's proxy is not an address such as http://HOST:3128"
+        ) from None
+    login: Optional[tuple[bytes, bytes]] = None
+    if parts.username:
+        login = unquote(parts.username).encode(), unquote(parts.password or "").encode()
     return httpcore.AsyncHTTPProxy(
         f"{parts.scheme}://{host}{port}",
-        proxy_auth=tuple(part.encode() for part in login) if login else None,
+        proxy_auth=login,
         proxy_headers=list(access.proxy_headers),
         **shared,
     )
@@ -230,31 +247,22 @@ def _keep_alive() -> list[_Option]:
     return options
 
 
-class _translated:
+@contextmanager
+def _translated(access: Optional[Access] = None) -> Iterator[None]:
     """httpcore's errors as ours: their text may quote what was sent, and they have no common base."""
-
-    def __init__(self, access: Optional[Access] = None) -> None:
-        self._embedded = access.embedded if access else None
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: Any, error: Optional[BaseException], _traceback: Any) -> None:
-        if isinstance(error, _Forbidden) and self._embedded is not None:
-            raise astray(self._embedded.where) from None
-        if isinstance(error, httpcore.TimeoutException):
-            raise asyncio.TimeoutError from None
-        if isinstance(
-            error,
-            (
-                httpcore.NetworkError,
-                httpcore.ProtocolError,
-                httpcore.ProxyError,
-                httpcore.UnsupportedProtocol,
-                OSError,
-            ),
-        ) and not isinstance(error, TimeoutError):
-            raise NoAnswer(_reason(error), untrusted=distrust(error) is not None) from None
+    try:
+        yield
+    except _Forbidden:
+        if access is None or access.embedded is None:
+            raise
+        raise astray(access.embedded.where) from None
+    except httpcore.TimeoutException:
+        raise asyncio.TimeoutError from None
+    except (asyncio.TimeoutError, TimeoutError):
+        # The last is an OSError as well.
+        raise
+    except _LOST as error:
+        raise NoAnswer(_reason(error), untrusted=distrust(error) is not None) from None
 
 
 def _reason(error: BaseException) -> str:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import random
 import time
-from typing import Any, Callable, Optional
+from typing import Callable, Optional
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import (

@@ -76,9 +76,7 @@ class KubernetesClient:
         self._settings = settings
         named = connection.embedded.name if connection.embedded else connection.context
         self._prefix = f"{named}:" if named else ""
-        self._configuration, self._plugin = configure(
-            connection, settings.concurrency, kubeconfigs
-        )
+        self._configuration, self._plugin = configure(connection, settings.concurrency, kubeconfigs)
         self._host = str(self._configuration.host).rstrip("/")
         url = check_address(self._host, "kubernetes.host or the kubeconfig's server")
         self._address = _address(url)

@@ -199,7 +199,9 @@ def _check_client_certificate(connection: Connection) -> None:
     except (OSError, ValueError) as error:
         # An SSLError is an OSError.
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or type(error).__name__
-        raise ConfigurationError(f"the client certificate or its key cannot be used: {named}: {reason}") from None
+        raise ConfigurationError(
+            f"the client certificate or its key cannot be used: {named}: {reason}"
+        ) from None
 
 
 def _in_cluster(connection: Connection) -> bool:

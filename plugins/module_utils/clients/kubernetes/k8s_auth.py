@@ -65,7 +65,9 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         if not text:
             continue
         if not text.isprintable() or (option in _HEADERS and not text.isascii()):
-            raise ConfigurationError(f"{name} has a line break or another character that cannot be used there")
+            raise ConfigurationError(
+                f"{name} has a line break or another character that cannot be used there"
+            )
         found[option] = text
     if "validate_certs" in found:
         found["validate_certs"] = found["validate_certs"].lower() not in _FALSE

@@ -46,11 +46,11 @@ class Login:
 
 
 class _Entry(NamedTuple):
-    """One entry of a section; ``count`` is how often its file has the name, ``value`` None for no mapping."""
+    """One entry of a section; ``times`` is how often its file has the name, ``value`` None for no mapping."""
 
     value: dict[str, Any] | None
     directory: str
-    count: int = 1
+    times: int = 1
 
 
 class _Parsed(NamedTuple):
@@ -130,8 +130,8 @@ def _value(found: Sequence[_Parsed], section: str, name: Any, where: str) -> tup
     problem = None
     if entry is None:
         problem = f"no entry {shown(key)} in its {section}"
-    elif entry.count > 1:
-        problem = f"{entry.count} entries {shown(key)} in its {section}"
+    elif entry.times > 1:
+        problem = f"{entry.times} entries {shown(key)} in its {section}"
     elif entry.value is None:
         problem = f"the entry {shown(key)} in its {section} has no {_SECTIONS[section]}"
     else:
@@ -148,7 +148,9 @@ def _parse(text: bytes, path: str) -> _Parsed:
         problem = "is empty" if document is None else "is not a mapping in YAML or JSON"
         raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: it {problem}")
     directory = os.path.dirname(os.path.abspath(path))
-    sections = {section: _entries(document.get(section), kind, directory) for section, kind in _SECTIONS.items()}
+    sections = {
+        section: _entries(document.get(section), kind, directory) for section, kind in _SECTIONS.items()
+    }
     return _Parsed(document.get("current-context"), sections)
 
 
@@ -159,7 +161,7 @@ def _entries(listed: Any, kind: str, directory: str) -> dict[str, _Entry]:
             continue
         name, value = str(one.get("name")), one.get(kind)
         if name in entries:
-            entries[name] = entries[name]._replace(count=entries[name].count + 1)
+            entries[name] = entries[name]._replace(times=entries[name].times + 1)
         else:
             known = _absolute(value, directory) if isinstance(value, Mapping) else None
             entries[name] = _Entry(known, directory)

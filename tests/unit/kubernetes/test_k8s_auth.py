@@ -1,0 +1,163 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""``K8S_AUTH_*``: each name, the order, and what is not said of another server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
+    Connection,
+    connect,
+    describe,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.k8s_auth import (
+    VARIABLES,
+    from_environment,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+
+SECRET = "example-password"
+# What kubernetes.core 6 makes of its options: _create_auth_spec and _create_headers of k8s/client.py.
+NAMES: list[tuple[str, str, str, Any]] = [
+    ("K8S_AUTH_KUBECONFIG", "/k", "kubeconfig", "/k"),
+    ("K8S_AUTH_CONTEXT", "mgmt-1", "context", "mgmt-1"),
+    ("K8S_AUTH_HOST", "https://a:6443", "host", "https://a:6443"),
+    ("K8S_AUTH_API_KEY", SECRET, "api_key", SECRET),
+    ("K8S_AUTH_USERNAME", "user", "username", "user"),
+    ("K8S_AUTH_PASSWORD", SECRET, "password", SECRET),
+    ("K8S_AUTH_VALIDATE_CERTS", "no", "validate_certs", False),
+    ("K8S_AUTH_VERIFY_SSL", "False", "validate_certs", False),
+    ("K8S_AUTH_CA_CERT", "/ca", "ca_cert", "/ca"),
+    ("K8S_AUTH_SSL_CA_CERT", "/ca", "ca_cert", "/ca"),
+    ("K8S_AUTH_CLIENT_CERT", "/cert", "client_cert", "/cert"),
+    ("K8S_AUTH_CERT_FILE", "/cert", "client_cert", "/cert"),
+    ("K8S_AUTH_CLIENT_KEY", "/key", "client_key", "/key"),
+    ("K8S_AUTH_KEY_FILE", "/key", "client_key", "/key"),
+    ("K8S_AUTH_PROXY", "http://p:3128", "proxy", "http://p:3128"),
+    ("K8S_AUTH_NO_PROXY", "a,b", "no_proxy", "a,b"),
+    ("K8S_AUTH_PROXY_HEADERS_PROXY_BASIC_AUTH", f"u:{SECRET}", "proxy_basic_auth", f"u:{SECRET}"),
+    ("K8S_AUTH_PROXY_HEADERS_BASIC_AUTH", f"u:{SECRET}", "basic_auth", f"u:{SECRET}"),
+    ("K8S_AUTH_PROXY_HEADERS_USER_AGENT", "agent", "user_agent", "agent"),
+    ("K8S_AUTH_IMPERSONATE_USER", "jane", "impersonate_user", "jane"),
+    ("K8S_AUTH_IMPERSONATE_GROUPS", "one,,two", "impersonate_groups", ("one", "two")),
+]
+
+
+def made(options: dict[str, Any], environ: dict[str, str], **own: str) -> Connection:
+    return connect(options, **own, environ=environ)
+
+
+@pytest.mark.parametrize(("name", "text", "field", "value"), NAMES)
+def test_each_name_is_read(name: str, text: str, field: str, value: Any) -> None:
+    connection = made({}, {name: text})
+    assert getattr(connection, field) == value
+    assert made({}, {name: ""}) == Connection()
+    # A line break at its end is no part of it.
+    assert made({}, {name: f"{text}\n"}) == connection
+    assert SECRET not in repr(connection) + describe(connection)
+
+
+def test_the_names_are_all_that_are_read() -> None:
+    assert {name for name, *_more in NAMES} == {
+        f"K8S_AUTH_{ending}" for endings in VARIABLES.values() for ending in endings
+    }
+
+
+@pytest.mark.parametrize("text", ["0", "false", "no", "FALSE", "No"])
+def test_what_is_false(text: str) -> None:
+    assert not made({}, {"K8S_AUTH_VERIFY_SSL": text}).validate_certs
+
+
+@pytest.mark.parametrize("text", ["1", "true", "yes", "off", "n", ""])
+def test_everything_else_is_true(text: str) -> None:
+    assert made({}, {"K8S_AUTH_VERIFY_SSL": text}).validate_certs
+
+
+def test_the_options_own_name_counts_before_the_clients() -> None:
+    both = {"K8S_AUTH_CA_CERT": "/first", "K8S_AUTH_SSL_CA_CERT": "/second"}
+    assert made({}, both).ca_cert == "/first"
+    assert made({}, {**both, "K8S_AUTH_CA_CERT": ""}).ca_cert == "/second"
+
+
+ALL = {name: text for name, text, *_more in NAMES}
+HOST = {
+    name: ALL[name]
+    for name in ("K8S_AUTH_HOST", "K8S_AUTH_API_KEY", "K8S_AUTH_VERIFY_SSL", "K8S_AUTH_SSL_CA_CERT")
+}
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("host", "https://b"), ("api_key", "t"), ("ca_cert", "/b"), ("validate_certs", True), ("context", "b")],
+)
+def test_an_option_counts_before_its_variable(option: str, value: Any) -> None:
+    assert getattr(made({option: value}, ALL), option) == value
+
+
+def test_a_host_is_in_place_of_a_kubeconfig() -> None:
+    connection = made({}, ALL)
+    assert (connection.host, connection.kubeconfig, connection.context) == ("https://a:6443", None, None)
+
+
+@pytest.mark.parametrize(
+    ("options", "own"),
+    [
+        ({"kubeconfig": "/own"}, {}),
+        ({"context": "own"}, {}),
+        ({"host": "https://own"}, {}),
+        ({}, {"kubeconfig": "/own"}),
+        ({}, {"context": "own"}),
+        ({"host": "https://task", "api_key": "t"}, {"context": "own"}),
+    ],
+)
+def test_what_is_said_of_one_server_is_not_said_of_another(
+    options: dict[str, str], own: dict[str, str]
+) -> None:
+    connection = made(options, ALL, **own)
+    assert connection.host == (options.get("host") if not own else None)
+    for field in ("api_key", "username", "password", "client_cert", "client_key", "ca_cert"):
+        assert getattr(connection, field) is None, field
+    assert connection.validate_certs
+    # Without these a run would have more rights, or find no way.
+    assert (connection.impersonate_user, connection.impersonate_groups) == ("jane", ("one", "two"))
+    assert connection.proxy == "http://p:3128"
+
+
+def test_a_token_may_be_in_the_environment_and_the_host_an_option() -> None:
+    connection = made({"host": "https://b"}, {"K8S_AUTH_API_KEY": SECRET, "K8S_AUTH_VERIFY_SSL": "no"})
+    assert (connection.api_key, connection.validate_certs) == (SECRET, False)
+
+
+def test_the_option_api_key_is_for_a_host() -> None:
+    assert made({"api_key": "t", "kubeconfig": "/k"}, {}).api_key is None
+    assert made({"api_key": "t"}, HOST).api_key == "t"
+
+
+def test_a_variable_takes_the_place_of_a_kubeconfigs_user() -> None:
+    connection = made({}, {"K8S_AUTH_KUBECONFIG": "/k", "K8S_AUTH_API_KEY": SECRET})
+    assert (connection.kubeconfig, connection.api_key) == ("/k", SECRET)
+
+
+@pytest.mark.parametrize(("name", "field"), [(name, field) for name, _text, field, _value in NAMES])
+def test_a_control_character_is_refused_and_not_shown(name: str, field: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"{name} has a line break") as caught:
+        from_environment({name: f"{SECRET}\r\nX: y"})
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("options", [{"plain": True}, {"k8s_auth": False}])
+def test_the_job_reads_none_of_them(options: dict[str, bool]) -> None:
+    assert made_for_job(options) == Connection()
+
+
+def made_for_job(options: dict[str, bool]) -> Connection:
+    patch = pytest.MonkeyPatch()
+    with patch.context() as environment:
+        for name, text in ALL.items():
+            environment.setenv(name, text)
+        return connect(options)

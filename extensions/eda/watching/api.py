@@ -16,7 +16,7 @@ import json
 import random
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import anyio
@@ -61,7 +61,7 @@ _WATCH = (240, 300)
 class Failed(Exception):
     """The server answered, and not with what was asked for. ``status`` is HTTP's."""
 
-    def __init__(self, status: int, retry_after: Optional[str] = None) -> None:
+    def __init__(self, status: int, retry_after: str | None = None) -> None:
         super().__init__(f"HTTP {status}")
         self.status = status
         self.retry_after = retry_after
@@ -262,7 +262,7 @@ def _check(answer: Answer) -> None:
         raise _failure(answer.status, answer.retry_after)
 
 
-def _failure(status: int, retry_after: Optional[str] = None) -> Failed:
+def _failure(status: int, retry_after: str | None = None) -> Failed:
     kinds = {410: Gone, 401: Refused, 403: Refused, 406: Refused}
     return kinds.get(status, Failed)(status, retry_after)
 

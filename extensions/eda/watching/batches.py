@@ -15,7 +15,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Collection, Iterable
-from typing import Any, Callable, Optional, Protocol
+from typing import Any, Callable, Protocol
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import Named
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.watch import LOGGER
@@ -67,9 +67,9 @@ class Batches:
     def add(
         self,
         clusters: Iterable[str],
-        secret: Optional[Named] = None,
-        kind: Optional[str] = None,
-        version: Optional[str] = None,
+        secret: Named | None = None,
+        kind: str | None = None,
+        version: str | None = None,
     ) -> None:
         """These clusters are to be looked at; a change that is why is ADDED, MODIFIED or DELETED."""
         for cluster in clusters:
@@ -85,7 +85,7 @@ class Batches:
         if self._clusters:
             self._some.set()
 
-    def problem(self, clusters: Iterable[str], secret: Named, text: Optional[str]) -> None:
+    def problem(self, clusters: Iterable[str], secret: Named, text: str | None) -> None:
         """Watching fails, or does no longer (None): the last word of a batch counts."""
         for cluster in clusters:
             found = {"cluster_id": cluster, "namespace": secret.namespace, "name": secret.name}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
     CONNECTION,
@@ -108,7 +108,7 @@ def check_clusters(entries: Any) -> None:
 
 
 def parse_clusters(
-    entries: list[Any], default: Connection, common: Optional[Mapping[str, Any]] = None
+    entries: list[Any], default: Connection, common: Mapping[str, Any] | None = None
 ) -> Listed:
     """What to watch, and whom it concerns.
 
@@ -152,7 +152,7 @@ class _Entry(NamedTuple):
 
     cluster: str
     watches: list[Watched]
-    target: Optional[dict[str, Any]]
+    target: dict[str, Any] | None
 
 
 def _read(
@@ -228,11 +228,11 @@ def _hosted(entry: Mapping[str, Any], where: str, default: Connection) -> list[W
     return watches
 
 
-def _connection(options: Mapping[str, Any], where: str) -> Optional[Connection]:
+def _connection(options: Mapping[str, Any], where: str) -> Connection | None:
     return parse_connection(options, where) if any(options.get(name) for name in CONNECTION) else None
 
 
-def _other(entry: Mapping[str, Any], which: str, where: str, default: Connection) -> Optional[Connection]:
+def _other(entry: Mapping[str, Any], which: str, where: str, default: Connection) -> Connection | None:
     """The connection of WHICH_kubeconfig and WHICH_context; the latter alone is one of the default's."""
     kubeconfig, context = entry.get(f"{which}_kubeconfig"), entry.get(f"{which}_context")
     if not kubeconfig and not context:
@@ -248,12 +248,12 @@ def _mapping(entry: Mapping[str, Any], name: str, where: str) -> Mapping[str, An
     return given
 
 
-def _namespace(reference: Mapping[str, Any], control_plane: Optional[str], where: str) -> str:
+def _namespace(reference: Mapping[str, Any], control_plane: str | None, where: str) -> str:
     namespace = _optional(reference, "namespace", where) or control_plane
     if namespace is None:
         raise ConfigurationError(f"{where}: control_plane_namespace is missing")
     return namespace
 
 
-def _optional(entry: Mapping[str, Any], name: str, where: str) -> Optional[str]:
+def _optional(entry: Mapping[str, Any], name: str, where: str) -> str | None:
     return parse_name(entry[name], f"{where}: {name}") if _is_given(entry.get(name)) else None

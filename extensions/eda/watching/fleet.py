@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Collection
 from functools import partial
-from typing import Any, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Accesses
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.again import Again
@@ -41,7 +41,7 @@ _LOOK = 1.0
 class Fleet:
     """Watches what the settings name, and tells ``batches``."""
 
-    def __init__(self, settings: Settings, batches: Batches, pauses: Optional[Pauses] = None) -> None:
+    def __init__(self, settings: Settings, batches: Batches, pauses: Pauses | None = None) -> None:
         self._settings = settings
         self._batches = batches
         self._pauses = pauses or Pauses()
@@ -57,8 +57,8 @@ class Fleet:
         self._listed: set[Watched] = set()
         self._troubled: set[Watched] = set()
         # The file as it was read last, and what was wrong with it.
-        self._signature: Optional[tuple[int, ...]] = None
-        self._complaint: Optional[str] = None
+        self._signature: tuple[int, ...] | None = None
+        self._complaint: str | None = None
 
     async def run(self) -> None:
         """Never returns; cancel it."""
@@ -82,7 +82,7 @@ class Fleet:
     async def _read(self, path: str) -> None:
         """Read the file if it has changed; with one that cannot be used, all stays as it is."""
         path = os.path.expanduser(path)
-        signature: Optional[tuple[int, ...]] = None
+        signature: tuple[int, ...] | None = None
         try:
             status = os.stat(path)
             signature = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
@@ -149,14 +149,14 @@ class Fleet:
         self._accesses.keep_only(connections | managements)
         LOGGER.info("watching %d secrets", len(clusters))
 
-    def _changed(self, watched: Watched, secret: Named, kind: Optional[str], version: Optional[str]) -> None:
+    def _changed(self, watched: Watched, secret: Named, kind: str | None, version: str | None) -> None:
         concerned = sorted(self._clusters.get(watched, ()))
         self._batches.add(concerned, secret, kind, version)
         if watched in self._listed:
             self._again.changed(concerned)
         self._listed.add(watched)
 
-    def _trouble(self, watched: Watched, secret: Named, text: Optional[str]) -> None:
+    def _trouble(self, watched: Watched, secret: Named, text: str | None) -> None:
         concerned = sorted(self._clusters.get(watched, ()))
         said = "works again" if text is None else text
         LOGGER.warning("%s: watching %s/%s: %s", ", ".join(concerned[:3]), *secret, said)

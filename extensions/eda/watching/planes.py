@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 from urllib.parse import quote
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import DependencyMissing
@@ -18,7 +18,7 @@ Read = Callable[[str], Awaitable[Any]]
 _PLANES = "/apis/hypershift.openshift.io/v1beta1/namespaces/{}/hostedcontrolplanes"
 
 
-async def original_secret(read: Read, namespace: str, plane: Optional[str]) -> str:
+async def original_secret(read: Read, namespace: str, plane: str | None) -> str:
     """The name of the original pull secret.
 
     :raises DependencyMissing: the control plane is not there yet, or not that far.
@@ -27,7 +27,7 @@ async def original_secret(read: Read, namespace: str, plane: Optional[str]) -> s
     return _text(name, namespace, "spec.pullSecret.name")
 
 
-async def kubeconfig_secret(read: Read, namespace: str, plane: Optional[str]) -> tuple[str, str]:
+async def kubeconfig_secret(read: Read, namespace: str, plane: str | None) -> tuple[str, str]:
     """Name and key of the hosted cluster's kubeconfig; raises likewise."""
     found = field_of(await _plane(read, namespace, plane), "status", "kubeConfig")
     return _text(field_of(found, "name"), namespace, "status.kubeConfig.name"), field_of(
@@ -47,7 +47,7 @@ def secret_path(namespace: str, name: str) -> str:
     return f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets/{quote(name, safe='')}"
 
 
-async def _plane(read: Read, namespace: str, plane: Optional[str]) -> Any:
+async def _plane(read: Read, namespace: str, plane: str | None) -> Any:
     path = _PLANES.format(quote(namespace, safe=""))
     if plane:
         return await read(f"{path}/{quote(plane, safe='')}")

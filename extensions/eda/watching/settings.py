@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limits import is_path
@@ -43,13 +43,13 @@ class Connection:
     What is None K8S_AUTH_* may say.
     """
 
-    kubeconfig: Optional[str] = None
-    context: Optional[str] = None
-    host: Optional[str] = None
-    api_key_file: Optional[str] = None
-    ca_cert: Optional[str] = None
-    validate_certs: Optional[bool] = None
-    secret: Optional[KubeconfigSecret] = None
+    kubeconfig: str | None = None
+    context: str | None = None
+    host: str | None = None
+    api_key_file: str | None = None
+    ca_cert: str | None = None
+    validate_certs: bool | None = None
+    secret: KubeconfigSecret | None = None
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class KubeconfigSecret:
 
     management: Connection
     namespace: str
-    name: Optional[str] = None
+    name: str | None = None
     key: str = "kubeconfig"
-    plane: Optional[str] = None
+    plane: str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class Watched:
 
     connection: Connection
     namespace: str
-    name: Optional[str]
-    plane: Optional[str] = None
+    name: str | None
+    plane: str | None = None
 
 
 @dataclass(frozen=True)

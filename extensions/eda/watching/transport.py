@@ -12,12 +12,13 @@ aiohttp uses, costs 300.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Optional, Union
+from typing import Any, Union
 from urllib.parse import unquote, urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -34,6 +35,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 __all__ = ["Answer", "NoAnswer", "Server", "reach"]
+
+# When it debugs it writes down the heads of answers, which may quote anything.
+logging.getLogger("httpcore").setLevel(logging.INFO)
 
 # Seconds for a TCP connection, for TLS on it, and for what is sent.
 _CONNECT = 10.0
@@ -66,7 +70,7 @@ class Answer:
         self.status: int = response.status
 
     @property
-    def retry_after(self) -> Optional[str]:
+    def retry_after(self) -> str | None:
         """The header of that name."""
         found = (value for name, value in self._response.headers if name.lower() == b"retry-after")
         return next((value.decode("latin-1") for value in found), None)
@@ -168,9 +172,9 @@ class _Backend(httpcore.AsyncNetworkBackend):
         self,
         host: str,
         port: int,
-        timeout: Optional[float] = None,
-        local_address: Optional[str] = None,
-        socket_options: Optional[Iterable[_Option]] = None,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[_Option] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         options = list(socket_options or ())
         if not self._careful:
@@ -198,7 +202,7 @@ class _Backend(httpcore.AsyncNetworkBackend):
         await self._backend.sleep(seconds)
 
 
-def _proxy(access: Access) -> Optional[str]:
+def _proxy(access: Access) -> str | None:
     """The proxy to the API server: the kubeconfig's, or the environment's, as with kubectl."""
     parts = urlsplit(access.url)
     host = parts.hostname or ""
@@ -227,7 +231,7 @@ def _through(proxy: str, access: Access, shared: dict[str, Any]) -> httpcore.Asy
         raise ConfigurationError(
             "the API server's proxy is not an address such as http://HOST:3128"
         ) from None
-    login: Optional[tuple[bytes, bytes]] = None
+    login: tuple[bytes, bytes] | None = None
     if parts.username:
         login = unquote(parts.username).encode(), unquote(parts.password or "").encode()
     return httpcore.AsyncHTTPProxy(
@@ -248,7 +252,7 @@ def _keep_alive() -> list[_Option]:
 
 
 @contextmanager
-def _translated(access: Optional[Access] = None) -> Iterator[None]:
+def _translated(access: Access | None = None) -> Iterator[None]:
     """httpcore's errors as ours: their text may quote what was sent, and they have no common base."""
     try:
         yield
@@ -267,7 +271,7 @@ def _translated(access: Optional[Access] = None) -> Iterator[None]:
 
 def _reason(error: BaseException) -> str:
     """The system's word for what went wrong, or the error's type."""
-    cause: Optional[BaseException] = error
+    cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) and (cause.errno or 0) > 0:
             return os.strerror(cause.errno or 0)

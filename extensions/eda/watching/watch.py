@@ -10,7 +10,7 @@ import asyncio
 import logging
 import random
 import time
-from typing import Callable, Optional
+from typing import Callable
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import (
@@ -50,7 +50,7 @@ class Pauses:
     def __init__(self, first: float = 0.5, most: float = 30.0, refused: float = 60.0) -> None:
         self._first, self._most, self._refused = first, most, refused
 
-    def after(self, failures: int, error: Optional[BaseException]) -> float:
+    def after(self, failures: int, error: BaseException | None) -> float:
         if isinstance(error, (Refused, ConfigurationError, PermissionDenied)):
             seconds = self._refused
         else:
@@ -72,8 +72,8 @@ class Watch:
         watched: Watched,
         api: Api,
         accesses: Accesses,
-        changed: Callable[[Named, Optional[str], Optional[str]], None],
-        trouble: Callable[[Named, Optional[str]], None],
+        changed: Callable[[Named, str | None, str | None], None],
+        trouble: Callable[[Named, str | None], None],
         pauses: Pauses,
     ) -> None:
         self.watched = watched
@@ -84,22 +84,22 @@ class Watch:
         self._trouble = trouble
         self._pauses = pauses
         # The Secret's version as it was last seen: "" is absent, None is never.
-        self._seen: Optional[str] = None
+        self._seen: str | None = None
         # From where to watch; None: list.
-        self._at: Optional[str] = None
+        self._at: str | None = None
         self._failures = 0
         self._short = 0
         self._mended: set[int] = set()
-        self._reported: Optional[str] = None
-        self._used: Optional[Access] = None
+        self._reported: str | None = None
+        self._used: Access | None = None
         # Since when the server has been sending, in monotonic time.
-        self._opened: Optional[float] = None
+        self._opened: float | None = None
 
     async def run(self) -> None:
         """Never returns; cancel it."""
         while True:
             self._opened = None
-            error: Optional[Exception] = None
+            error: Exception | None = None
             try:
                 await self._follow()
             except Exception as caught:  # noqa: BLE001 - one watch must not end, and must not end the others
@@ -169,7 +169,7 @@ class Watch:
             self._seen = version
             self._changed(self.secret, kind, version)
 
-    def _mends(self, error: Optional[Exception]) -> bool:
+    def _mends(self, error: Exception | None) -> bool:
         """Do what most often helps, once until it works again; whether it was done."""
         if not isinstance(error, (Gone, Refused)) or error.status not in (401, 410):
             return False
@@ -189,7 +189,7 @@ class Watch:
             self._reported = None
             self._trouble(self.secret, None)
 
-    def _note(self, error: Optional[Exception]) -> None:
+    def _note(self, error: Exception | None) -> None:
         lasting = self._failures >= _REPORTED
         if error is not None and (lasting or _is_refused(error)):
             # The files may hold something else by now, or the token is no longer accepted.

@@ -76,7 +76,9 @@ def recorder() -> Iterator[Recorder]:
 def _no_canary(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> Iterator[None]:
     caplog.set_level(logging.DEBUG)
     yield
-    assert CANARY not in caplog.text + "".join(capfd.readouterr())
+    # ``caplog.text`` is the teardown's by now.
+    said = "\n".join(map(logging.Formatter().format, caplog.get_records("call")))
+    assert CANARY not in said + "".join(capfd.readouterr())
 
 
 def ask(**options: str) -> None:

@@ -66,7 +66,7 @@ class Access:
     ``embedded`` is the kubeconfig in a Secret that says so. It may not lead everywhere.
     """
 
-    url: str
+    url: str = field(repr=False)
     tls: ssl.SSLContext | None = field(default=None, repr=False)
     server_name: str | None = None
     proxy: str | None = field(default=None, repr=False)

@@ -148,6 +148,53 @@ def test_garbage_costs_little_and_is_not_quoted(
     assert "internal error" not in caplog.text
 
 
+async def flooding_head(unused: str, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    while True:
+        writer.write(b"X-Example: " + CANARY.encode() * 100 + b"\r\n")
+        await writer.drain()
+
+
+async def dripping_head(unused: str, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nX-Example: ")
+    while True:
+        writer.write(b"x")
+        await writer.drain()
+        await asyncio.sleep(0.1)
+
+
+async def informational_heads(unused: str, writer: asyncio.StreamWriter) -> None:
+    while True:
+        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 10)
+        await writer.drain()
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("verb", ["list", "watch"])
+@pytest.mark.parametrize("hostile", [flooding_head, dripping_head, informational_heads])
+def test_a_head_without_an_end_is_given_up(
+    hostile: Answer, verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api_module, "_BEGUN", 1)
+    monkeypatch.setattr(api_module, "_CALL", 1)
+
+    async def answer(asked: str, writer: asyncio.StreamWriter) -> None:
+        if asked == verb:
+            await hostile(asked, writer)
+        begin(writer)
+        writer.write(table())
+
+    async def scenario() -> None:
+        before = memory()
+        async with beside(answer, token_file(tmp_path)) as (_bad, good, source):
+            await source.until(lambda it: any(problem[0] == "bad" for problem in it.problems))
+            version = str(good.change(*NAME))
+            await source.until(lambda it: ("good", version) in names(it))
+        assert memory() - before < 64 * 1024
+
+    asyncio.run(scenario())
+
+
 def test_a_storm_of_410_is_slowed_down(tmp_path: Path) -> None:
     gone = b'{"type": "ERROR", "object": {"code": 410}}\n'
 

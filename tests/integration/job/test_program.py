@@ -313,6 +313,19 @@ def test_a_kubeconfig_and_a_credentials_file_are_for_the_libraries(program: Prog
     assert secret(program) is not None
 
 
+@pytest.mark.parametrize("way", ["pod", "kubeconfig"])
+def test_the_variables_of_kubernetes_core_are_none_of_its_own(
+    program: Program, tmp_path: Path, way: str
+) -> None:
+    other = {"K8S_AUTH_HOST": "http://127.0.0.1:1", "K8S_AUTH_API_KEY": "example-password"}
+    if way == "kubeconfig":
+        other["KUBECONFIG"] = str(program.management.kubeconfig(tmp_path / "kubeconfig"))
+    done = program.run({**REQUIRED, **other})
+    assert done.code == 0, done.output
+    assert hidden(done)
+    assert secret(program) is not None
+
+
 def test_outside_of_a_pod_it_says_so(program: Program) -> None:
     del program.env["KUBERNETES_SERVICE_HOST"]
     done = program.run(REQUIRED)

@@ -208,3 +208,45 @@ def test_many_watches_ask_once_and_anew_when_they_were_refused(tmp_path: Path) -
 
     asyncio.run(scenario())
     assert (tmp_path / "asked").read_text() == "xx"
+
+
+def test_a_login_in_the_servers_address_is_sent(tmp_path: Path) -> None:
+    """The Ansible Operator's kubeconfigs have one."""
+    path = kubeconfig(tmp_path / "k", {}, server=f"http://user:{SECRET}@localhost:8888")
+    access = reach(Connection(kubeconfig=str(path)))
+    login = base64.b64encode(f"user:{SECRET}".encode()).decode()
+    assert access.headers() == [("Authorization", f"Basic {login}")]
+    assert SECRET not in repr(access)
+
+
+@pytest.mark.parametrize("token", ["example\r\nX-Other: y", "example-\u00e4"])
+def test_a_token_that_cannot_be_sent_is_refused(tmp_path: Path, token: str) -> None:
+    access = reach(Connection(kubeconfig=str(kubeconfig(tmp_path / "k", {"token": token}))))
+    with pytest.raises(PullSecretError, match="that no HTTP header can carry") as caught:
+        access.headers()
+    assert "example" not in str(caught.value)
+
+
+def test_the_variables_say_what_the_connection_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(kubeconfig(tmp_path / "k", {"token": "kubeconfigs"}))
+    monkeypatch.setenv("KUBECONFIG", path)
+    monkeypatch.setenv("K8S_AUTH_API_KEY", SECRET)
+    monkeypatch.setenv("K8S_AUTH_IMPERSONATE_USER", "jane")
+    monkeypatch.setenv("K8S_AUTH_IMPERSONATE_GROUPS", "one,two")
+    acting = [("Impersonate-User", "jane"), ("Impersonate-Group", "one"), ("Impersonate-Group", "two")]
+    assert reach(Connection()).headers() == [("Authorization", f"Bearer {SECRET}"), *acting]
+    assert reach(Connection(context="two")).headers() == [("Authorization", "Bearer kubeconfigs"), *acting]
+    monkeypatch.setenv("K8S_AUTH_HOST", "http://127.0.0.1:2")
+    access = reach(Connection())
+    assert (access.url, access.token) == ("http://127.0.0.1:2", SECRET)
+    assert reach(Connection(kubeconfig=path)).token == "kubeconfigs"
+    monkeypatch.delenv("K8S_AUTH_API_KEY")
+    monkeypatch.setenv("K8S_AUTH_USERNAME", "user")
+    monkeypatch.setenv("K8S_AUTH_PASSWORD", SECRET)
+    login = base64.b64encode(f"user:{SECRET}".encode()).decode()
+    assert reach(Connection()).headers()[0] == ("Authorization", f"Basic {login}")
+    (tmp_path / "token").write_text("files")
+    own = Connection(host="http://127.0.0.1:2", api_key_file=str(tmp_path / "token"))
+    assert reach(own).headers()[0] == ("Authorization", "Bearer files")

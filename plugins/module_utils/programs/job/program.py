@@ -34,7 +34,14 @@ __all__ = ["Program", "main", "ways"]
 
 _MESSAGE_PATH = "/dev/termination-log"
 # What the modules' argument specs have; one target is one thread.
-_DEFAULTS: dict[str, Any] = {"api_timeout": 30.0, "timeout": 300.0, "concurrency": 1, "state": "present"}
+_DEFAULTS: dict[str, Any] = {
+    "api_timeout": 30.0,
+    "timeout": 300.0,
+    "concurrency": 1,
+    "state": "present",
+    # The job's contract names every variable that it reads, and K8S_AUTH_* are none of them.
+    "kubernetes": {"k8s_auth": False},
+}
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 # Seconds for what is under way when the pod is ended, which is killed 30 s after it was told so.
 _GRACE = 10.0
@@ -49,9 +56,8 @@ def ways(environment: Mapping[str, str]) -> dict[str, Any]:
     proxied = any(environment.get(name) for name in ("HTTPS_PROXY", "https_proxy"))
     if not (proxied or environment.get("GOOGLE_APPLICATION_CREDENTIALS")):
         options["gcp"] = {"transport": PLAIN}
-    # The job's contract names every variable that it reads, and K8S_AUTH_* are none of them.
-    plain = not (proxied or environment.get("KUBECONFIG"))
-    options["kubernetes"] = {"plain": True} if plain else {"k8s_auth": False}
+    if not (proxied or environment.get("KUBECONFIG")):
+        options["kubernetes"] = {"plain": True}
     return options
 
 
@@ -67,7 +73,7 @@ def check_ways(environment: Mapping[str, str]) -> None:
     chosen = ways(environment)
     if "gcp" in chosen:
         metadata_server(environment)
-    if chosen["kubernetes"].get("plain"):
+    if "kubernetes" in chosen:
         api_server(environment)
 
 

@@ -42,8 +42,9 @@ options:
   kubernetes:
     description:
       - How to get to the API server of entries that do not say it - C(kubeconfig) and C(context), or C(host)
-        with C(api_key_file) and C(ca_cert), and C(validate_certs). Without any, it is what kubectl would use,
-        or the pod's own account.
+        with C(api_key_file) and C(ca_cert), and C(validate_certs). What is not said, the variables
+        C(K8S_AUTH_HOST), C(K8S_AUTH_API_KEY) and the others of C(kubernetes.core) say, as for the modules.
+        Without any, it is what kubectl would use, or the pod's own account.
     type: dict
   batch:
     description:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import pytest
 from urllib3.util import parse_url
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import client
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.paths import (
+    list_path,
+    object_path,
+)
 
 BASE = "/api/v1/namespaces/mine/secrets"
 
@@ -18,7 +21,7 @@ BASE = "/api/v1/namespaces/mine/secrets"
     "name", ["../../theirs/secrets/a", "a/../../../theirs/secrets/a", "a?b", "a#b", "%2e%2e"]
 )
 def test_a_name_leads_nowhere_else(name: str) -> None:
-    asked = parse_url("https://h.example.com" + client._path("mine", "secrets", name))
+    asked = parse_url("https://h.example.com" + object_path("mine", "secrets", name))
     assert asked.path is not None
     assert asked.path.startswith(f"{BASE}/")
     assert asked.path.count("/") == BASE.count("/") + 1
@@ -26,10 +29,10 @@ def test_a_name_leads_nowhere_else(name: str) -> None:
 
 
 def test_neither_does_a_namespace() -> None:
-    asked = parse_url("https://h.example.com" + client._path("mine/secrets/a/..", "secrets", "b"))
+    asked = parse_url("https://h.example.com" + object_path("mine/secrets/a/..", "secrets", "b"))
     assert asked.path == "/api/v1/namespaces/mine%2Fsecrets%2Fa%2F../secrets/b"
 
 
 def test_names_stay_as_they_are() -> None:
-    assert client._path("mine", "secrets") == BASE
-    assert client._path("mine", "roles", "system:a.b-c").endswith("/namespaces/mine/roles/system:a.b-c")
+    assert list_path("mine", "secrets") == BASE
+    assert object_path("mine", "roles", "system:a.b-c").endswith("/namespaces/mine/roles/system:a.b-c")

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
-from urllib.parse import quote, urlencode
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from ...model.errors import (
     ConfigurationError,
@@ -36,11 +36,13 @@ from ...runtime.transport import Forbidden, Late, Transport
 from ...runtime.waiting import within
 from ..pool import ClientPool
 from .addresses import is_forbidden
-from .configuration import configure
 from .connection import Connection, check_address, connect, describe
 from .embedded import astray, parse
 from .errors import Overtaken, distrust, translate
-from .kubeconfig import Kubeconfigs
+from .paths import list_path, object_path
+
+if TYPE_CHECKING:
+    from .kubeconfig import Kubeconfigs
 
 __all__ = ["KubernetesClient", "KubernetesClients"]
 
@@ -52,24 +54,17 @@ _METADATA = f"{_JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_JSON}"
 _MERGE_PATCH = "application/merge-patch+json"
 # Of one object, or of what is said instead: the largest that the API server stores has 1.5 MiB.
 _LARGEST = 16 << 20
-# Where the kinds of other groups than the core are.
-_GROUPS = {
-    "daemonsets": "apps/v1",
-    "hostedcontrolplanes": "hypershift.openshift.io/v1beta1",
-    "jobs": "batch/v1",
-    "leases": "coordination.k8s.io/v1",
-    "rolebindings": "rbac.authorization.k8s.io/v1",
-    "roles": "rbac.authorization.k8s.io/v1",
-}
 
 
 class KubernetesClient:
     """One connection.  Thread-safe."""
 
     def __init__(self, connection: Connection, settings: Settings, kubeconfigs: Kubeconfigs) -> None:
-        # Not at the top of the file: see _imports, which has been run.
+        # Not at the top of the file: see _imports, which has been run. A client of the pod needs none of it.
         from kubernetes.client.rest import RESTClientObject
         from urllib3.exceptions import HTTPError
+
+        from .configuration import configure
 
         self._transport_error = HTTPError
         self.connection = connection
@@ -107,14 +102,14 @@ class KubernetesClient:
         """The object, or None where there is none."""
         try:
             return self._json(
-                "GET", _path(namespace, kind, name), self.place(namespace, kind, name), deadline
+                "GET", object_path(namespace, kind, name), self.place(namespace, kind, name), deadline
             )
         except NotFound:
             return None
 
     def has_namespace(self, name: str, deadline: Deadline) -> bool:
         """Whether there is a namespace of this name, also one that is being deleted."""
-        path = _base("namespaces") + f"/{quote(name, safe=':')}"
+        path = object_path(None, "namespaces", name)
         try:
             self._json("GET", path, f"{self._prefix}namespaces/{name}", deadline)
         except (DependencyMissing, NotFound):
@@ -140,7 +135,7 @@ class KubernetesClient:
         :raises NotFound: the API server does not know the kind.
         :raises PullSecretError: a page is larger, or the list does not end.
         """
-        path = _path(namespace, kind) if namespace else _base(kind)
+        path = list_path(namespace or None, kind)
         where = f"{self._prefix}namespaces/{namespace}/{kind}" if namespace else f"{self._prefix}{kind}"
         query = [("labelSelector", selector), ("limit", str(page))]
         accept = _METADATA if metadata_only else _JSON
@@ -164,7 +159,7 @@ class KubernetesClient:
         """
         place = self.place(namespace, kind, str(body["metadata"]["name"]))
         query = [("dryRun", "All")] if dry_run else []
-        return self._json("POST", _path(namespace, kind), place, deadline, query=query, body=body)
+        return self._json("POST", list_path(namespace, kind), place, deadline, query=query, body=body)
 
     def patch(
         self, namespace: str, kind: str, name: str, body: Mapping[str, Any], deadline: Deadline
@@ -173,7 +168,7 @@ class KubernetesClient:
 
         :raises Overtaken: the object was changed, or deleted, since it was read.
         """
-        place, path = self.place(namespace, kind, name), _path(namespace, kind, name)
+        place, path = self.place(namespace, kind, name), object_path(namespace, kind, name)
         try:
             return self._json("PATCH", path, place, deadline, body=body, content=_MERGE_PATCH)
         except NotFound as error:
@@ -204,7 +199,7 @@ class KubernetesClient:
         try:
             self._json(
                 "DELETE",
-                _path(namespace, kind, name),
+                object_path(namespace, kind, name),
                 self.place(namespace, kind, name),
                 deadline,
                 body=body,
@@ -259,7 +254,7 @@ class KubernetesClient:
                 answer = self._transport.request(
                     method,
                     target,
-                    headers=_acting_as(self.connection, headers),
+                    headers=self.connection.acting_as(headers),
                     body=sent,
                     seconds=timeout,
                     largest=largest,
@@ -325,38 +320,12 @@ class KubernetesClient:
         return {"Authorization": token} if token else {}
 
 
-def _acting_as(connection: Connection, headers: dict[str, str]) -> Mapping[str, str]:
-    """The headers, and those that say as whom the user acts."""
-    if not (connection.impersonate_user or connection.impersonate_groups):
-        return headers
-    from urllib3 import HTTPHeaderDict
-
-    made = HTTPHeaderDict(headers)
-    if connection.impersonate_user:
-        made.add("Impersonate-User", connection.impersonate_user)
-    for group in connection.impersonate_groups:
-        made.add("Impersonate-Group", group)
-    return made
-
-
 def _is_whole(headers: Mapping[str, str]) -> bool:
     """Whether a list comes from the cache of the Ansible Operator's proxy.
 
     It holds every object, ignores ``limit``, and has a ``continue`` that leads to the same list again.
     """
     return (headers.get("X-Cache") or "").strip().upper() == "HIT"
-
-
-def _path(namespace: str, kind: str, name: str = "") -> str:
-    """Of an object, or of all of a kind; a slash in a name leads nowhere else."""
-    return _base(kind, f"namespaces/{quote(namespace, safe=':')}/") + (
-        f"/{quote(name, safe=':')}" if name else ""
-    )
-
-
-def _base(kind: str, within: str = "") -> str:
-    group = _GROUPS.get(kind)
-    return f"/apis/{group}/{within}{kind}" if group else f"/api/v1/{within}{kind}"
 
 
 def _address(url: Any) -> str:
@@ -373,26 +342,14 @@ def _imports() -> None:
         raise missing_package(error, "kubernetes") from None
 
 
-def _made(
-    connection: Connection, settings: Settings, kubeconfigs: Kubeconfigs, plain: bool
-) -> KubernetesClient:
-    if plain:
-        # A module that has the official client does not load this.
-        from .pod import PodClient
-
-        return PodClient(connection, settings)
-    return KubernetesClient(connection, settings, kubeconfigs)
-
-
 class KubernetesClients:
     """The clients of one module run, by context and kubeconfig."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         plain = bool(settings.connection("kubernetes").get("plain"))
-        kubeconfigs = Kubeconfigs()
         self._pool: ClientPool[Connection, KubernetesClient] = ClientPool(
-            lambda connection: _made(connection, settings, kubeconfigs, plain),
+            _maker(settings, plain),
             imports=(lambda: None) if plain else _imports,
             seconds=settings.timeout,
             describe=describe,
@@ -427,3 +384,15 @@ class KubernetesClients:
         :raises ConfigurationError: it holds more than addresses and credentials.
         """
         return self._pool.get(Connection(embedded=parse(document, name, where)), deadline)
+
+
+def _maker(settings: Settings, plain: bool) -> Callable[[Connection], KubernetesClient]:
+    """What makes a client; each way loads what it needs and nothing of the other."""
+    if plain:
+        from .pod import PodClient
+
+        return lambda connection: PodClient(connection, settings)
+    from .kubeconfig import Kubeconfigs
+
+    kubeconfigs = Kubeconfigs()
+    return lambda connection: KubernetesClient(connection, settings, kubeconfigs)

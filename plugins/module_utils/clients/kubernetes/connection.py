@@ -52,6 +52,19 @@ class Connection:
     def __repr__(self) -> str:
         return f"Connection(host={self.host!r}, context={self.context!r})"
 
+    def acting_as(self, headers: dict[str, str]) -> Mapping[str, str]:
+        """The headers of a request, and those that say as whom the user acts."""
+        if not (self.impersonate_user or self.impersonate_groups):
+            return headers
+        from urllib3 import HTTPHeaderDict
+
+        made = HTTPHeaderDict(headers)
+        if self.impersonate_user:
+            made.add("Impersonate-User", self.impersonate_user)
+        for group in self.impersonate_groups:
+            made.add("Impersonate-Group", group)
+        return made
+
     def name_of(self, field: str) -> str:
         """What a message calls a field: the option, or the variable that gave it."""
         if field in self.from_environment:

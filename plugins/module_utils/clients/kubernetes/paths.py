@@ -1,0 +1,37 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where the API server has an object, and all of a kind.  Pure."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+__all__ = ["list_path", "object_path"]
+
+# Where the kinds of other groups than the core are.
+_GROUPS = {
+    "daemonsets": "apps/v1",
+    "hostedcontrolplanes": "hypershift.openshift.io/v1beta1",
+    "jobs": "batch/v1",
+    "leases": "coordination.k8s.io/v1",
+    "rolebindings": "rbac.authorization.k8s.io/v1",
+    "roles": "rbac.authorization.k8s.io/v1",
+}
+
+
+def object_path(namespace: str | None, kind: str, name: str) -> str:
+    """The path of one object; a slash in a name leads nowhere else."""
+    return f"{list_path(namespace, kind)}/{_part(name)}"
+
+
+def list_path(namespace: str | None, kind: str) -> str:
+    """The path of all objects of a kind: of one namespace, or of all where it is None."""
+    group = _GROUPS.get(kind)
+    within = f"namespaces/{_part(namespace)}/" if namespace is not None else ""
+    return f"/{f'apis/{group}' if group else 'api/v1'}/{within}{kind}"
+
+
+def _part(name: str) -> str:
+    return quote(name, safe=":")

@@ -212,7 +212,8 @@ class Accesses:
     async def _of_login(
         self, login: Login, wanted: Wanted, own_pair: tuple[str, str] | None, api_key_file: str | None
     ) -> Access:
-        cluster, user = login.cluster, dict(login.user)
+        # A client certificate of its user would count before a token.
+        cluster, user = login.cluster, {} if wanted.has_credentials else dict(login.user)
         if "auth-provider" in user:
             raise ConfigurationError(
                 "the kubeconfig's user has an auth-provider, which is no longer supported: use exec"
@@ -277,7 +278,8 @@ def _address(address: Any, what: str) -> str:
     """The address without a slash at its end; a message must not quote it, since it may hold a password."""
     try:
         parts = urlsplit(address if isinstance(address, str) else "")
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        host = parts.netloc.rpartition("@")[2].encode("idna")
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and host
     except ValueError:
         usable = None
     if not usable:

@@ -92,7 +92,7 @@ class Server:
         self.access = access
         self._pool = pool
         parts = urlsplit(access.url)
-        self._host = parts.netloc.rpartition("@")[2]
+        self._host = parts.netloc.rpartition("@")[2].encode("idna").decode()
         self._origin = f"{parts.scheme}://{self._host}{parts.path}"
 
     @asynccontextmanager

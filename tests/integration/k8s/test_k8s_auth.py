@@ -169,6 +169,8 @@ def test_a_variable_takes_the_place_of_a_kubeconfigs_token(
     path = api.kubeconfig(tmp_path / "config")
     document = json.loads(path.read_text())
     document["clusters"][0]["cluster"]["server"] = recorder.url
+    # Nothing of the user is used, nor is its program run.
+    document["users"][0]["user"] = {"exec": {"apiVersion": "v1", "command": "/bin/false"}}
     path.write_text(json.dumps(document))
     monkeypatch.setenv("K8S_AUTH_KUBECONFIG", str(path))
     monkeypatch.setenv("K8S_AUTH_API_KEY", CANARY)

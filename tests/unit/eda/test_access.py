@@ -211,10 +211,11 @@ def test_many_watches_ask_once_and_anew_when_they_were_refused(tmp_path: Path) -
 
 
 def test_a_login_in_the_servers_address_is_sent(tmp_path: Path) -> None:
-    """The Ansible Operator's kubeconfigs have one."""
-    path = kubeconfig(tmp_path / "k", {}, server=f"http://user:{SECRET}@localhost:8888")
+    """The Ansible Operator's kubeconfigs have one, of some 190 letters."""
+    user = "u" * 190
+    path = kubeconfig(tmp_path / "k", {}, server=f"http://{user}:{SECRET}@localhost:8888")
     access = reach(Connection(kubeconfig=str(path)))
-    login = base64.b64encode(f"user:{SECRET}".encode()).decode()
+    login = base64.b64encode(f"{user}:{SECRET}".encode()).decode()
     assert access.headers() == [("Authorization", f"Basic {login}")]
     assert SECRET not in repr(access)
 
@@ -237,6 +238,12 @@ def test_the_variables_say_what_the_connection_does_not(
     monkeypatch.setenv("K8S_AUTH_IMPERSONATE_GROUPS", "one,two")
     acting = [("Impersonate-User", "jane"), ("Impersonate-Group", "one"), ("Impersonate-Group", "two")]
     assert reach(Connection()).headers() == [("Authorization", f"Bearer {SECRET}"), *acting]
+    program = json.loads((tmp_path / "k").read_text())
+    program["users"][0]["user"] = {"exec": {"command": "/bin/false"}}
+    (tmp_path / "program").write_text(json.dumps(program))
+    with monkeypatch.context() as other:
+        other.setenv("K8S_AUTH_KUBECONFIG", str(tmp_path / "program"))
+        assert reach(Connection()).token == SECRET
     assert reach(Connection(context="two")).headers() == [("Authorization", "Bearer kubeconfigs"), *acting]
     monkeypatch.setenv("K8S_AUTH_HOST", "http://127.0.0.1:2")
     access = reach(Connection())

@@ -11,6 +11,7 @@ import os
 import re
 import ssl
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...model.errors import ConfigurationError, PermissionDenied, PullSecretError
@@ -49,7 +50,11 @@ def configure(connection: Connection, concurrency: int, kubeconfigs: Kubeconfigs
         elif _in_cluster(connection):
             incluster_config.load_incluster_config(client_configuration=configuration)
         else:
-            plugin = _load(kubeconfigs.login(connection.kubeconfig, connection.context), configuration)
+            login = kubeconfigs.login(connection.kubeconfig, connection.context)
+            if connection.has_credentials:
+                # A client certificate of its user would count before a token.
+                login = replace(login, user={})
+            plugin = _load(login, configuration)
     except PullSecretError:
         raise
     except Exception as error:  # noqa: BLE001 - older clients raise others than their own
@@ -58,8 +63,6 @@ def configure(connection: Connection, concurrency: int, kubeconfigs: Kubeconfigs
                 f"the pod's service account cannot be used ({type(error).__name__})"
             ) from None
         raise _problem(error, connection.kubeconfig) from None
-    if connection.api_key or connection.username:
-        plugin = False
     _apply(connection, configuration)
     _check_authorities(configuration, connection)
     _check_client_certificate(connection)

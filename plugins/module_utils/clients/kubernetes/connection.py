@@ -52,6 +52,11 @@ class Connection:
     def __repr__(self) -> str:
         return f"Connection(host={self.host!r}, context={self.context!r})"
 
+    @property
+    def has_credentials(self) -> bool:
+        """Whether they take the place of those of a kubeconfig's user."""
+        return bool(self.api_key or self.username or self.client_cert)
+
     def acting_as(self, headers: dict[str, str]) -> Mapping[str, str]:
         """The headers of a request, and those that say as whom the user acts."""
         if not (self.impersonate_user or self.impersonate_groups):

@@ -84,7 +84,7 @@ class Access:
         if self.token_file:
             token = _text(self.token_file, "the token's file")
         if token:
-            value = f"Bearer {token.strip()}"
+            value = f"Bearer {str(token).strip()}"
         elif login:
             value = _basic(*login)
         else:

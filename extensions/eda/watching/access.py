@@ -19,19 +19,17 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.exec_plugin import credentials
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.planes import (
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.hosted_control_plane import (
     field_of,
     kubeconfig_secret,
     secret_path,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
-    Connection,
     KubeconfigSecret,
+    ServerOptions,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
-    Connection as Wanted,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
+    Connection,
     connect,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import (
@@ -111,10 +109,10 @@ class Accesses:
         """:param reach: connects to a cluster that keeps the kubeconfigs of others."""
         self._reach = reach
         self._kubeconfigs = Kubeconfigs()
-        self._made: dict[Connection, asyncio.Task[Access]] = {}
+        self._made: dict[ServerOptions, asyncio.Task[Access]] = {}
         self._plugins = asyncio.Semaphore(_PLUGINS)
 
-    async def get(self, connection: Connection) -> Access:
+    async def get(self, connection: ServerOptions) -> Access:
         """:raises PullSecretError: naming what cannot be used; the next call tries again."""
         task = self._made.get(connection)
         if task is None:
@@ -126,22 +124,22 @@ class Accesses:
             self._drop(connection, task)
             raise
 
-    def forget(self, connection: Connection, access: Access | None) -> None:
+    def forget(self, connection: ServerOptions, access: Access | None) -> None:
         """Make it anew the next time, unless somebody has."""
         task = self._made.get(connection)
         if task and task.done() and (task.cancelled() or task.exception() or task.result() is access):
             self._drop(connection, task)
 
-    def keep_only(self, connections: set[Connection]) -> None:
+    def keep_only(self, connections: set[ServerOptions]) -> None:
         """Forget what is no longer watched."""
         for connection in self._made.keys() - connections:
             del self._made[connection]
 
-    def _drop(self, connection: Connection, task: asyncio.Task[Access]) -> None:
+    def _drop(self, connection: ServerOptions, task: asyncio.Task[Access]) -> None:
         if self._made.get(connection) is task:
             del self._made[connection]
 
-    async def _make(self, connection: Connection) -> Access:
+    async def _make(self, connection: ServerOptions) -> Access:
         if connection.secret:
             return await self._of_secret(connection.secret)
         wanted = connect(
@@ -210,7 +208,7 @@ class Accesses:
         )
 
     async def _of_login(
-        self, login: Login, wanted: Wanted, own_pair: tuple[str, str] | None, api_key_file: str | None
+        self, login: Login, wanted: Connection, own_pair: tuple[str, str] | None, api_key_file: str | None
     ) -> Access:
         # A client certificate of its user would count before a token.
         cluster, user = login.cluster, {} if wanted.has_credentials else dict(login.user)
@@ -248,7 +246,7 @@ def _access(url: str, **more: Any) -> Access:
     return Access(url, login=login, **more)
 
 
-def _with_variables(access: Access, wanted: Wanted) -> Access:
+def _with_variables(access: Access, wanted: Connection) -> Access:
     """The access, and what K8S_AUTH_* say beside the server."""
     changes: dict[str, Any] = {"no_proxy": wanted.no_proxy, "proxy": wanted.proxy or access.proxy}
     if wanted.api_key or wanted.username:
@@ -269,7 +267,7 @@ def _basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def _in_pod(connection: Wanted) -> bool:
+def _in_pod(connection: Connection) -> bool:
     named = connection.kubeconfig or connection.context or os.environ.get("KUBECONFIG")
     return not named and bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
 

@@ -4,7 +4,7 @@
 
 """Listing and watching one Secret without its content.
 
-Asked for as a Table without objects (``includeObject=None``), which is what ``kubectl get`` prints: the
+SecretReader for as a Table without objects (``includeObject=None``), which is what ``kubectl get`` prints: the
 server sends names, types and resourceVersions. Values stay there, and so do annotations, where ``kubectl
 apply`` leaves the values a second time; PartialObjectMetadata would bring those.
 """
@@ -34,7 +34,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     Unavailable,
 )
 
-__all__ = ["Api", "Asked", "Failed", "Found", "Gone", "Named", "Nonsense", "Refused"]
+__all__ = ["ApiServers", "Failed", "Found", "Gone", "Named", "Nonsense", "Refused", "SecretReader"]
 
 _JSON = "application/json"
 _TABLE = f"{_JSON};as=Table;g=meta.k8s.io;v=v1"
@@ -96,7 +96,7 @@ class Found(NamedTuple):
     at: str
 
 
-class Api:
+class ApiServers:
     """Requests to any number of API servers."""
 
     def __init__(self, silence: float) -> None:
@@ -106,10 +106,10 @@ class Api:
         self._slots = {silent: asyncio.Semaphore(_AT_ONCE) for silent in (False, True)}
 
     @asynccontextmanager
-    async def reach(self, access: Access) -> AsyncIterator[Asked]:
+    async def reach(self, access: Access) -> AsyncIterator[SecretReader]:
         """One API server, over connections that end with the context."""
         async with reach(access) as server:
-            yield Asked(self, server)
+            yield SecretReader(self, server)
 
     @asynccontextmanager
     async def slot(self, access: Access) -> AsyncIterator[None]:
@@ -127,11 +127,11 @@ class Api:
         self._silent.discard(access.url)
 
 
-class Asked:
+class SecretReader:
     """One API server, which is asked by one task at a time."""
 
-    def __init__(self, api: Api, server: Server) -> None:
-        self._api = api
+    def __init__(self, servers: ApiServers, server: Server) -> None:
+        self._servers = servers
         self._server = server
 
     async def read(self, path: str) -> Any:
@@ -139,7 +139,7 @@ class Asked:
 
         :raises PullSecretError: naming the path, since it is not the Secret that is watched.
         """
-        async with self._api.slot(self._server.access):
+        async with self._servers.slot(self._server.access):
             with anyio.fail_after(_CALL):
                 async with self._server.get(path, {}, _JSON, head=_CALL, silence=_CALL) as answer:
                     if answer.status == 200:
@@ -151,7 +151,7 @@ class Asked:
 
     async def find(self, secret: Named) -> Found:
         """The Secret's state, and from where on a watch has to tell what came after it."""
-        async with self._api.slot(self._server.access):
+        async with self._servers.slot(self._server.access):
             listed = await self._table(_path(secret), {"fieldSelector": _selector(secret)})
             if not listed["rows"]:
                 return Found("", listed["version"])
@@ -181,9 +181,11 @@ class Asked:
             "includeObject": "None",
         }
         # A watch begins at once, with or without events.
-        opening = self._server.get(_path(secret), parameters, _TABLE, head=_BEGUN, silence=self._api.silence)
+        opening = self._server.get(
+            _path(secret), parameters, _TABLE, head=_BEGUN, silence=self._servers.silence
+        )
         async with AsyncExitStack() as stack:
-            async with self._api.slot(self._server.access):
+            async with self._servers.slot(self._server.access):
                 answer = await stack.enter_async_context(opening)
             _check(answer)
             yield _events(answer)

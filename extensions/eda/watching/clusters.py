@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
     CONNECTION,
     Clusters,
-    Connection,
     KubeconfigSecret,
+    ServerOptions,
     Watched,
     parse_connection,
     parse_name,
@@ -77,7 +77,7 @@ class Listed(NamedTuple):
     complaints: list[str]
 
 
-def parse_document(text: bytes, path: str, default: Connection) -> Listed:
+def parse_document(text: bytes, path: str, default: ServerOptions) -> Listed:
     """The clusters of a file, JSON or YAML: the list itself, or a mapping with the list under ``clusters``.
 
     What stands beside the list holds for all its clusters, as when the file is given to ``ansible-playbook``.
@@ -102,13 +102,13 @@ def check_clusters(entries: Any) -> None:
     """:raises ConfigurationError: naming what is wrong with the entries of a rulebook."""
     if not isinstance(entries, list):
         raise ConfigurationError("clusters is neither a list nor the path of a file")
-    complaints = parse_clusters(entries, Connection()).complaints
+    complaints = parse_clusters(entries, ServerOptions()).complaints
     if complaints:
         raise ConfigurationError("; ".join(complaints[:5]))
 
 
 def parse_clusters(
-    entries: list[Any], default: Connection, common: Mapping[str, Any] | None = None
+    entries: list[Any], default: ServerOptions, common: Mapping[str, Any] | None = None
 ) -> Listed:
     """What to watch, and whom it concerns.
 
@@ -156,7 +156,7 @@ class _Entry(NamedTuple):
 
 
 def _read(
-    cluster: str, entry: Mapping[str, Any], where: str, default: Connection, common: Mapping[str, Any]
+    cluster: str, entry: Mapping[str, Any], where: str, default: ServerOptions, common: Mapping[str, Any]
 ) -> _Entry:
     if "watches" in entry:
         return _Entry(cluster, _explicit(entry, where, default), None)
@@ -178,7 +178,7 @@ def _is_waiting(name: str, value: Any) -> bool:
     return name in _NOT_OURS and str(value).strip() not in ("0", "0.0")
 
 
-def _explicit(entry: Mapping[str, Any], where: str, default: Connection) -> list[Watched]:
+def _explicit(entry: Mapping[str, Any], where: str, default: ServerOptions) -> list[Watched]:
     """``{cluster_id, watches: [{namespace, name}]}``, both with the options of a connection.
 
     A watch that has such options uses these alone, since a cluster may concern several API servers.
@@ -200,7 +200,7 @@ def _explicit(entry: Mapping[str, Any], where: str, default: Connection) -> list
     return found
 
 
-def _hosted(entry: Mapping[str, Any], where: str, default: Connection) -> list[Watched]:
+def _hosted(entry: Mapping[str, Any], where: str, default: ServerOptions) -> list[Watched]:
     """The original in the management cluster, and the additional one in the hosted cluster."""
     control_plane = _optional(entry, "control_plane_namespace", where)
     plane = _optional(entry, "hosted_control_plane", where)
@@ -219,7 +219,7 @@ def _hosted(entry: Mapping[str, Any], where: str, default: Connection) -> list[W
             _optional(kubeconfig, "key", where) or "kubeconfig",
             plane,
         )
-        hosted = Connection(secret=secret)
+        hosted = ServerOptions(secret=secret)
     watches = [Watched(hosted, _optional(entry, "hosted_namespace", where) or "kube-system", _ADDITIONAL)]
     if original or control_plane:
         name = _optional(original, "name", where)
@@ -228,11 +228,11 @@ def _hosted(entry: Mapping[str, Any], where: str, default: Connection) -> list[W
     return watches
 
 
-def _connection(options: Mapping[str, Any], where: str) -> Connection | None:
+def _connection(options: Mapping[str, Any], where: str) -> ServerOptions | None:
     return parse_connection(options, where) if any(options.get(name) for name in CONNECTION) else None
 
 
-def _other(entry: Mapping[str, Any], which: str, where: str, default: Connection) -> Connection | None:
+def _other(entry: Mapping[str, Any], which: str, where: str, default: ServerOptions) -> ServerOptions | None:
     """The connection of WHICH_kubeconfig and WHICH_context; the latter alone is one of the default's."""
     kubeconfig, context = entry.get(f"{which}_kubeconfig"), entry.get(f"{which}_context")
     if not kubeconfig and not context:

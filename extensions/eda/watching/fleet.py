@@ -14,14 +14,14 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Accesses
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.again import Again
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import Api, Named
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import ApiServers, Named
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Batches
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters import (
     Listed,
     parse_clusters,
     parse_document,
 )
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.requeue import Requeue
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
     Clusters,
     Settings,
@@ -45,13 +45,13 @@ class Fleet:
         self._settings = settings
         self._batches = batches
         self._pauses = pauses or Pauses()
-        self._api = Api(settings.silence)
-        self._accesses = Accesses(self._api.reach)
+        self._servers = ApiServers(settings.silence)
+        self._accesses = Accesses(self._servers.reach)
         self._clusters: Clusters = {}
         self._targets: dict[str, dict[str, Any]] = {}
         batches.describe = self._describe
         batches.troubled = self._in_trouble
-        self._again = Again(settings.resync)
+        self._requeue = Requeue(settings.resync)
         self._tasks: dict[Watched, asyncio.Task[None]] = {}
         # What has been listed once, and what cannot be watched now.
         self._listed: set[Watched] = set()
@@ -72,7 +72,7 @@ class Fleet:
                 if 0 < self._settings.resync <= time.monotonic() - resynced:
                     resynced = time.monotonic()
                     self._batches.add(self._ids())
-                self._batches.add(self._again.due())
+                self._batches.add(self._requeue.due())
                 await asyncio.sleep(_LOOK)
         finally:
             for task in self._tasks.values():
@@ -129,7 +129,7 @@ class Fleet:
             self._tasks.pop(watched).cancel()
             self._listed.discard(watched)
             self._troubled.discard(watched)
-        self._again.keep_only(self._ids())
+        self._requeue.keep_only(self._ids())
         for watched, concerned in clusters.items():
             if watched in former:
                 # Its watch goes on, and has nothing to say of who came.
@@ -137,7 +137,7 @@ class Fleet:
                 continue
             watch = Watch(
                 watched,
-                self._api,
+                self._servers,
                 self._accesses,
                 partial(self._changed, watched),
                 partial(self._trouble, watched),
@@ -153,7 +153,7 @@ class Fleet:
         concerned = sorted(self._clusters.get(watched, ()))
         self._batches.add(concerned, secret, kind, version)
         if watched in self._listed:
-            self._again.changed(concerned)
+            self._requeue.changed(concerned)
         self._listed.add(watched)
 
     def _trouble(self, watched: Watched, secret: Named, text: str | None) -> None:

@@ -17,8 +17,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown
 __all__ = [
     "CONNECTION",
     "Clusters",
-    "Connection",
     "KubeconfigSecret",
+    "ServerOptions",
     "Settings",
     "Watched",
     "parse_connection",
@@ -37,7 +37,7 @@ Clusters = dict["Watched", frozenset[str]]
 
 
 @dataclass(frozen=True)
-class Connection:
+class ServerOptions:
     """One user of one API server. Secrets are named by their files; none of these fields is one.
 
     What is None K8S_AUTH_* may say.
@@ -60,7 +60,7 @@ class KubeconfigSecret:
     :param plane: the HostedControlPlane; None is the only one of the namespace.
     """
 
-    management: Connection
+    management: ServerOptions
     namespace: str
     name: str | None = None
     key: str = "kubeconfig"
@@ -74,7 +74,7 @@ class Watched:
     :param name: None is what the HostedControlPlane's ``spec.pullSecret`` names; ``plane`` as above.
     """
 
-    connection: Connection
+    connection: ServerOptions
     namespace: str
     name: str | None
     plane: str | None = None
@@ -93,7 +93,7 @@ class Settings:
     """
 
     clusters: Any
-    default: Connection = field(default_factory=Connection)
+    default: ServerOptions = field(default_factory=ServerOptions)
     delay: float = 1.0
     most: int = 500
     resync: float = 3600.0
@@ -127,7 +127,7 @@ def parse_settings(arguments: Mapping[str, Any]) -> Settings:
     )
 
 
-def parse_connection(options: Mapping[str, Any], where: str) -> Connection:
+def parse_connection(options: Mapping[str, Any], where: str) -> ServerOptions:
     """How an API server is reached, of the options in ``CONNECTION``."""
     values: dict[str, Any] = {}
     for name in CONNECTION[:-1]:
@@ -144,7 +144,7 @@ def parse_connection(options: Mapping[str, Any], where: str) -> Connection:
     verify = options.get("validate_certs")
     if verify is not None and not isinstance(verify, bool):
         raise ConfigurationError(f"{where}: validate_certs is not true or false")
-    return Connection(**values, validate_certs=verify)
+    return ServerOptions(**values, validate_certs=verify)
 
 
 def parse_name(value: Any, where: str) -> str:

@@ -14,15 +14,17 @@ from typing import Callable
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import (
-    Api,
-    Asked,
+    ApiServers,
     Failed,
     Gone,
     Named,
     Nonsense,
     Refused,
+    SecretReader,
 )
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.planes import original_secret
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.hosted_control_plane import (
+    original_secret,
+)
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Watched
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.transport import NoAnswer
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
@@ -70,7 +72,7 @@ class Watch:
     def __init__(
         self,
         watched: Watched,
-        api: Api,
+        servers: ApiServers,
         accesses: Accesses,
         changed: Callable[[Named, str | None, str | None], None],
         trouble: Callable[[Named, str | None], None],
@@ -78,7 +80,7 @@ class Watch:
     ) -> None:
         self.watched = watched
         self.secret = Named(watched.namespace, watched.name or "(the original)")
-        self._api = api
+        self._servers = servers
         self._accesses = accesses
         self._changed = changed
         self._trouble = trouble
@@ -121,7 +123,7 @@ class Watch:
         """List if need be, and watch until the server ends it."""
         self._used = None
         access = self._used = await self._accesses.get(self.watched.connection)
-        async with self._api.reach(access) as server:
+        async with self._servers.reach(access) as server:
             if self._at is not None and not await self._still_named(server):
                 self._at = None
             if self._at is None:
@@ -137,13 +139,13 @@ class Watch:
                     if kind != "BOOKMARK":
                         self._event(kind, version)
 
-    async def _named(self, server: Asked) -> Named:
+    async def _named(self, server: SecretReader) -> Named:
         """The Secret; a HostedControlPlane may name another one by now."""
         watched = self.watched
         name = watched.name or await original_secret(server.read, watched.namespace, watched.plane)
         return Named(watched.namespace, name)
 
-    async def _still_named(self, server: Asked) -> bool:
+    async def _still_named(self, server: SecretReader) -> bool:
         try:
             return await self._named(server) == self.secret
         except (PullSecretError, NoAnswer, OSError, asyncio.TimeoutError):

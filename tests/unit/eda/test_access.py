@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Connection
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import ServerOptions
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.kubeconfig import (
     Kubeconfigs,
 )
@@ -41,7 +41,7 @@ def kubeconfig(path: Path, user: dict[str, Any], **cluster: Any) -> Path:
     return path
 
 
-def reach(connection: Connection) -> Access:
+def reach(connection: ServerOptions) -> Access:
     async def scenario() -> Access:
         return await Accesses(nobody).get(connection)
 
@@ -53,7 +53,7 @@ def nobody(unused_access: Access) -> Any:
 
 
 def test_a_kubeconfig_with_a_token(tmp_path: Path) -> None:
-    access = reach(Connection(kubeconfig=str(kubeconfig(tmp_path / "k", {"token": SECRET}))))
+    access = reach(ServerOptions(kubeconfig=str(kubeconfig(tmp_path / "k", {"token": SECRET}))))
     assert access.url == "http://127.0.0.1:1"
     assert access.headers() == [("Authorization", f"Bearer {SECRET}")]
     assert SECRET not in repr(access)
@@ -61,7 +61,7 @@ def test_a_kubeconfig_with_a_token(tmp_path: Path) -> None:
 
 def test_files_are_relative_to_the_kubeconfig_and_tokens_are_read_each_time(tmp_path: Path) -> None:
     (tmp_path / "token").write_text(f"{SECRET}\n")
-    access = reach(Connection(kubeconfig=str(kubeconfig(tmp_path / "k", {"tokenFile": "token"}))))
+    access = reach(ServerOptions(kubeconfig=str(kubeconfig(tmp_path / "k", {"tokenFile": "token"}))))
     assert access.headers() == [("Authorization", f"Bearer {SECRET}")]
     (tmp_path / "token").write_text("example-2")
     assert access.headers() == [("Authorization", "Bearer example-2")]
@@ -116,7 +116,7 @@ def test_a_kubeconfig_that_cannot_be_used_is_named(
     if content is not None:
         path.write_text(content)
     with pytest.raises(ConfigurationError, match=complaint) as caught:
-        reach(Connection(kubeconfig=str(path)))
+        reach(ServerOptions(kubeconfig=str(path)))
     assert str(path) in str(caught.value)
     assert SECRET not in str(caught.value)
 
@@ -124,14 +124,14 @@ def test_a_kubeconfig_that_cannot_be_used_is_named(
 def test_a_pipe_is_no_kubeconfig(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "k")
     with pytest.raises(ConfigurationError, match="not a regular file"):
-        reach(Connection(kubeconfig=str(tmp_path / "k")))
+        reach(ServerOptions(kubeconfig=str(tmp_path / "k")))
 
 
 @pytest.mark.parametrize("server", ["", "ftp://a", "https://", "https://a:b", f"{SECRET}@host"])
 def test_an_address_that_is_none_is_not_quoted(tmp_path: Path, server: str) -> None:
     path = kubeconfig(tmp_path / "k", {}, server=server)
     with pytest.raises(ConfigurationError, match="server is not an address") as caught:
-        reach(Connection(kubeconfig=str(path)))
+        reach(ServerOptions(kubeconfig=str(path)))
     assert SECRET not in str(caught.value)
 
 
@@ -139,14 +139,14 @@ def test_certificates_that_are_none_are_refused(tmp_path: Path) -> None:
     nonsense = base64.b64encode(b"example").decode()
     path = kubeconfig(tmp_path / "k", {}, server="https://a", **{"certificate-authority-data": nonsense})
     with pytest.raises(ConfigurationError, match="certificates of the API server's authority cannot be used"):
-        reach(Connection(kubeconfig=str(path)))
+        reach(ServerOptions(kubeconfig=str(path)))
 
 
-def plugin(path: Path, code: str, **more: Any) -> Connection:
+def plugin(path: Path, code: str, **more: Any) -> ServerOptions:
     program = path / "plugin"
     program.write_text(f"#!{sys.executable}\nimport json, os, sys, time\n{code}\n")
     program.chmod(0o700)
-    return Connection(
+    return ServerOptions(
         kubeconfig=str(kubeconfig(path / "k", {"exec": {"command": "./plugin", "apiVersion": "v", **more}}))
     )
 
@@ -214,7 +214,7 @@ def test_a_login_in_the_servers_address_is_sent(tmp_path: Path) -> None:
     """The Ansible Operator's kubeconfigs have one, of some 190 letters."""
     user = "u" * 190
     path = kubeconfig(tmp_path / "k", {}, server=f"http://{user}:{SECRET}@localhost:8888")
-    access = reach(Connection(kubeconfig=str(path)))
+    access = reach(ServerOptions(kubeconfig=str(path)))
     login = base64.b64encode(f"{user}:{SECRET}".encode()).decode()
     assert access.headers() == [("Authorization", f"Basic {login}")]
     assert SECRET not in repr(access)
@@ -222,7 +222,7 @@ def test_a_login_in_the_servers_address_is_sent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("token", ["example\r\nX-Other: y", "example-\u00e4"])
 def test_a_token_that_cannot_be_sent_is_refused(tmp_path: Path, token: str) -> None:
-    access = reach(Connection(kubeconfig=str(kubeconfig(tmp_path / "k", {"token": token}))))
+    access = reach(ServerOptions(kubeconfig=str(kubeconfig(tmp_path / "k", {"token": token}))))
     with pytest.raises(PullSecretError, match="that no HTTP header can carry") as caught:
         access.headers()
     assert "example" not in str(caught.value)
@@ -237,23 +237,23 @@ def test_the_variables_say_what_the_connection_does_not(
     monkeypatch.setenv("K8S_AUTH_IMPERSONATE_USER", "jane")
     monkeypatch.setenv("K8S_AUTH_IMPERSONATE_GROUPS", "one,two")
     acting = [("Impersonate-User", "jane"), ("Impersonate-Group", "one"), ("Impersonate-Group", "two")]
-    assert reach(Connection()).headers() == [("Authorization", f"Bearer {SECRET}"), *acting]
+    assert reach(ServerOptions()).headers() == [("Authorization", f"Bearer {SECRET}"), *acting]
     program = json.loads((tmp_path / "k").read_text())
     program["users"][0]["user"] = {"exec": {"command": "/bin/false"}}
     (tmp_path / "program").write_text(json.dumps(program))
     with monkeypatch.context() as other:
         other.setenv("K8S_AUTH_KUBECONFIG", str(tmp_path / "program"))
-        assert reach(Connection()).token == SECRET
-    assert reach(Connection(context="two")).headers() == [("Authorization", "Bearer kubeconfigs"), *acting]
+        assert reach(ServerOptions()).token == SECRET
+    assert reach(ServerOptions(context="two")).headers() == [("Authorization", "Bearer kubeconfigs"), *acting]
     monkeypatch.setenv("K8S_AUTH_HOST", "http://127.0.0.1:2")
-    access = reach(Connection())
+    access = reach(ServerOptions())
     assert (access.url, access.token) == ("http://127.0.0.1:2", SECRET)
-    assert reach(Connection(kubeconfig=path)).token == "kubeconfigs"
+    assert reach(ServerOptions(kubeconfig=path)).token == "kubeconfigs"
     monkeypatch.delenv("K8S_AUTH_API_KEY")
     monkeypatch.setenv("K8S_AUTH_USERNAME", "user")
     monkeypatch.setenv("K8S_AUTH_PASSWORD", SECRET)
     login = base64.b64encode(f"user:{SECRET}".encode()).decode()
-    assert reach(Connection()).headers()[0] == ("Authorization", f"Basic {login}")
+    assert reach(ServerOptions()).headers()[0] == ("Authorization", f"Basic {login}")
     (tmp_path / "token").write_text("files")
-    own = Connection(host="http://127.0.0.1:2", api_key_file=str(tmp_path / "token"))
+    own = ServerOptions(host="http://127.0.0.1:2", api_key_file=str(tmp_path / "token"))
     assert reach(own).headers()[0] == ("Authorization", "Bearer files")

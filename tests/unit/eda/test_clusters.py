@@ -16,15 +16,15 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters
     parse_document,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
-    Connection,
     KubeconfigSecret,
+    ServerOptions,
     Watched,
     parse_settings,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.hosted import hosted_targets
 
-DEFAULT = Connection(kubeconfig="/etc/management")
+DEFAULT = ServerOptions(kubeconfig="/etc/management")
 ADDITIONAL = ("kube-system", "additional-pull-secret")
 
 
@@ -38,8 +38,8 @@ def test_a_watch_uses_its_own_connection_or_its_entrys_or_the_default() -> None:
     assert complaints == []
     assert found == {
         Watched(DEFAULT, "one", "s"): {"cls-1"},
-        Watched(Connection(context="two"), "two", "s"): {"cls-2"},
-        Watched(Connection(host="https://three"), "three", "s"): {"cls-2"},
+        Watched(ServerOptions(context="two"), "two", "s"): {"cls-2"},
+        Watched(ServerOptions(host="https://three"), "three", "s"): {"cls-2"},
     }
 
 
@@ -56,7 +56,7 @@ def test_a_hosted_cluster_is_found_through_its_control_plane() -> None:
     assert complaints == []
     assert set(found) == {
         Watched(DEFAULT, "clusters-1", None),
-        Watched(Connection(secret=KubeconfigSecret(DEFAULT, "clusters-1")), *ADDITIONAL),
+        Watched(ServerOptions(secret=KubeconfigSecret(DEFAULT, "clusters-1")), *ADDITIONAL),
     }
 
 
@@ -72,9 +72,11 @@ def test_a_hosted_cluster_may_say_all_itself() -> None:
     found, _targets, complaints = parse_clusters([entry], DEFAULT)
     assert complaints == []
     assert set(found) == {
-        Watched(Connection(kubeconfig="/etc/management", context="mgmt-2"), "vault", "original"),
+        Watched(ServerOptions(kubeconfig="/etc/management", context="mgmt-2"), "vault", "original"),
         Watched(
-            Connection(kubeconfig="/etc/cls-1", context="admin"), "openshift-config", "additional-pull-secret"
+            ServerOptions(kubeconfig="/etc/cls-1", context="admin"),
+            "openshift-config",
+            "additional-pull-secret",
         ),
     }
 
@@ -151,7 +153,7 @@ def test_what_is_to_be_absent_needs_no_original_as_for_the_role() -> None:
     found, targets, complaints = parse_clusters([entry], DEFAULT)
     assert complaints == []
     assert targets == {"cls-1": entry}
-    assert set(found) == {Watched(Connection(kubeconfig="/etc/management", context="admin"), *ADDITIONAL)}
+    assert set(found) == {Watched(ServerOptions(kubeconfig="/etc/management", context="admin"), *ADDITIONAL)}
     assert parse_clusters([{**entry, "state": "present"}], DEFAULT).complaints
 
 

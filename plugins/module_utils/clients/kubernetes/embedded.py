@@ -126,7 +126,10 @@ def parse(document: bytes, name: str, where: str) -> Embedded:
 
 
 def entries(document: bytes, where: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Its current context's cluster and user; raises likewise, for what leads to files or programs."""
+    """The cluster and the user of a kubeconfig's current context.
+
+    :raises ConfigurationError: names a field that leads to files or programs.
+    """
     config = _loaded(document, where)
     context = _named(config, "context", config.get("current-context"), where)
     cluster = _named(config, "cluster", context.get("cluster"), where)
@@ -144,7 +147,7 @@ def entries(document: bytes, where: str) -> tuple[Mapping[str, Any], Mapping[str
 
 
 def build(cluster: Mapping[str, Any], user: Mapping[str, Any], name: str, where: str) -> Embedded:
-    """What the two say; raises likewise."""
+    """What a cluster and a user say; raises as ``parse`` does."""
     found = Embedded(
         name=name,
         where=where,

@@ -55,9 +55,13 @@ class PodClient(KubernetesClient):
             with open(path, encoding="ascii") as stream:
                 token = stream.read().strip()
         except (OSError, ValueError) as error:
-            raise PermissionDenied(f"the pod's token cannot be read ({type(error).__name__})") from None
+            raise PermissionDenied(
+                f"the service account token {path} cannot be read ({type(error).__name__})"
+            ) from None
         if not token or not token.isprintable() or " " in token:
-            raise PermissionDenied("the pod's token is none")
+            raise PermissionDenied(
+                f"the service account token {path} is empty or has a space or control character"
+            )
         return {"Authorization": f"Bearer {token}"}
 
     def _trust(self) -> ssl.SSLContext:

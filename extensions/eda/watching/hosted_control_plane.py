@@ -28,7 +28,7 @@ async def original_secret(read: Read, namespace: str, plane: str | None) -> str:
 
 
 async def kubeconfig_secret(read: Read, namespace: str, plane: str | None) -> tuple[str, str]:
-    """Name and key of the hosted cluster's kubeconfig; raises likewise."""
+    """Name and key of the hosted cluster's kubeconfig; raises as ``original_secret`` does."""
     found = field_of(await _plane(read, namespace, plane), "status", "kubeConfig")
     return _text(field_of(found, "name"), namespace, "status.kubeConfig.name"), field_of(
         found, "key"

@@ -13,13 +13,13 @@ import time
 from collections.abc import Collection, Iterable
 from typing import Callable
 
-__all__ = ["Again"]
+__all__ = ["Requeue"]
 
 # Seconds after a change; each time twice as many, for as long as they are fewer than the time to resync.
 _FIRST = 15.0
 
 
-class Again:
+class Requeue:
     """When to look at which cluster again.
 
     :param most: seconds between two looks at all clusters; 0: there are none, and nobody looks again.

@@ -21,7 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters
     parse_clusters,
     parse_document,
 )
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.requeue import Requeue
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.recheck import Recheck
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
     Clusters,
     Settings,
@@ -51,7 +51,7 @@ class Fleet:
         self._targets: dict[str, dict[str, Any]] = {}
         batches.describe = self._describe
         batches.troubled = self._in_trouble
-        self._requeue = Requeue(settings.resync)
+        self._recheck = Recheck(settings.resync)
         self._tasks: dict[Watched, asyncio.Task[None]] = {}
         # What has been listed once, and what cannot be watched now.
         self._listed: set[Watched] = set()
@@ -72,7 +72,7 @@ class Fleet:
                 if 0 < self._settings.resync <= time.monotonic() - resynced:
                     resynced = time.monotonic()
                     self._batches.add(self._ids())
-                self._batches.add(self._requeue.due())
+                self._batches.add(self._recheck.due())
                 await asyncio.sleep(_LOOK)
         finally:
             for task in self._tasks.values():
@@ -129,7 +129,7 @@ class Fleet:
             self._tasks.pop(watched).cancel()
             self._listed.discard(watched)
             self._troubled.discard(watched)
-        self._requeue.keep_only(self._ids())
+        self._recheck.keep_only(self._ids())
         for watched, concerned in clusters.items():
             if watched in former:
                 # Its watch goes on, and has nothing to say of who came.
@@ -153,7 +153,7 @@ class Fleet:
         concerned = sorted(self._clusters.get(watched, ()))
         self._batches.add(concerned, secret, kind, version)
         if watched in self._listed:
-            self._requeue.changed(concerned)
+            self._recheck.changed(concerned)
         self._listed.add(watched)
 
     def _trouble(self, watched: Watched, secret: Named, text: str | None) -> None:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.requeue import Requeue
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.recheck import Recheck
 
 
 class Clock:
@@ -16,7 +16,7 @@ class Clock:
         return self.now
 
 
-def looks(again: Requeue, clock: Clock, seconds: int) -> list[tuple[int, str]]:
+def looks(again: Recheck, clock: Clock, seconds: int) -> list[tuple[int, str]]:
     """(second, cluster) of all looks in that time."""
     found = []
     for second in range(1, seconds + 1):
@@ -27,14 +27,14 @@ def looks(again: Requeue, clock: Clock, seconds: int) -> list[tuple[int, str]]:
 
 def test_who_changed_is_looked_at_again_with_pauses_that_double_until_all_are_looked_at() -> None:
     clock = Clock()
-    again = Requeue(300, clock)
+    again = Recheck(300, clock)
     again.changed(["cls-1"])
     assert looks(again, clock, 2000) == [(second, "cls-1") for second in (15, 45, 105, 225, 465)]
 
 
 def test_a_further_change_begins_anew() -> None:
     clock = Clock()
-    again = Requeue(100, clock)
+    again = Recheck(100, clock)
     again.changed(["cls-1", "cls-2"])
     assert looks(again, clock, 14) == []
     again.changed(["cls-1"])
@@ -43,7 +43,7 @@ def test_a_further_change_begins_anew() -> None:
 
 def test_who_went_is_forgotten() -> None:
     clock = Clock()
-    again = Requeue(100, clock)
+    again = Recheck(100, clock)
     again.changed(["cls-1", "cls-2"])
     again.keep_only(["cls-2"])
     assert looks(again, clock, 30) == [(15, "cls-2")]
@@ -51,6 +51,6 @@ def test_who_went_is_forgotten() -> None:
 
 def test_nobody_is_looked_at_again_where_that_was_turned_off() -> None:
     clock = Clock()
-    again = Requeue(0, clock)
+    again = Recheck(0, clock)
     again.changed(["cls-1"])
     assert looks(again, clock, 1000) == []

@@ -13,13 +13,13 @@ import time
 from collections.abc import Collection, Iterable
 from typing import Callable
 
-__all__ = ["Requeue"]
+__all__ = ["Recheck"]
 
 # Seconds after a change; each time twice as many, for as long as they are fewer than the time to resync.
 _FIRST = 15.0
 
 
-class Requeue:
+class Recheck:
     """When to look at which cluster again.
 
     :param most: seconds between two looks at all clusters; 0: there are none, and nobody looks again.

@@ -17,7 +17,11 @@ import pytest
 from urllib3 import PoolManager, ProxyManager
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, ReadTimeoutError
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.transport import Late, Transport
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.transport import (
+    Forbidden,
+    Late,
+    Transport,
+)
 from tests.integration.gcp.login import TlsFront
 
 Served = Callable[[socket.socket], None]
@@ -199,6 +203,28 @@ def test_headers_and_body_are_one_write_and_the_base_s_path_comes_first(
     (sent,) = written
     assert sent.startswith(b"PUT /base/x?y=z HTTP/1.1\r\n")
     assert sent.endswith(b"\r\n\r\nthe body")
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("proxy", [None, "http", "https"])
+def test_a_forbidden_address_is_sent_nothing(scheme: str, proxy: str | None) -> None:
+    """Neither a request nor the beginning of TLS, and a proxy there is not asked for a tunnel."""
+    received: list[bytes] = []
+    closed = threading.Event()
+
+    def note(connection: socket.socket) -> None:
+        received.append(connection.recv(65536))
+        closed.set()
+
+    with serving(note) as server:
+        base = f"{scheme}://{'192.0.2.1' if proxy else server.address}"
+        manager = ProxyManager(f"{proxy}://{server.address}") if proxy else PoolManager()
+        asked: list[str] = []
+        transport = Transport(base, manager, forbidden=lambda address: not asked.append(address))
+        with pytest.raises(Forbidden):
+            transport.request("GET", "/", headers={}, seconds=_MUCH)
+        assert closed.wait(_MUCH)
+        assert (asked, received) == (["127.0.0.1"], [b""])
 
 
 def test_a_name_that_is_looked_up_for_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,12 @@
 """One HTTP request that ends in time, whatever the server does, over urllib3's connections.
 
 urllib3's limit is for each read from its socket: a server, or a proxy, that sends a byte now and then would
-hold a request for ever.  Here each read gets what is left of the request's time, so that no thread has to be
-started to keep watch; only a new connection is made in one, since looking up a name has no limit at all.
+hold a request for ever.  Here a connection keeps its socket as a ``DeadlineSocket``, which gives each read what is
+left of the request's time, so that no thread has to be started to keep watch.  Only a new connection is made in a
+thread, since looking up a name has no limit at all.
+
+urllib3 is extended where it offers it: the pools of a manager (``pool_classes_by_scheme``), the connections of a
+pool (``ConnectionCls``), and what is public of a connection (``connect``, ``request``, ``send``, ``sock``).
 """
 
 from __future__ import annotations
@@ -18,14 +22,11 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import Any, Callable
 
 from .waiting import begin
 
-if TYPE_CHECKING:
-    from http.client import HTTPResponse
-
-__all__ = ["Answer", "Forbidden", "Late", "Transport"]
+__all__ = ["Answer", "DeadlineSocket", "Forbidden", "Late", "Transport"]
 
 # Seconds; none at all would mean not to wait for a socket.
 _SHORTEST = 0.001
@@ -59,7 +60,7 @@ class Transport:
     :param forbidden: tells of an IP address, a server's or a proxy's, whether no connection may lead there.
     """
 
-    def __init__(self, base: str, manager: Any, *, forbidden: Optional[Callable[[str], bool]] = None) -> None:
+    def __init__(self, base: str, manager: Any, *, forbidden: Callable[[str], bool] | None = None) -> None:
         from urllib3 import Timeout
         from urllib3.util import parse_url
 
@@ -80,8 +81,8 @@ class Transport:
         *,
         headers: Mapping[str, str],
         seconds: float,
-        body: Optional[bytes] = None,
-        largest: Optional[int] = None,
+        body: bytes | None = None,
+        largest: int | None = None,
     ) -> Answer:
         """Ask once: nothing is repeated, no redirect is followed, and no body is unpacked.
 
@@ -118,7 +119,7 @@ class Transport:
 
 
 @functools.cache
-def _in_time(pool: type, forbidden: Optional[Callable[[str], bool]]) -> type:
+def _in_time(pool: type, forbidden: Callable[[str], bool] | None) -> type:
     """The same kind of pool, whose connections keep to the time and lead to no forbidden address."""
     connection: type = pool.ConnectionCls  # type: ignore[attr-defined]
     members = {"forbidden": staticmethod(forbidden)} if forbidden is not None else {}
@@ -135,9 +136,34 @@ class _InTime:
     """
 
     timeout: float
-    sock: Any
-    forbidden: Optional[Callable[[str], bool]] = None
-    _held: Optional[list[Any]] = None
+    forbidden: Callable[[str], bool] | None = None
+    _held: list[Any] | None = None
+    __sock: DeadlineSocket | None = None
+
+    @property
+    def sock(self) -> Any:
+        """The socket of the connection, or None.  It is set as soon as it is connected: before TLS begins, before
+        a proxy is asked for a tunnel, and once more when TLS is there.
+        """
+        return self.__sock
+
+    @sock.setter
+    def sock(self, made: Any) -> None:
+        try:
+            self._check_address(made)
+        except BaseException:
+            made.close()
+            raise
+        self.__sock = None if made is None else DeadlineSocket(made, self.timeout)
+
+    def _check_address(self, made: Any) -> None:
+        # TLS inside the TLS of a proxy is no socket of the kernel's; that of the proxy was checked.
+        if self.forbidden is None or not isinstance(made, socket.socket):
+            return
+        # The kernel says where it leads, whatever was made of a name or a URL; what a SOCKS proxy says of the
+        # other side is not asked for.
+        if self.forbidden(socket.socket.getpeername(made)[0]):
+            raise Forbidden
 
     def request(self, *arguments: Any, **options: Any) -> None:
         """Headers and body in one write: on a busy machine each costs more than all the rest."""
@@ -170,61 +196,57 @@ class _InTime:
         self.timeout = max(seconds - (time.monotonic() - start), _SHORTEST)
         self.sock.settimeout(self.timeout)
 
-    def _new_conn(self) -> socket.socket:
-        """Make the TCP connection. The kernel says where it leads, whatever was made of a name or a URL."""
-        made: socket.socket = super()._new_conn()  # type: ignore[misc]
-        try:
-            # What a SOCKS proxy says of the other side is not asked for.
-            if self.forbidden is not None and self.forbidden(socket.socket.getpeername(made)[0]):
-                raise Forbidden
-        except BaseException:
-            made.close()
-            raise
-        return made
 
-    def response_class(self, sock: Any, *arguments: Any, **options: Any) -> HTTPResponse:
-        """What http.client reads an answer with, the server's or a proxy's."""
-        # urllib3 has it loaded; whoever does without urllib3 does without it, and with it the e-mail parser.
-        from http.client import HTTPResponse
+class DeadlineSocket:
+    """A connected socket; what is read from it is there within so many seconds, all of it together.
 
-        return HTTPResponse(_Readable(sock, self.timeout), *arguments, **options)  # type: ignore[arg-type]
-
-
-class _Readable:
-    """The part of a socket that http.client reads an answer from."""
+    :param sock: the socket; what is not here is its own.
+    :param seconds: from now on, until ``settimeout`` says otherwise.
+    """
 
     def __init__(self, sock: Any, seconds: float) -> None:
-        self._sock, self._seconds = sock, seconds
+        self._sock = sock
+        self.end = time.monotonic() + seconds
+        """When the time is over, by the monotonic clock."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sock, name)
+
+    def settimeout(self, seconds: float) -> None:
+        """Writing, and reading an answer to its end, may take so long from now on."""
+        self.end = time.monotonic() + seconds
+        self._sock.settimeout(seconds)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
-        return io.BufferedReader(_Reads(self._sock, self._seconds))
+        """What an HTTP client reads an answer from, the server's or a proxy's."""
+        return io.BufferedReader(_Reads(self, self._sock))
 
 
 class _Reads(io.RawIOBase):
-    """Reads from a socket, all of them together in so many seconds."""
+    """Reads from a socket, all of them together within its time."""
 
-    def __init__(self, sock: Any, seconds: float) -> None:
+    def __init__(self, limit: DeadlineSocket, sock: Any) -> None:
         super().__init__()
-        self._sock, self._raw = sock, sock.makefile("rb", buffering=0)
-        self._end = time.monotonic() + seconds
+        self._limit, self._sock = limit, sock
+        self._raw = sock.makefile("rb", buffering=0)
         self._begun = False
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> Optional[int]:
+    def readinto(self, buffer: Any) -> int | None:
         """As a socket's file does.
 
         :raises Late: the time is over, and something had come.
         :raises socket.timeout: nothing had.
         """
         if self._begun:
-            left = self._end - time.monotonic()
+            left = self._limit.end - time.monotonic()
             if left <= 0:
                 raise Late
             self._sock.settimeout(left)
         try:
-            count: Optional[int] = self._raw.readinto(buffer)
+            count: int | None = self._raw.readinto(buffer)
         except socket.timeout:
             if self._begun:
                 raise Late from None

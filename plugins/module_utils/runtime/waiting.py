@@ -10,7 +10,7 @@ import threading
 from concurrent.futures import Future, wait
 from typing import Callable, TypeVar
 
-from ..model.errors import Internal, PullSecretError
+from ..model.errors import Internal
 
 __all__ = ["begin", "within"]
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 _GRACE = 0.2
 
 
-def within(seconds: float, call: Callable[[], T], late: PullSecretError) -> T:
+def within(seconds: float, call: Callable[[], T], late: Exception) -> T:
     """What ``call`` gives, or raises.
 
     An HTTP client's own limit is for each read from its socket: a server, or a proxy, that sends a byte now

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,19 @@ def test_without_a_token_it_says_whose_binding_to_check_and_shows_none(
     assert secured.lab.calls.count() == 0
     for secret in (LEAK, ACCESS, FEDERATED, "example-subject-token"):
         assert secret not in json.dumps(result)
+
+
+def test_a_token_service_that_is_slow_ends_with_the_call_s_time(
+    secured: Module, tokens: TokenService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, over = tokens.answer, threading.Event()
+    monkeypatch.setattr(tokens, "answer", lambda path: (over.wait(60), answer(path))[1])
+    result = secured.put(api_timeout=0.5, retry={"tries": 2, "delay": 0.01})
+    over.set()
+    assert result["kind"] == "unavailable"
+    assert f"no access token for service account {ACCOUNT} just now (" in result["msg"]
+    assert "(tried 2 times)" in result["msg"]
+    assert secured.lab.calls.count() == 0
 
 
 def test_a_denied_call_names_the_service_account(secured: Module) -> None:

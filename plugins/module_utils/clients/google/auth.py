@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import os
 import re
+import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Callable
 
 from ...model.errors import ConfigurationError, PermissionDenied
+from ...runtime.waiting import within
+from .errors import NoToken
 
-__all__ = ["Connection", "connect", "credentials_for", "identity_of"]
+__all__ = ["Connection", "Tokens", "connect", "credentials_for", "identity_of"]
 
 _SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 # Its e-mail address, or its number.
@@ -106,7 +110,46 @@ def credentials_for(connection: Connection) -> Any:
             target_principal=connection.impersonate,
             target_scopes=list(_SCOPES),
         )
+    # As the client library does: a service account's key signs its tokens here, and no service is asked.
+    elif hasattr(credentials, "with_always_use_jwt_access"):
+        credentials = credentials.with_always_use_jwt_access(True)
     return credentials
+
+
+class Tokens:
+    """Keeps an access token for one connection's credentials.  Thread-safe.
+
+    google-auth renews a token whenever a call finds it expired, without a limit of time, and gRPC then hides why
+    there is none.  So the token is renewed before the call.
+
+    :param credentials: google-auth's, or others with ``valid`` and ``refresh``.
+    :param request: makes a ``google.auth.transport.Request`` whose requests end within so many seconds.
+    """
+
+    def __init__(self, credentials: Any, request: Callable[[float], Any]) -> None:
+        self._credentials = credentials
+        self._request = request
+        self._lock = threading.Lock()
+
+    def renew(self, seconds: float) -> None:
+        """Get a token unless there is a valid one.
+
+        :raises NoToken: there is none within so many seconds, or the metadata server gives none.
+        :raises google.auth.exceptions.GoogleAuthError: google-auth gets none.
+        """
+        if self._credentials.valid:
+            return
+        late, end = NoToken("no answer in time", retryable=True), time.monotonic() + seconds
+        if not self._lock.acquire(timeout=seconds):
+            raise late
+        try:
+            left = end - time.monotonic()
+            # Another thread may have got it meanwhile.
+            if not self._credentials.valid:
+                # Not only requests take time: google-auth waits between two of them, and runs programs.
+                within(left, lambda: self._credentials.refresh(self._request(left)), late)
+        finally:
+            self._lock.release()
 
 
 def identity_of(credentials: Any, connection: Connection) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Callable, TypeVar
 
@@ -23,8 +24,8 @@ from ...runtime.pages import all_pages
 from ...runtime.retry import Deadline
 from ...runtime.settings import Settings
 from ...runtime.waiting import within
-from ..pool import IMPORTING, ClientPool
-from .auth import Connection, connect, credentials_for, identity_of
+from ..pool import ClientPool
+from .auth import Connection, Tokens, connect, credentials_for, identity_of
 from .errors import FailedPrecondition, Unanswered, status_code, translate
 
 __all__ = ["PLAIN", "SecretManagerClient", "SecretManagerClients", "number"]
@@ -39,14 +40,14 @@ _LIBRARIES = (
     "google.cloud.secretmanager_v1",
     "google.protobuf.field_mask_pb2",
     "google.api_core.client_options",
-    "google.auth",
+    "google.auth.transport.requests",
     "grpc",
     "requests.adapters",
 )
 # The service's own limit, and the page that fetches most secrets in one call.
 _LIST_PAGE = 1000
-# How gRPC begins what it says of a call for which google-auth could not get a token.
-_PLUGIN_FAILED = "Getting metadata from plugin failed"
+# Seconds for a call whose token took all the time there was.
+_SHORTEST = 0.001
 _STATE_AFTER = {"enable": "ENABLED", "disable": "DISABLED", "destroy": "DESTROYED"}
 # As the library sets it for its own channels.
 _CHANNEL = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
@@ -75,10 +76,13 @@ class SecretManagerClient:
         from google.cloud import secretmanager_v1
         from google.protobuf import field_mask_pb2
 
+        from .token_request import DeadlineRequest
+
         self._crc32c = google_crc32c.value
         self._types: Any = secretmanager_v1
         self._mask: Any = field_mask_pb2.FieldMask
         self._credentials: Any = credentials_for(connection)
+        self._tokens = Tokens(self._credentials, DeadlineRequest)
         self._api: Any = _library_client(
             secretmanager_v1, connection, self._credentials, self._settings.concurrency
         )
@@ -86,10 +90,12 @@ class SecretManagerClient:
     def _use_plain(self, connection: Connection) -> None:
         # A module that has Google's library does not load this.
         from . import crc32c, plain
+        from .metadata import PlainRequest
 
         self._crc32c = crc32c.crc32c
         self._mask = lambda paths: paths
         self._credentials = plain.credentials_of(connection)
+        self._tokens = Tokens(self._credentials, PlainRequest)
         self._api = self._types = plain.PlainApi(connection, self._credentials)
 
     @property
@@ -114,19 +120,19 @@ class SecretManagerClient:
 
         def answered(timeout: float, call: Call) -> T:
             late = Unanswered(f"UNAVAILABLE: {method} on {resource}: no whole answer in time")
+            end = time.monotonic() + timeout
             try:
+                self._tokens.renew(timeout)
+                left = max(end - time.monotonic(), _SHORTEST)
                 if self._connection.transport == "rest":
-                    return within(timeout, lambda: request(timeout), late)
+                    return within(left, lambda: request(left), late)
                 # gRPC keeps to the limit by itself.
-                return request(timeout)
+                return request(left)
             except PullSecretError:
                 raise
             except Exception as error:  # noqa: BLE001 - four libraries raise here; translate sorts them
                 call.status = status_code(error) or call.status
-                whom = _Whom(self)
-                ours = translate(
-                    self._cause(error), method, resource, whom, detail=method != "AddSecretVersion"
-                )
+                ours = translate(error, method, resource, _Whom(self), detail=method != "AddSecretVersion")
                 if isinstance(ours, Unavailable) and self._endpoint:
                     # Not Google's own: it may be the address that is wrong.
                     ours.message = f"{ours.message} at {self._endpoint}"
@@ -135,23 +141,6 @@ class SecretManagerClient:
         if once:
             return attempt(min(self._settings.api_timeout, max(deadline.remaining(), 0.001)))
         return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
-
-    def _cause(self, error: Exception) -> Exception:
-        """The error, or google-auth's own where gRPC made UNAVAILABLE of it.
-
-        Whoever has no token does not get one by trying again, and has to be told whose binding to check.
-        """
-        if _PLUGIN_FAILED not in str(getattr(error, "message", "")):
-            return error
-        with IMPORTING:
-            import google.auth.exceptions
-            from google.auth.transport.requests import Request
-
-        try:
-            self._credentials.refresh(Request())
-        except google.auth.exceptions.GoogleAuthError as cause:
-            return cause
-        return error
 
     def get_secret(self, name: str, deadline: Deadline) -> Any:
         """The secret's metadata, or None where there is none."""

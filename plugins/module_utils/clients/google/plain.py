@@ -16,14 +16,14 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any, Optional, Union
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from ...runtime.plain_http import PlainTransport, server
 from ...runtime.retry import parse_retry_after
 from .auth import Connection
 from .errors import Refused
-from .metadata import Nobody, WorkloadIdentity
+from .metadata import AnonymousCredentials, MetadataCredentials
 
 __all__ = ["PlainApi", "credentials_of"]
 
@@ -31,9 +31,9 @@ _GOOGLE = "secretmanager.googleapis.com"
 _JSON = "application/json"
 
 
-def credentials_of(connection: Connection) -> Union[Nobody, WorkloadIdentity]:
+def credentials_of(connection: Connection) -> AnonymousCredentials | MetadataCredentials:
     """Whose access tokens a connection uses."""
-    return Nobody() if connection.plaintext else WorkloadIdentity()
+    return AnonymousCredentials() if connection.plaintext else MetadataCredentials()
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,16 @@ class _Secret:
 class PlainApi:
     """One connection.  Thread-safe.  The methods are ``SecretManagerServiceClient``'s, without its retry.
 
+    :param credentials: have a valid token (``Tokens.renew``).
     :raises Refused: an answer other than 2xx.
-    :raises NoToken: there is no access token.
     :raises WireError: no answer, or none that can be understood.
     """
 
     ListSecretsRequest = ListSecretVersionsRequest = dict
 
-    def __init__(self, connection: Connection, credentials: Union[Nobody, WorkloadIdentity]) -> None:
+    def __init__(
+        self, connection: Connection, credentials: AnonymousCredentials | MetadataCredentials
+    ) -> None:
         host, port = server(connection.endpoint or _GOOGLE, 80 if connection.plaintext else 443)
         self._transport = PlainTransport(
             host, port, None if connection.plaintext else ssl.create_default_context
@@ -179,13 +181,11 @@ class PlainApi:
         method: str,
         resource: str,
         timeout: float,
-        query: Optional[Mapping[str, str]] = None,
-        body: Optional[Mapping[str, Any]] = None,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         headers = {"Accept": _JSON}
-        token = self._credentials.token(timeout)
-        if token is not None:
-            headers["Authorization"] = f"Bearer {token}"
+        self._credentials.apply(headers)
         sent = None
         if body is not None:
             headers["Content-Type"] = _JSON
@@ -204,7 +204,7 @@ class PlainApi:
         return said
 
 
-def _refused(code: int, said: Any, retry_after: Optional[str]) -> Refused:
+def _refused(code: int, said: Any, retry_after: str | None) -> Refused:
     error = said.get("error") if isinstance(said, dict) else None
     error = error if isinstance(error, dict) else {}
     word = error.get("status")

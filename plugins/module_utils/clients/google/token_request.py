@@ -1,0 +1,54 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Requests of google-auth for a token, with an end."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from google.auth.transport import Request, Response
+from google.auth.transport.requests import Request as RequestsRequest
+
+from ...runtime.waiting import within
+from .errors import NoToken
+
+__all__ = ["DeadlineRequest"]
+
+
+class DeadlineRequest(Request):
+    """What google-auth makes its requests with: all of them together take no longer than so many seconds.
+
+    As google-auth's own, which it calls, it takes proxies and authorities from the environment.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+        self._request = RequestsRequest()
+
+    def __call__(
+        self,
+        url: str,
+        method: str = "GET",
+        body: bytes | None = None,
+        headers: Any = None,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> Response:
+        """Make one request.
+
+        :raises NoToken: the time is over.  google-auth would wait and try again after an error of its own.
+        :raises google.auth.exceptions.TransportError: no answer.
+        """
+        late = NoToken("no answer in time", retryable=True)
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise late
+        limit = min(timeout or left, left)
+        return within(
+            left,
+            lambda: self._request(url, method, body=body, headers=headers, timeout=limit, **options),
+            late,
+        )

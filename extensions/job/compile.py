@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run once while the image is built: compiles the program and what it loads; the rest goes, and this too.
+"""Run once while the image is built: unpacks its wheels, compiles the program and what it loads; the rest goes,
+and this too.
 
 Not by time stamps: an image's files may get others, and what counts as old is compiled in memory at each
 start, the root being read-only.
@@ -21,17 +22,32 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 
+def unpack() -> None:
+    """A wheel is an archive. One for each architecture may be there: what is compiled has its name in it."""
+    import zipfile
+
+    wheels = os.path.join(HERE, "wheels")
+    for name in os.listdir(wheels):
+        path = os.path.join(wheels, name)
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(HERE)
+        os.unlink(path)
+    os.rmdir(wheels)
+
+
 def load_all() -> None:
     """What the program loads in its life."""
     import encodings.ascii
     import encodings.idna
     import encodings.latin_1
 
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google import crc32c, plain
+    import google_crc32c
+
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google import plain
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import pod
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job import program
 
-    if not all((encodings.ascii, encodings.idna, encodings.latin_1, program, pod, crc32c, plain)):
+    if not all((encodings.ascii, encodings.idna, encodings.latin_1, google_crc32c, program, pod, plain)):
         raise ImportError
 
 
@@ -67,6 +83,7 @@ def open_to_all() -> None:
 
 
 if __name__ == "__main__":
+    unpack()
     load_all()
     compile_all()
     remove_others()

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.figures import Goal, conclude
-from tests.integration.job.around import start
+from tests.integration.job.around import give_packages, start
 from tests.integration.job.program import Program
 from tests.integration.job.test_job import REQUIRED
 from tests.lab.kubernetes import KubernetesLab
@@ -44,6 +44,8 @@ def _tree(target: Path) -> list[str]:
     shutil.copytree(ROOT / "plugins/module_utils", collection / "module_utils", ignore=_CACHES)
     for name in ("main.py", "compile.py"):
         shutil.copy(ROOT / "extensions/job" / name, target)
+    give_packages(target)
+    (target / "wheels").mkdir()
     isolated = [sys.executable, "-I", "-S", "-OO"]
     subprocess.run([*isolated, str(target / "compile.py")], check=True)
     # What a pod has at a place of root's is elsewhere here.

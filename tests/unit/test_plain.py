@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The standard library's way to the places: connections that are kept, addresses, checksums."""
+"""The standard library's way to the places: connections that are kept, addresses."""
 
 from __future__ import annotations
 
@@ -10,12 +10,8 @@ import socket
 import threading
 from collections.abc import Iterator
 
-import google_crc32c
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.crc32c import (
-    crc32c,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.plain_http import (
     PlainTransport,
     server,
@@ -117,8 +113,3 @@ def test_a_server_that_is_not_there_was_sent_nothing() -> None:
 )
 def test_addresses(address: str, found: tuple[str, int]) -> None:
     assert server(address, 80) == found
-
-
-@pytest.mark.parametrize("data", [b"", b"a", b"123456789", bytes(range(256)) * 9])
-def test_the_checksum_is_the_librarys(data: bytes) -> None:
-    assert crc32c(data) == google_crc32c.value(data)

@@ -14,6 +14,8 @@ import shutil
 import sys
 from pathlib import Path
 
+import google_crc32c
+
 from tests.integration.gcp.login import TlsFront
 from tests.lab.kubernetes import KubernetesLab
 from tests.tools.env import ROOT
@@ -52,12 +54,21 @@ class Pod:
         link = directory / "opt" / "ansible_collections" / "hyperfleet" / "pull_secret"
         link.parent.mkdir(parents=True)
         link.symlink_to(ROOT, target_is_directory=True)
+        give_packages(directory / "opt")
         self.start = start(directory / "opt")
         self.command = [sys.executable, "-I", "-S", "-B", str(self.start)]
 
     def stop(self) -> None:
         """No more connections are taken."""
         self._front.stop()
+
+
+def give_packages(directory: Path) -> None:
+    """Put what the image has of its wheel beside the program, as it is installed here."""
+    package = Path(google_crc32c.__file__).parent
+    for path in (package, package.with_name(f"{package.name}.libs")):
+        if path.is_dir():
+            shutil.copytree(path, directory / path.name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def start(directory: Path) -> Path:

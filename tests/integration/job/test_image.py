@@ -101,6 +101,8 @@ def test_it_holds_the_job_and_no_more_of_the_collection(image: Image) -> None:
     ]
     assert not [path for path in held if path.startswith("programs/syncer/")]
     assert not (image.root / "opt/job/compile.py").exists()
+    assert (image.root / "opt/job/google_crc32c/__init__.py").exists()
+    assert not list((image.root / "opt/job").rglob("*.whl"))
 
 
 def test_its_configuration_says_what_it_is_and_leaves_nothing_to_its_base(image: Image) -> None:

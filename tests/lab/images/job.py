@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.lab.images.buildah import ROOT, Recipe, build
+from tests.lab.images.wheels import add_wheel
 
 
 def build_job(root: Path = ROOT) -> Path:
@@ -21,6 +22,7 @@ def build_job(root: Path = ROOT) -> Path:
             "pullsecret-job",
             Path("extensions", "job", "Containerfile"),
             ("extensions/job", "plugins/module_utils"),
+            add_wheel("google-crc32c"),
         ),
         root,
     )

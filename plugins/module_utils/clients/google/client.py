@@ -13,6 +13,7 @@ here, and ``adding.py`` decides.
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -42,10 +43,11 @@ _LIBRARIES = (
     "google.api_core.client_options",
     "google.auth.transport.requests",
     "grpc",
-    "requests.adapters",
 )
 # The service's own limit, and the page that fetches most secrets in one call.
 _LIST_PAGE = 1000
+# Connections that requests keeps by default.
+_KEPT = 10
 # Seconds for a call whose token took all the time there was.
 _SHORTEST = 0.001
 _STATE_AFTER = {"enable": "ENABLED", "disable": "DISABLED", "destroy": "DESTROYED"}
@@ -65,38 +67,46 @@ class SecretManagerClient:
         self._endpoint = connection.endpoint
         self._settings = settings
         self._connection = connection
+        # Not at the top of the file: see _imports, which has been run.
+        from google_crc32c import value
+
+        self._crc32c = value
         if connection.transport == PLAIN:
             self._use_plain(connection)
         else:
             self._use_library(connection)
 
     def _use_library(self, connection: Connection) -> None:
-        # Not at the top of the file: see _imports, which has been run.
-        import google_crc32c
         from google.cloud import secretmanager_v1
         from google.protobuf import field_mask_pb2
 
         from .token_request import DeadlineRequest
 
-        self._crc32c = google_crc32c.value
         self._types: Any = secretmanager_v1
         self._mask: Any = field_mask_pb2.FieldMask
         self._credentials: Any = credentials_for(connection)
         self._tokens = Tokens(self._credentials, DeadlineRequest)
-        self._api: Any = _library_client(
-            secretmanager_v1, connection, self._credentials, self._settings.concurrency
+        # requests keeps ten connections of a client, and drops (with a warning) those above.
+        clients = -(-self._settings.concurrency // _KEPT) if connection.transport == "rest" else 1
+        self._apis: Iterator[Any] = itertools.cycle(
+            [_library_client(secretmanager_v1, connection, self._credentials) for dummy in range(clients)]
         )
 
     def _use_plain(self, connection: Connection) -> None:
         # A module that has Google's library does not load this.
-        from . import crc32c, plain
+        from . import plain
         from .metadata import PlainRequest
 
-        self._crc32c = crc32c.crc32c
         self._mask = lambda paths: paths
         self._credentials = plain.credentials_of(connection)
         self._tokens = Tokens(self._credentials, PlainRequest)
-        self._api = self._types = plain.PlainApi(connection, self._credentials)
+        self._types = plain.PlainApi(connection, self._credentials)
+        self._apis = itertools.repeat(self._types)
+
+    @property
+    def _api(self) -> Any:
+        """Google's client, or what has its shape; each time the next one where there are several."""
+        return next(self._apis)
 
     @property
     def identity(self) -> str:
@@ -323,16 +333,14 @@ class _Whom:
         return self._name
 
 
-def _library_client(library: Any, connection: Connection, credentials: Any, concurrency: int) -> Any:
+def _library_client(library: Any, connection: Connection, credentials: Any) -> Any:
     from google.api_core.client_options import ClientOptions
 
     client = library.SecretManagerServiceClient
     if connection.transport == "rest":
         scheme = "http://" if connection.plaintext else "https://"
         options = ClientOptions(api_endpoint=scheme + connection.endpoint) if connection.endpoint else None
-        api = client(credentials=credentials, transport="rest", client_options=options)
-        _widen_pool(api, concurrency)
-        return api
+        return client(credentials=credentials, transport="rest", client_options=options)
     if connection.plaintext:
         # With only an endpoint the library insists on TLS.
         import grpc
@@ -349,26 +357,17 @@ def _library_client(library: Any, connection: Connection, credentials: Any, conc
     return client(credentials=credentials, transport="grpc", client_options=options)
 
 
-def _widen_pool(api: Any, concurrency: int) -> None:
-    # requests keeps ten connections by default and drops (with a warning) those above.
-    from requests.adapters import HTTPAdapter
-
-    session = getattr(api.transport, "_session", None)
-    if session is not None:
-        for prefix in ("https://", "http://"):
-            session.mount(prefix, HTTPAdapter(pool_connections=concurrency, pool_maxsize=concurrency))
-
-
-def _imports() -> None:
+def _imports(transport: str | None) -> None:
     """What a client needs: a module that never meets Secret Manager does not pay 0.3 s and 50 MiB for it."""
     # gRPC would wait in each fork for its own threads, and write into the output of commands that the same
     # process runs (such as systemctl).  No process that we fork goes on with gRPC.
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
+    packages = "google-crc32c" if transport == PLAIN else "google-cloud-secret-manager google-crc32c"
     try:
-        for name in _LIBRARIES:
+        for name in ("google_crc32c",) if transport == PLAIN else _LIBRARIES:
             importlib.import_module(name)
     except ImportError as error:
-        raise missing_package(error, "google-cloud-secret-manager google-crc32c") from None
+        raise missing_package(error, packages) from None
 
 
 class SecretManagerClients:
@@ -378,7 +377,7 @@ class SecretManagerClients:
         self._settings = settings
         self._pool: ClientPool[Connection, SecretManagerClient] = ClientPool(
             lambda connection: SecretManagerClient(connection, settings),
-            imports=_imports if settings.connection("gcp").get("transport") != PLAIN else lambda: None,
+            imports=lambda: _imports(settings.connection("gcp").get("transport")),
             seconds=settings.timeout,
             describe=lambda dummy: "Secret Manager",
         )

@@ -23,6 +23,7 @@ from typing import Any
 
 from conftest import ROOT  # which makes the collection importable
 from tests.bench.figures import Goal, conclude, spread, stamp
+from tests.bench.syncer import GOAL_RSS
 from tests.integration.end_to_end.tenant import Tenant, encoded
 from tests.lab.nodes.api import wait_until
 from tests.lab.nodes.cluster import cluster_lab
@@ -30,7 +31,6 @@ from tests.lab.nodes.node import Node
 
 GLOBAL = "/api/v1/namespaces/kube-system/secrets/global-pull-secret"
 GOAL_P99 = 250.0
-GOAL_RSS = 20 * 1024
 WINDOW = 12
 LIMIT = 120.0
 _TIMES = ("ActiveExitTimestampMonotonic", "ActiveEnterTimestampMonotonic")

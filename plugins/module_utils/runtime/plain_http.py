@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""HTTP over the standard library alone, for a program that has to be small."""
+"""Connections to one server that are kept, over the standard library alone, for a program that has to be small.
+
+In the shape of ``transport``, which is over urllib3; the programs that are small have this one wire.
+"""
 
 from __future__ import annotations
 
@@ -10,29 +13,15 @@ import ssl
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Callable, Optional
+from typing import Callable
 
+from .transport import Answer
 from .wire import LARGEST, Connection, WireError
 
 __all__ = ["Answer", "PlainTransport", "server"]
 
 # Seconds; one that was not used for longer may be closed on the other side.
 _KEPT = 5.0
-
-
-@dataclass(frozen=True)
-class Answer:
-    """``headers`` have names in lower case."""
-
-    status: int
-    headers: Mapping[str, str] = field(repr=False)
-    data: bytes = field(repr=False)
-
-
-class _Connection(Connection):
-    answered = False
-    """Whether an earlier answer came on it."""
 
 
 class PlainTransport:
@@ -46,7 +35,7 @@ class PlainTransport:
         self,
         host: str,
         port: int,
-        trust: Optional[Callable[[], Optional[ssl.SSLContext]]] = None,
+        trust: Callable[[], ssl.SSLContext | None] | None = None,
         *,
         largest: int = LARGEST,
     ) -> None:
@@ -55,7 +44,7 @@ class PlainTransport:
         self._trust = trust
         self._largest = largest
         self._lock = threading.Lock()
-        self._idle: list[tuple[float, _Connection]] = []
+        self._idle: list[tuple[float, Connection]] = []
 
     def request(
         self,
@@ -64,25 +53,29 @@ class PlainTransport:
         *,
         headers: Mapping[str, str],
         seconds: float,
-        body: Optional[bytes] = None,
+        body: bytes | None = None,
+        largest: int | None = None,
     ) -> Answer:
-        """Ask once; the whole answer is there in time, or this raises.
+        """Ask once; the whole answer, whose headers have names in lower case, is there in time, or this raises.
 
         :param target: the path and query.
+        :param largest: bytes of this answer, if fewer than of any.
         :raises NoConnection: nothing was sent; :raises WireError: no whole answer.
         """
         deadline = time.monotonic() + seconds
+        most = min(largest or self._largest, self._largest)
         connection = self._connection()
+        was_used = connection.used
         try:
-            answer = _asked(connection, method, target, headers, body, seconds, self._largest)
+            answer = _asked(connection, method, target, headers, body, seconds, most)
         except WireError:
             # A server may close what it has answered on; what only reads is asked again where it did.
             left = deadline - time.monotonic()
-            if method != "GET" or not connection.answered or left <= 0:
+            if method != "GET" or not was_used or left <= 0:
                 raise
             self.close()
             connection = self._connection()
-            answer = _asked(connection, method, target, headers, body, left, self._largest)
+            answer = _asked(connection, method, target, headers, body, left, most)
         if connection.is_open:
             with self._lock:
                 self._idle.append((time.monotonic(), connection))
@@ -95,7 +88,7 @@ class PlainTransport:
         for dummy, connection in idle:
             connection.close()
 
-    def _connection(self) -> _Connection:
+    def _connection(self) -> Connection:
         with self._lock:
             used, kept = self._idle.pop() if self._idle else (0.0, None)
         if kept is not None and time.monotonic() - used <= _KEPT:
@@ -104,22 +97,20 @@ class PlainTransport:
         self.close()
         if kept is not None:
             kept.close()
-        return _Connection(self._host, self._port, tls=self._trust() if self._trust else None)
+        return Connection(self._host, self._port, tls=self._trust() if self._trust else None)
 
 
 def _asked(
-    connection: _Connection,
+    connection: Connection,
     method: str,
     target: str,
     headers: Mapping[str, str],
-    body: Optional[bytes],
+    body: bytes | None,
     seconds: float,
     largest: int,
 ) -> Answer:
     found = connection.request(method, target, headers, body or b"", timeout=seconds)
-    answer = Answer(found.status, found.headers, found.read(largest))
-    connection.answered = True
-    return answer
+    return Answer(found.status, found.headers, found.read(largest))
 
 
 def server(address: str, port: int) -> tuple[str, int]:

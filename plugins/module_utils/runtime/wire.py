@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""HTTP/1.1 as far as the API server needs it: one request after the other on one connection.
+"""HTTP/1.1 as far as the programs that have to be small need it: one request after the other on one connection.
 
-``http.client`` would do, and brings the e-mail parser with it: 1.5 MiB on every node for reading ten headers.
+The job and the syncer have this one wire.  ``http.client`` would bring the e-mail parser with it: 1.5 MiB on every
+node for reading ten headers; and it takes a head without an end, and a length such as ``0x3`` or ``1_0``, for HTTP.
 Every wait has an end, also with a server that sends a byte now and then.
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import ssl
@@ -48,7 +49,7 @@ class Connection:
         host: str,
         port: int,
         *,
-        tls: Optional[ssl.SSLContext] = None,
+        tls: ssl.SSLContext | None = None,
         timeout: float = 10,
         look_every: float = 0,
     ) -> None:
@@ -56,7 +57,7 @@ class Connection:
         self._port = port
         self._tls = tls
         self._timeout = timeout
-        self._socket: Optional[socket.socket] = None
+        self._socket: socket.socket | None = None
         self._buffer = bytearray()
         self._deadline = 0.0
         self._look_every = look_every
@@ -131,7 +132,7 @@ class Connection:
     def _dial(self) -> socket.socket:
         # As a str the name would be encoded as an international one, with the tables for it: 1 MiB.
         found = socket.getaddrinfo(self._host.encode(), self._port, type=socket.SOCK_STREAM)
-        problem: Optional[OSError] = None
+        problem: OSError | None = None
         for family, kind, protocol, dummy, address in found:
             held = socket.socket(family, kind, protocol)
             try:
@@ -206,7 +207,7 @@ class Connection:
         held = self._socket
         if held is None:
             raise _Ended("the connection was closed on our side")
-        received: Optional[bytes] = None
+        received: bytes | None = None
         while received is None:
             rest = self._rest()
             held.settimeout(min(rest, self._look_every or rest))

@@ -14,7 +14,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import pod
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
     KubernetesClient,
     KubernetesClients,
@@ -69,7 +68,7 @@ def connect(
         client = KubernetesClients(settings).get(settings.deadline())
         if request.param == "plain":
             parts = urlsplit(url)
-            transport: Any = pod._Transport(PlainTransport(parts.hostname or "", parts.port or 0))
+            transport: Any = PlainTransport(parts.hostname or "", parts.port or 0)
             monkeypatch.setattr(client, "_transport", transport)
         return client
 

@@ -270,7 +270,7 @@ class KubernetesClient:
                 # urllib3's text holds an object's address and at times the URL; its type is enough.
                 raise self._no_answer(error, where) from None
             if answer.status >= 300:
-                retry_after = answer.headers.get("Retry-After")
+                retry_after = answer.headers.get("retry-after")
                 raise translate(answer.status, answer.data, method, place, retry_after)
             if largest is not None and len(answer.data) > largest:
                 raise PullSecretError(f"{where}: the answer has more than {largest >> 20} MiB")
@@ -325,7 +325,7 @@ def _is_whole(headers: Mapping[str, str]) -> bool:
 
     It holds every object, ignores ``limit``, and has a ``continue`` that leads to the same list again.
     """
-    return (headers.get("X-Cache") or "").strip().upper() == "HIT"
+    return (headers.get("x-cache") or "").strip().upper() == "HIT"
 
 
 def _address(url: Any) -> str:

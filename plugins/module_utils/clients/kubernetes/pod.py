@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...model.errors import ConfigurationError, PermissionDenied
-from ...runtime.plain_http import Answer, PlainTransport
+from ...runtime.plain_http import PlainTransport
 from ...runtime.settings import Settings
 from ...runtime.wire import WireError
 from .client import KubernetesClient
@@ -27,8 +27,6 @@ __all__ = ["ACCOUNT", "PodClient", "api_server"]
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 """Where every pod has its account."""
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}\Z|[0-9A-Fa-f:.]{2,45}\Z")
-# The client asks for these, as they are spelled here.
-_HEADERS = ("Retry-After", "X-Cache")
 _PORT = re.compile(r"[0-9]{1,5}\Z")
 
 
@@ -43,7 +41,7 @@ class PodClient(KubernetesClient):
         self._directory = ACCOUNT
         host, port = api_server(os.environ)
         self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        self._transport: Any = _Transport(PlainTransport(host, port, self._trust))
+        self._transport: Any = PlainTransport(host, port, self._trust)
 
     def close(self) -> None:
         """Close the connection; the next call opens another."""
@@ -73,29 +71,6 @@ class PodClient(KubernetesClient):
             reason = error.strerror or type(error).__name__
             raise ConfigurationError(f"the pod's CA cannot be used ({reason})") from None
         return context
-
-
-class _Transport:
-    """In the shape that the client has its transport in."""
-
-    def __init__(self, plain: PlainTransport) -> None:
-        self._plain = plain
-        self.close = plain.close
-
-    def request(
-        self,
-        method: str,
-        target: str,
-        *,
-        headers: Mapping[str, str],
-        seconds: float,
-        body: bytes | None = None,
-        largest: int | None = None,
-    ) -> Answer:
-        """Ask once; what is too large is refused by the transport itself."""
-        answer = self._plain.request(method, target, headers=headers, seconds=seconds, body=body)
-        headers = {name: answer.headers[name.lower()] for name in _HEADERS if name.lower() in answer.headers}
-        return Answer(answer.status, headers, answer.data)
 
 
 def api_server(environ: Mapping[str, str]) -> tuple[str, int]:

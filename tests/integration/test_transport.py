@@ -220,7 +220,12 @@ def test_a_forbidden_address_is_sent_nothing(scheme: str, proxy: str | None) -> 
         base = f"{scheme}://{'192.0.2.1' if proxy else server.address}"
         manager = ProxyManager(f"{proxy}://{server.address}") if proxy else PoolManager()
         asked: list[str] = []
-        transport = Transport(base, manager, forbidden=lambda address: not asked.append(address))
+
+        def forbid(address: str) -> bool:
+            asked.append(address)
+            return True
+
+        transport = Transport(base, manager, forbidden=forbid)
         with pytest.raises(Forbidden):
             transport.request("GET", "/", headers={}, seconds=_MUCH)
         assert closed.wait(_MUCH)

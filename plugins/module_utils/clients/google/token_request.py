@@ -47,8 +47,9 @@ class DeadlineRequest(Request):
         if left <= 0:
             raise late
         limit = min(timeout or left, left)
-        return within(
+        answer: Response = within(
             left,
             lambda: self._request(url, method, body=body, headers=headers, timeout=limit, **options),
             late,
         )
+        return answer

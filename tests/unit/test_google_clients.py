@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.auth import Connection
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.auth import (
+    GoogleConnection,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.client import (
     SecretManagerClient,
 )
@@ -20,7 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.set
     [("rest", 1, 1), ("rest", 10, 1), ("rest", 25, 3), ("grpc", 25, 1)],
 )
 def test_requests_keeps_ten_connections_of_each(transport: str, concurrency: int, clients: int) -> None:
-    connection = Connection(transport=transport, endpoint="127.0.0.1:1", plaintext=True)
+    connection = GoogleConnection(transport=transport, endpoint="127.0.0.1:1", plaintext=True)
     client = SecretManagerClient(connection, Settings(concurrency=concurrency))
     used = [client._api for _number in range(3 * clients)]
     assert len({id(one) for one in used}) == clients

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Callable
 
 from .transport import Answer
-from .wire import LARGEST, Connection, WireError
+from .wire import LARGEST, HttpConnection, WireError
 
 __all__ = ["Answer", "PlainTransport", "server"]
 
@@ -44,7 +44,7 @@ class PlainTransport:
         self._trust = trust
         self._largest = largest
         self._lock = threading.Lock()
-        self._idle: list[tuple[float, Connection]] = []
+        self._idle: list[tuple[float, HttpConnection]] = []
 
     def request(
         self,
@@ -88,7 +88,7 @@ class PlainTransport:
         for dummy, connection in idle:
             connection.close()
 
-    def _connection(self) -> Connection:
+    def _connection(self) -> HttpConnection:
         with self._lock:
             used, kept = self._idle.pop() if self._idle else (0.0, None)
         if kept is not None and time.monotonic() - used <= _KEPT:
@@ -97,11 +97,11 @@ class PlainTransport:
         self.close()
         if kept is not None:
             kept.close()
-        return Connection(self._host, self._port, tls=self._trust() if self._trust else None)
+        return HttpConnection(self._host, self._port, tls=self._trust() if self._trust else None)
 
 
 def _asked(
-    connection: Connection,
+    connection: HttpConnection,
     method: str,
     target: str,
     headers: Mapping[str, str],

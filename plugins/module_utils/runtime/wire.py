@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import ssl
 
-__all__ = ["LARGEST", "Answer", "Connection", "NoConnection", "WireError"]
+__all__ = ["LARGEST", "HttpConnection", "HttpResponse", "NoConnection", "WireError"]
 
 # A Secret is at most 1 MiB, base64 makes it a third longer, and annotations and managedFields come on top.
 LARGEST = 4 * 1024 * 1024
@@ -38,7 +38,7 @@ class NoConnection(WireError):
     """Nothing was sent."""
 
 
-class Connection:
+class HttpConnection:
     """A connection that is made with the first request; ``timeout`` in seconds holds for a whole answer.
 
     :param look_every: seconds after which a read that waits sees ``hurry``; 0: it does not.
@@ -72,7 +72,7 @@ class Connection:
 
     def request(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"", *, timeout: float = 0
-    ) -> Answer:
+    ) -> HttpResponse:
         """Send a request and read the head of its answer; the one before must have been read to its end.
 
         :param timeout: for this answer, where the connection's own does not fit.
@@ -158,7 +158,7 @@ class Connection:
         except OSError as error:
             raise WireError(f"the request could not be sent: {_said(error)}") from None
 
-    def _head(self) -> Answer:
+    def _head(self) -> HttpResponse:
         status = 100
         while 100 <= status < 200:
             version, dummy, rest = self.line().decode("latin-1").partition(" ")
@@ -174,7 +174,7 @@ class Connection:
                 headers[name.strip().lower()] = value.strip()
                 if len(headers) > _MOST_HEADERS:
                     raise WireError("the answer has too many headers")
-        return Answer(self, status, headers)
+        return HttpResponse(self, status, headers)
 
     def line(self) -> bytes:
         """The next line of the head or of the chunks' frame, without its end."""
@@ -241,10 +241,10 @@ def _said(error: OSError) -> str:
     return str(error.strerror or error.args[-1] if error.args else type(error).__name__)
 
 
-class Answer:
+class HttpResponse:
     """One answer; its body is read once, with ``read`` or ``lines``."""
 
-    def __init__(self, connection: Connection, status: int, headers: dict[str, str]) -> None:
+    def __init__(self, connection: HttpConnection, status: int, headers: dict[str, str]) -> None:
         self._connection = connection
         self.status = status
         self.headers = headers

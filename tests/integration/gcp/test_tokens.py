@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from google.auth.transport.requests import AuthorizedSession
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.auth import (
-    Connection,
+    GoogleConnection,
     Tokens,
     credentials_for,
 )
@@ -142,7 +142,7 @@ def test_a_service_account_s_key_needs_no_token_service(tmp_path: Path) -> None:
             }
         )
     )
-    credentials = credentials_for(Connection(credentials_file=str(path)))
+    credentials = credentials_for(GoogleConnection(credentials_file=str(path)))
     try:
         Tokens(credentials, DeadlineRequest).renew(_MUCH)
     finally:

@@ -18,7 +18,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
     ApiError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import wire
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.wire import Connection, WireError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.wire import (
+    HttpConnection,
+    WireError,
+)
 from tests.unit.syncer.scripted import TOKEN, Handler, Scripted, Talk
 
 
@@ -34,7 +37,7 @@ def says(data: bytes) -> Handler:
 
 def read(data: bytes) -> tuple[int, bytes]:
     with Scripted(says(data)) as server:
-        answer = Connection("127.0.0.1", server.port, timeout=5).request("GET", "/", {})
+        answer = HttpConnection("127.0.0.1", server.port, timeout=5).request("GET", "/", {})
         return answer.status, answer.read()
 
 
@@ -100,7 +103,7 @@ def drips(talk: Talk) -> None:
 
 def test_a_server_that_drips_is_given_up() -> None:
     with Scripted(drips) as server:
-        answer = Connection("127.0.0.1", server.port, timeout=2).request("GET", "/", {})
+        answer = HttpConnection("127.0.0.1", server.port, timeout=2).request("GET", "/", {})
         with pytest.raises(WireError, match="silent"):
             answer.read()
 
@@ -109,7 +112,7 @@ def test_nobody_listens() -> None:
     with Scripted(drips) as server:
         pass
     with pytest.raises(WireError, match=r"cannot connect to 127\.0\.0\.1"):
-        Connection("127.0.0.1", server.port, timeout=5).request("GET", "/", {})
+        HttpConnection("127.0.0.1", server.port, timeout=5).request("GET", "/", {})
 
 
 def test_calls_share_a_connection_and_carry_the_token_as_it_is_now(tmp_path: Path) -> None:

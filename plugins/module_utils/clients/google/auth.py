@@ -18,7 +18,7 @@ from ...model.errors import ConfigurationError, PermissionDenied
 from ...runtime.waiting import within
 from .errors import NoToken
 
-__all__ = ["Connection", "Tokens", "connect", "credentials_for", "identity_of"]
+__all__ = ["GoogleConnection", "Tokens", "connect", "credentials_for", "identity_of"]
 
 _SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 # Its e-mail address, or its number.
@@ -27,7 +27,7 @@ _ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.%]+\])(?::([0-9]{1,5}))
 
 
 @dataclass(frozen=True)
-class Connection:
+class GoogleConnection:
     """What tells one client from another.
 
     :param endpoint: ``host:port`` without a scheme, or None for Google's own.
@@ -42,7 +42,7 @@ class Connection:
     credentials_file: str | None = None
 
 
-def connect(options: Mapping[str, Any], impersonate: str | None = None) -> Connection:
+def connect(options: Mapping[str, Any], impersonate: str | None = None) -> GoogleConnection:
     """The connection that a module's ``gcp`` options describe.
 
     ``http://host:port`` is the one way to ask for a connection without TLS; as with Google's other
@@ -70,7 +70,7 @@ def connect(options: Mapping[str, Any], impersonate: str | None = None) -> Conne
     if account is not None and not _ACCOUNT.match(account):
         # It is a part of the address that its token is asked of.
         raise ConfigurationError("impersonate_service_account is not the e-mail address of a service account")
-    return Connection(
+    return GoogleConnection(
         transport=options.get("transport") or "grpc",
         endpoint=endpoint or None,
         plaintext=plaintext,
@@ -79,7 +79,7 @@ def connect(options: Mapping[str, Any], impersonate: str | None = None) -> Conne
     )
 
 
-def credentials_for(connection: Connection) -> Any:
+def credentials_for(connection: GoogleConnection) -> Any:
     """The google-auth credentials of a connection; ``identity_of`` says for whom they stand."""
     import google.auth
     import google.auth.credentials
@@ -152,7 +152,7 @@ class Tokens:
             self._lock.release()
 
 
-def identity_of(credentials: Any, connection: Connection) -> str:
+def identity_of(credentials: Any, connection: GoogleConnection) -> str:
     """The service account's address where it is known, in the words of an error message.
 
     The metadata server's (GKE Workload Identity) is known from the first token on, so ask when it is needed.

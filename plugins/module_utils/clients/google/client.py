@@ -26,7 +26,7 @@ from ...runtime.retry import Deadline
 from ...runtime.settings import Settings
 from ...runtime.waiting import within
 from ..pool import ClientPool
-from .auth import Connection, Tokens, connect, credentials_for, identity_of
+from .auth import GoogleConnection, Tokens, connect, credentials_for, identity_of
 from .errors import FailedPrecondition, Unanswered, status_code, translate
 
 __all__ = ["PLAIN", "SecretManagerClient", "SecretManagerClients", "number"]
@@ -63,7 +63,7 @@ def number(version_name: str) -> str:
 class SecretManagerClient:
     """One connection.  Thread-safe.  Resource names are full ones: ``projects/P/secrets/S[/versions/N]``."""
 
-    def __init__(self, connection: Connection, settings: Settings) -> None:
+    def __init__(self, connection: GoogleConnection, settings: Settings) -> None:
         self._endpoint = connection.endpoint
         self._settings = settings
         self._connection = connection
@@ -76,7 +76,7 @@ class SecretManagerClient:
         else:
             self._use_library(connection)
 
-    def _use_library(self, connection: Connection) -> None:
+    def _use_library(self, connection: GoogleConnection) -> None:
         from google.cloud import secretmanager_v1
         from google.protobuf import field_mask_pb2
 
@@ -92,7 +92,7 @@ class SecretManagerClient:
             [_library_client(secretmanager_v1, connection, self._credentials) for dummy in range(clients)]
         )
 
-    def _use_plain(self, connection: Connection) -> None:
+    def _use_plain(self, connection: GoogleConnection) -> None:
         # A module that has Google's library does not load this.
         from . import plain
         from .metadata import PlainRequest
@@ -333,7 +333,7 @@ class _Whom:
         return self._name
 
 
-def _library_client(library: Any, connection: Connection, credentials: Any) -> Any:
+def _library_client(library: Any, connection: GoogleConnection, credentials: Any) -> Any:
     from google.api_core.client_options import ClientOptions
 
     client = library.SecretManagerServiceClient
@@ -375,7 +375,7 @@ class SecretManagerClients:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._pool: ClientPool[Connection, SecretManagerClient] = ClientPool(
+        self._pool: ClientPool[GoogleConnection, SecretManagerClient] = ClientPool(
             lambda connection: SecretManagerClient(connection, settings),
             imports=lambda: _imports(settings.connection("gcp").get("transport")),
             seconds=settings.timeout,

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode
 
 from ...runtime.plain_http import PlainTransport, server
 from ...runtime.retry import parse_retry_after
-from .auth import Connection
+from .auth import GoogleConnection
 from .errors import Refused
 from .metadata import AnonymousCredentials, MetadataCredentials
 
@@ -31,7 +31,7 @@ _GOOGLE = "secretmanager.googleapis.com"
 _JSON = "application/json"
 
 
-def credentials_of(connection: Connection) -> AnonymousCredentials | MetadataCredentials:
+def credentials_of(connection: GoogleConnection) -> AnonymousCredentials | MetadataCredentials:
     """Whose access tokens a connection uses."""
     return AnonymousCredentials() if connection.plaintext else MetadataCredentials()
 
@@ -79,7 +79,7 @@ class PlainApi:
     ListSecretsRequest = ListSecretVersionsRequest = dict
 
     def __init__(
-        self, connection: Connection, credentials: AnonymousCredentials | MetadataCredentials
+        self, connection: GoogleConnection, credentials: AnonymousCredentials | MetadataCredentials
     ) -> None:
         host, port = server(connection.endpoint or _GOOGLE, 80 if connection.plaintext else 443)
         self._transport = PlainTransport(

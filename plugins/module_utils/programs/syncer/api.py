@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Optional
+from typing import Any
 
-from ...runtime.wire import Answer, Connection, NoConnection, WireError
+from ...runtime.wire import HttpConnection, HttpResponse, NoConnection, WireError
 
 __all__ = ["MERGE_PATCH", "METADATA_ONLY", "Api", "ApiError", "WireError"]
 
@@ -56,30 +56,30 @@ class Api:
         self._directory = directory
         self._timeout = timeout
         self._context: Any = None
-        self._ca: Optional[tuple[int, int, int]] = None
-        self._kept: Optional[Connection] = None
-        self._under_way: Optional[Connection] = None
+        self._ca: tuple[int, int, int] | None = None
+        self._kept: HttpConnection | None = None
+        self._under_way: HttpConnection | None = None
         self.unanswered = 0
         """How many calls were sent and not answered: the server may still do what they ask."""
 
-    def connection(self, *, look_every: float = 0) -> Connection:
+    def connection(self, *, look_every: float = 0) -> HttpConnection:
         """A new connection: for a watch, which occupies one.
 
-        :param look_every: as for ``Connection``.
+        :param look_every: as for ``HttpConnection``.
         """
-        return Connection(
+        return HttpConnection(
             self._host, self._port, tls=self._trust(), timeout=self._timeout, look_every=look_every
         )
 
     def send(
         self,
-        connection: Connection,
+        connection: HttpConnection,
         method: str,
         path: str,
-        body: Optional[dict[str, Any]] = None,
+        body: dict[str, Any] | None = None,
         content_type: str = JSON,
         accept: str = JSON,
-    ) -> Answer:
+    ) -> HttpResponse:
         """One request; an answer other than 2xx is an ApiError."""
         headers = {
             "Accept": accept,
@@ -99,7 +99,7 @@ class Api:
         self,
         method: str,
         path: str,
-        body: Optional[dict[str, Any]] = None,
+        body: dict[str, Any] | None = None,
         content_type: str = JSON,
         accept: str = JSON,
     ) -> dict[str, Any]:
@@ -125,10 +125,10 @@ class Api:
 
     def _called(
         self,
-        connection: Connection,
+        connection: HttpConnection,
         method: str,
         path: str,
-        body: Optional[dict[str, Any]],
+        body: dict[str, Any] | None,
         content_type: str,
         accept: str,
     ) -> dict[str, Any]:
@@ -183,7 +183,7 @@ class Api:
         return self._context
 
 
-def read_object(answer: Answer) -> dict[str, Any]:
+def read_object(answer: HttpResponse) -> dict[str, Any]:
     """The JSON object of an answer."""
     try:
         found = json.loads(answer.read())
@@ -195,7 +195,7 @@ def read_object(answer: Answer) -> dict[str, Any]:
     return found
 
 
-def _refusal(answer: Answer) -> ApiError:
+def _refusal(answer: HttpResponse) -> ApiError:
     try:
         status = read_object(answer)
     except WireError:

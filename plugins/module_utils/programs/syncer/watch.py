@@ -18,7 +18,7 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Any, Optional
 
-from ...runtime.wire import Connection
+from ...runtime.wire import HttpConnection
 from .api import Api, ApiError, WireError, read_object
 from .backoff import Backoff, random_between
 from .log import error_place
@@ -108,7 +108,7 @@ class SecretWatch:
         self._watch_seconds = watch_seconds
         self._grace = grace
         self._stopped = threading.Event()
-        self._connection: Optional[Connection] = None
+        self._connection: Optional[HttpConnection] = None
         self._version = ""  # where to take up the watch; "" means that the next step is a LIST
         self._delivered: Optional[str] = None  # the version that was; "" for none
         self._has_listed = False  # on the connection that is open
@@ -198,7 +198,7 @@ class SecretWatch:
     def _was_open_long(self) -> bool:
         return self._stood_at is not None and time.monotonic() >= self._stood_at + _STOOD_SECONDS
 
-    def _list(self, connection: Connection) -> None:
+    def _list(self, connection: HttpConnection) -> None:
         found = read_object(self._api.send(connection, "GET", f"{self._path}?{self._selector}"))
         version, items = _version_of(found), found.get("items")
         if not isinstance(items, (list, type(None))):

@@ -62,15 +62,15 @@ def test_nothing_is_compiled_when_it_starts(image: Image) -> None:
 def test_it_holds_the_syncer_and_no_more_of_the_collection(image: Image) -> None:
     utils = image.root / "opt/syncer/ansible_collections/hyperfleet/pull_secret/plugins/module_utils"
     held = {str(path.relative_to(utils)) for path in utils.rglob("*.py")}
-    assert {path.partition("/")[0] for path in held} == {
-        "atomic_file.py",
-        "dockerconfig",
-        "errors.py",
-        "places",
-        "secrecy.py",
-        "syncer",
+    layers = {"clients", "dockerconfig", "model", "places", "programs", "runtime"}
+    assert {path.partition("/")[0] for path in held} == layers
+    for layer, package in (("clients", "systemd"), ("places", "kubelet"), ("programs", "syncer")):
+        assert {path.split("/")[1] for path in held if path.startswith(f"{layer}/")} == {package}
+    assert {path for path in held if path.startswith("runtime/")} == {
+        "runtime/atomic_file.py",
+        "runtime/clock.py",
+        "runtime/wire.py",
     }
-    assert {path.split("/")[1] for path in held if path.startswith("places/")} == {"kubelet"}
     assert not list((image.root / "opt/syncer").rglob("*.whl"))
     assert not (image.root / "opt/syncer/compile.py").exists()
     assert image.config["User"] == "0:0"

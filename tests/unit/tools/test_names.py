@@ -18,11 +18,7 @@ NAMED_BY_ANSIBLE = {"ActionModule", "CallbackModule", "FilterModule", "LookupMod
 NOT_RENAMED_YET = {
     "AlreadyExists",
     "Answer",
-    "Api",
-    "Connection",
-    "Entry",
     "Failed",
-    "Found",
     "Gone",
     "Outcome",
     "Places",

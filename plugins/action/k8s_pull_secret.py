@@ -7,9 +7,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import ClassVar
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
-    k8s_pull_secret,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_action import BatchAction
 
 

@@ -41,7 +41,7 @@ class ActionModule(QuietAction):
         # By the modules' own specs: their first phase would find out after the job has begun.
         Limits(self.spec()).check(validated_by_spec(self.spec(), arguments))
         job = Job(
-            lambda phase, given: self._ask(phase, given, task_vars),
+            lambda phase, target, run: self._ask(phase, {**target, **run}, task_vars),
             display.display,
             check_mode=self._task.check_mode,
         )

@@ -403,10 +403,8 @@ summary:
   sample: {total: 1000, changed: 10, failed: 1}
 """
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import gcp_pull_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import run_module
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
-    gcp_pull_secret,
-)
 
 
 def main() -> None:

@@ -2,62 +2,84 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One cluster, as people describe it, in the words of the two modules."""
+"""The way in of a cluster from a list: a mapping, with the keys of ``model/cluster``."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Any
 
+from ..module_utils.model.cluster import CLUSTER_KEYS, OPTIONS, Cluster, words_of
 from ..module_utils.model.errors import ConfigurationError
 from ..module_utils.model.misspelt import meant
-from ..module_utils.model.shown import quoted
+from ..module_utils.model.shown import MISPLACED, quoted, shown
+from ..module_utils.runtime.secrecy import misplaced
+from ..module_utils.tasks.fitting import fitted
+from .plain_values import plain
 
-__all__ = [
-    "CLUSTER_KEYS",
-    "GCP",
-    "KUBERNETES",
-    "PROBLEM",
-    "check_known",
-    "document",
-    "is_given",
-    "picked",
-]
+__all__ = ["PROBLEM", "check_known", "checked_cluster", "is_given", "read_cluster"]
 
-# Words of seed 003's table of environment variables -> options of the modules.
-_BOTH = {
-    "cluster_id": "cluster_id",
-    "cluster_name": "cluster_name",
-    "state": "state",
-    "labels": "labels",
-    "adopt": "adopt",
-}
-GCP = {
-    **_BOTH,
-    "gcp_project_id": "project",
-    "secret_name": "secret",
-    "annotations": "annotations",
-    "replication_policy": "replication",
-    "replication_locations": "locations",
-    "kms_key": "kms_key",
-    "location_kms_keys": "location_kms_keys",
-    "retention": "retention",
-    "restore_version": "restore_version",
-    "impersonate_service_account": "impersonate_service_account",
-}
-KUBERNETES = {
-    **_BOTH,
-    "management_namespace": "namespace",
-    "management_context": "context",
-    "management_kubeconfig": "kubeconfig",
-    "k8s_secret_name": "name",
-    "k8s_immutable": "immutable",
-    "service_accounts": "service_accounts",
-}
-_DOCUMENT = ("source", "layers", "precedence", "policy", "drop")
-CLUSTER_KEYS = frozenset([*GCP, *KUBERNETES, *_DOCUMENT])
 # Says why a cluster cannot be provisioned, where whoever lists the clusters knows: its file cannot be read.
 PROBLEM = "problem"
+_WORDS = words_of("name")
+_REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")
+
+
+def read_cluster(given: Mapping[str, Any]) -> Cluster:
+    """The cluster that a mapping describes. Keys that no cluster has are left out.
+
+    :raises ConfigurationError: a value is not of the type that its key takes, or there is no ``cluster_id``.
+    """
+    specs, texts = _specs()
+    said: dict[str, Any] = {}
+    for key, value in given.items():
+        if key in specs and is_given(value):
+            is_text = key in texts and isinstance(value, str)
+            said[key] = plain(value if is_text else fitted(key, value, specs[key], with_defaults=False))
+    if not isinstance(given.get("cluster_id") or "", str):
+        raise ConfigurationError("cluster_id is not a string: a number has to be in quotes")
+    if "cluster_id" not in said:
+        raise ConfigurationError("cluster_id is missing")
+    return Cluster(**said)
+
+
+def checked_cluster(given: Mapping[str, Any]) -> tuple[Cluster, tuple[str, str]]:
+    """The cluster that a mapping describes, and the full names of its two secrets, for messages.
+
+    :raises ConfigurationError: what is wrong with it, in the words of a list of clusters.
+    """
+    # It brings what reaches the places along, which a report without failures does not need.
+    from ..module_utils.workflows.provision.checking import check
+
+    check_known(given, CLUSTER_KEYS)
+    cluster = read_cluster(given)
+    for key in _REQUIRED:
+        if getattr(cluster, key) is None:
+            raise ConfigurationError(f"{key} is missing")
+    if cluster.source is not None and cluster.layers is not None:
+        raise ConfigurationError("it has both source and layers")
+    if cluster.layers is not None and not cluster.layers:
+        raise ConfigurationError("layers is empty")
+    astray = misplaced(given)
+    if astray:
+        raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
+    stored, placed = check(cluster, _WORDS)
+    where = [shown(part) for part in (placed.kubeconfig, placed.context) if part]
+    within = f" of {' '.join(where)}" if where else ""
+    in_cluster = f"the management cluster's namespaces/{placed.namespace}/secrets/{placed.name}{within}"
+    return cluster, (f"Secret Manager's {stored.name}", in_cluster)
+
+
+@lru_cache(maxsize=1)
+def _specs() -> tuple[Mapping[str, Mapping[str, Any]], frozenset[str]]:
+    """What each key takes, as an argument spec has it, and the keys that take any text."""
+    from ..module_utils.workflows.options import document_options
+
+    document = document_options()
+    specs = {key: OPTIONS[key].spec or document[key] for key in CLUSTER_KEYS}
+    texts = [key for key, spec in specs.items() if spec["type"] in ("str", "path") and "choices" not in spec]
+    return specs, frozenset(texts)
 
 
 def check_known(cluster: Mapping[str, Any], known: Collection[str]) -> None:
@@ -71,21 +93,6 @@ def check_known(cluster: Mapping[str, Any], known: Collection[str]) -> None:
 def _suggestion(key: str, known: Collection[str]) -> str:
     near = meant(key, known)
     return f" (did you mean {near}?)" if near else ""
-
-
-def picked(cluster: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """A module's options, with the cluster's id as the target's; ``names`` is ``GCP`` or ``KUBERNETES``."""
-    target = {names[key]: value for key, value in cluster.items() if key in names and is_given(value)}
-    target["id"] = cluster["cluster_id"]
-    return target
-
-
-def document(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """Where its pull secret lies; by default in seed 003's own place, its spec in the HyperFleet API."""
-    found = {key: cluster[key] for key in _DOCUMENT if is_given(cluster.get(key))}
-    if "source" not in found and "layers" not in found:
-        found["source"] = {"hyperfleet": {"cluster_id": cluster["cluster_id"]}}
-    return found
 
 
 def is_given(value: Any) -> bool:

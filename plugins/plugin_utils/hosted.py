@@ -33,7 +33,9 @@ def hosted_targets(clusters: Any, defaults: Any = None) -> list[dict[str, Any]]:
     :param defaults: options of every cluster that does not have them.
     :raises ClusterError: there is no list of clusters, or the defaults are no mapping.
     """
-    return [dict(one.cluster) for one in checked(clusters, defaults) if one.problem is None]
+    return [
+        one.cluster for one in checked(clusters, defaults) if one.cluster is not None and one.problem is None
+    ]
 
 
 def hosted_rows(clusters: Any, result: Mapping[str, Any], defaults: Any = None) -> list[dict[str, Any]]:
@@ -46,12 +48,12 @@ def hosted_rows(clusters: Any, result: Mapping[str, Any], defaults: Any = None) 
     return [_row(one, results.get(one.name), result) for one in checked(clusters, defaults)]
 
 
-def checked(clusters: Any, defaults: Any = None) -> list[Checked]:
+def checked(clusters: Any, defaults: Any = None) -> list[Checked[dict[str, Any]]]:
     """Every cluster of the list with the defaults, and what is wrong with it."""
     if is_given(defaults) and not isinstance(defaults, Mapping):
         raise ClusterError("the defaults of the hosted clusters are not a mapping")
     common = _given(defaults or {})
-    found: list[Checked] = []
+    found: list[Checked[dict[str, Any]]] = []
     names: dict[str, list[int]] = {}
     for index, given in enumerate(listed(clusters)):
         cluster = {**common, **_given(given)} if isinstance(given, Mapping) else {}
@@ -104,7 +106,7 @@ def _task() -> ModuleType:
     return hosted_cluster_pull_secret
 
 
-def _row(one: Checked, target: Optional[Mapping[str, Any]], result: Mapping[str, Any]) -> dict[str, Any]:
+def _row(one: Checked[Any], target: Optional[Mapping[str, Any]], result: Mapping[str, Any]) -> dict[str, Any]:
     done = target or {}
     failed: Optional[Mapping[str, Any]] = done if done.get("failed") else None
     if one.problem is not None:

@@ -17,7 +17,7 @@ from typing import Any, Optional
 
 from ..module_utils.model.shown import quoted
 
-__all__ = ["decrypted", "not_in_json"]
+__all__ = ["decrypted", "not_in_json", "plain"]
 
 
 def decrypted(value: Any) -> Any:
@@ -30,6 +30,18 @@ def decrypted(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [decrypted(item) for item in value] if _is_vaulted(value) else value
     return str(value) if _is_vaulted(value) else value
+
+
+def plain(value: Any) -> Any:
+    """A copy without what Ansible adds: tags on strings and numbers, containers that template their content."""
+    for kind in (str, bool, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {plain(key): plain(item) for key, item in value.items()}
+    return value
 
 
 def _is_vaulted(value: Any) -> bool:

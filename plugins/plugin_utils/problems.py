@@ -11,15 +11,14 @@ is wrong for the management cluster must not be found after Secret Manager has b
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple, Optional
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
-from ..module_utils.model.errors import ConfigurationError, reworded
+from ..module_utils.model.cluster import Cluster
+from ..module_utils.model.errors import ConfigurationError
 from ..module_utils.model.naming import allows
-from ..module_utils.model.shown import MISPLACED, is_name, shown
-from ..module_utils.runtime.secrecy import misplaced
-from ..module_utils.tasks.fitting import fitted
-from .clusters import CLUSTER_KEYS, GCP, KUBERNETES, PROBLEM, check_known, document, is_given, picked
+from ..module_utils.model.shown import is_name, shown
+from .clusters import PROBLEM, checked_cluster
 from .plain_values import decrypted
 
 __all__ = [
@@ -32,22 +31,27 @@ __all__ = [
     "returned",
 ]
 
-_REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")
+T = TypeVar("T")
+
 _SHOWN = 5
-# What workflow 2 reads is not known before workflow 1 has ended.
-_STORED = {"gcp": {"project": "any-project", "secret": "any-secret"}}
 
 
 class ClusterError(ValueError):
     """There is no list of clusters; says what there is instead, never a value of it."""
 
 
-class Checked(NamedTuple):
-    """A cluster of the list: what it is called in a report, and why it cannot be provisioned, or None."""
+@dataclass(frozen=True)
+class Checked(Generic[T]):
+    """A cluster of the list.
+
+    :param name: what a report calls it.
+    :param cluster: as it was read; None where it could not be.
+    :param problem: why it cannot be provisioned, or None.
+    """
 
     name: str
-    cluster: Mapping[str, Any]
-    problem: Optional[str]
+    cluster: T | None
+    problem: str | None
 
 
 def listed(clusters: Any) -> Sequence[Any]:
@@ -83,12 +87,12 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
-def check(clusters: Any) -> list[Checked]:
+def check(clusters: Any) -> list[Checked[Cluster]]:
     """Every cluster of the list, in its order.
 
     :raises ClusterError: what concerns the list as a whole.
     """
-    checked: list[Checked] = []
+    checked: list[Checked[Cluster]] = []
     identities: dict[str, list[int]] = {}
     secrets: dict[str, list[int]] = {}
     for index, given in enumerate(listed(clusters)):
@@ -96,17 +100,17 @@ def check(clusters: Any) -> list[Checked]:
         cluster = dict(given.items()) if isinstance(given, Mapping) else {}
         identity = cluster.get("cluster_id")
         named = has_name(cluster)
-        problem = None
+        described = problem = None
         try:
-            if not isinstance(given, Mapping):
-                raise ConfigurationError(f"it is {_kind(given)}, not a mapping")
-            for secret in _secrets(cluster):
-                secrets.setdefault(secret, []).append(index)
+            described, names = _read(given, cluster)
+            for name in names:
+                secrets.setdefault(name, []).append(index)
         except ConfigurationError as error:
             problem = str(error)
         if named and PROBLEM not in cluster:
             identities.setdefault(str(identity), []).append(index)
-        checked.append(Checked(str(identity) if named else f"cluster {index + 1}", cluster, problem))
+        called = str(identity) if named else f"cluster {index + 1}"
+        checked.append(Checked(called, described, problem))
     for identity, group in identities.items():
         positions = [str(index + 1) for index in group]
         refuse(checked, group, f"{identity} is the cluster_id of clusters {_enumerated(positions)}")
@@ -123,82 +127,23 @@ def has_name(cluster: Mapping[str, Any]) -> bool:
     return is_name(identity) if PROBLEM in cluster else allows("cluster_id", identity)
 
 
-def refuse(checked: list[Checked], group: Sequence[int], problem: str) -> None:
+def refuse(checked: list[Checked[T]], group: Sequence[int], problem: str) -> None:
     """All of a group, since nobody knows which of them is meant."""
     for index in group if len(group) > 1 else ():
         if checked[index].problem is None:
-            checked[index] = checked[index]._replace(problem=problem)
+            checked[index] = replace(checked[index], problem=problem)
 
 
-def _secrets(cluster: Mapping[str, Any]) -> tuple[str, str]:
-    """The full names of its two secrets.
+def _read(given: Any, cluster: Mapping[str, Any]) -> tuple[Cluster, tuple[str, str]]:
+    """The cluster, and the full names of its two secrets.
 
     :raises ConfigurationError: what is wrong with this cluster, whatever the others are.
     """
+    if not isinstance(given, Mapping):
+        raise ConfigurationError(f"it is {_kind(given)}, not a mapping")
     if PROBLEM in cluster:
         raise ConfigurationError(_told(cluster[PROBLEM]))
-    check_known(cluster, CLUSTER_KEYS)
-    rules = _rules()
-    fit: dict[str, Any] = {}
-    for key, value in cluster.items():
-        if is_given(value):
-            plain = key in rules.strings and isinstance(value, str)
-            fit[key] = value if plain else fitted(key, value, rules.specs[key])
-    if not isinstance(cluster.get("cluster_id") or "", str):
-        raise ConfigurationError("cluster_id is not a string: a number has to be in quotes")
-    for key in _REQUIRED:
-        if key not in fit:
-            raise ConfigurationError(f"{key} is missing")
-    if "source" in fit and "layers" in fit:
-        raise ConfigurationError("it has both source and layers")
-    if fit.get("layers") == []:
-        raise ConfigurationError("layers is empty")
-    astray = misplaced(cluster)
-    if astray:
-        raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
-    return _stored(fit, rules), _placed(fit, rules)
-
-
-class _Rules(NamedTuple):
-    """What the modules say of their options, by the clusters' keys; ``strings`` take any string."""
-
-    specs: Mapping[str, Mapping[str, Any]]
-    strings: frozenset[str]
-    gcp: Any
-    kubernetes: Any
-
-
-@lru_cache(maxsize=1)
-def _rules() -> _Rules:
-    # Both bring what reaches their places along, which a report without failures does not need.
-    from ..module_utils.workflows.provision import gcp_pull_secret, k8s_pull_secret
-
-    gcp, kubernetes = gcp_pull_secret.target_options(), k8s_pull_secret.target_options()
-    specs = {key: kubernetes[option] for key, option in KUBERNETES.items()}
-    specs.update({key: gcp[option] for key, option in GCP.items()})
-    specs.update({key: gcp[key] for key in CLUSTER_KEYS if key not in specs})
-    strings = [
-        key for key, spec in specs.items() if spec["type"] in ("str", "path") and "choices" not in spec
-    ]
-    return _Rules(specs, frozenset(strings), gcp_pull_secret.build_target, k8s_pull_secret.build_target)
-
-
-def _stored(fit: Mapping[str, Any], rules: _Rules) -> str:
-    try:
-        target = rules.gcp({"state": "present", **picked(fit, GCP), **document(fit)})
-    except ConfigurationError as error:
-        raise reworded(error, {option: key for key, option in GCP.items()}) from None
-    return f"Secret Manager's {target.name}"
-
-
-def _placed(fit: Mapping[str, Any], rules: _Rules) -> str:
-    try:
-        target = rules.kubernetes({"state": "present", **picked(fit, KUBERNETES), "source": _STORED})
-    except ConfigurationError as error:
-        raise reworded(error, {option: key for key, option in KUBERNETES.items()}) from None
-    where = [part for part in (target.kubeconfig, target.context) if part]
-    within = f" of {' '.join(map(_told, where))}" if where else ""
-    return f"the management cluster's namespaces/{target.namespace}/secrets/{target.name}{within}"
+    return checked_cluster(cluster)
 
 
 def _told(text: Any) -> str:

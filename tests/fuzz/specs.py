@@ -66,9 +66,8 @@ NO_VARIABLES = frozenset(
 @functools.cache
 def module_spec(name: str) -> Spec:
     """The argument spec: the task's, or of what has no task its documentation."""
-    room = "workflows.provision" if name in ("gcp_pull_secret", "k8s_pull_secret") else "tasks"
     try:
-        task = importlib.import_module(f"{_PLUGINS}.module_utils.{room}.{name}")
+        task = importlib.import_module(f"{_PLUGINS}.module_utils.tasks.{name}")
     except ModuleNotFoundError:
         return _documented(name)
     if hasattr(task, "spec"):

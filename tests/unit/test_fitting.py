@@ -14,13 +14,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+    gcp_pull_secret,
+    k8s_pull_secret,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.fitting import (
     check_arguments,
     fitted,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
-    gcp_pull_secret,
-    k8s_pull_secret,
 )
 
 OPTIONS: dict[str, Any] = {**k8s_pull_secret.target_options(), **gcp_pull_secret.target_options()}

@@ -59,8 +59,7 @@ SUBOPTIONS: dict[str, dict[str, Any]] = {"retention": {"keep": 1}, "layers": {"n
 
 
 def task(name: str) -> ModuleType:
-    room = "workflows.provision" if name in ("gcp_pull_secret", "k8s_pull_secret") else "tasks"
-    return importlib.import_module(f"{UTILS}.{room}.{name}")
+    return importlib.import_module(f"{UTILS}.tasks.{name}")
 
 
 def spec_of(name: str) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model import naming
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     gcp_pull_secret,
     k8s_pull_secret,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import place, store
 
 
 def test_names() -> None:
@@ -157,11 +158,11 @@ def test_a_value_that_breaks_a_rule_of_secret_manager_is_not_quoted(
     option: str, wrong: dict[str, Any]
 ) -> None:
     base = {"project": "project-1", "secret": "s", "source": {"env": "X"}}
-    said = _refused(gcp_pull_secret.build_target, base, wrong)
+    said = _refused(store.build_target, base, wrong)
     assert said.startswith(option)
     assert not re.search("canary|dXNl", said, re.IGNORECASE)
     target = gcp_pull_secret.targets_of({**base, **wrong, "state": "present"})[0]
-    assert "canary" not in f"{target.id} {gcp_pull_secret._place(target.options)}".lower()
+    assert "canary" not in f"{target.id} {store._place(target.options)}".lower()
 
 
 @pytest.mark.hardening(7)
@@ -180,11 +181,11 @@ def test_a_value_that_breaks_a_rule_of_secret_manager_is_not_quoted(
 )
 def test_a_value_that_breaks_a_rule_of_kubernetes_is_not_quoted(option: str, wrong: dict[str, Any]) -> None:
     base = {"namespace": "n", "name": "s", "source": {"env": "X"}}
-    said = _refused(k8s_pull_secret.build_target, base, wrong)
+    said = _refused(place.build_target, base, wrong)
     assert said.startswith(option)
     assert "canary" not in said.lower()
     target = k8s_pull_secret.targets_of({**base, **wrong, "state": "present"})[0]
-    assert "canary" not in f"{target.id} {k8s_pull_secret._place(target.options)}".lower()
+    assert "canary" not in f"{target.id} {place._place(target.options)}".lower()
 
 
 @pytest.mark.parametrize(
@@ -194,11 +195,9 @@ def test_the_path_in_secret_manager_takes_what_is_a_project_elsewhere(project: s
     base = {"namespace": "n", "name": "s", "source": {"env": "X"}}
     for version in ("", "/versions/3", "/versions/latest"):
         wrong = {"gcp_secret_path": f"projects/{project}/secrets/s{version}"}
-        assert _refused(k8s_pull_secret.build_target, base, wrong).startswith(
-            "gcp_secret_path is not projects/P"
-        )
+        assert _refused(place.build_target, base, wrong).startswith("gcp_secret_path is not projects/P")
         path = f"projects/project-1/secrets/s{version}"
-        target = k8s_pull_secret.build_target({**base, "state": "present", "gcp_secret_path": path})
+        target = place.build_target({**base, "state": "present", "gcp_secret_path": path})
         assert target.gcp_secret_path == path
 
 

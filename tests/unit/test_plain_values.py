@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.plain_values import (
     decrypted,
     not_in_json,
+    plain,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import check
 
@@ -53,6 +55,19 @@ def test_a_vaulted_string_becomes_a_string() -> None:
     """ansible-core 2.18 decrypts it when it is read, and it is no string before."""
     assert decrypted(_Vaulted()) == "opened"
     assert decrypted({"a": [1, {"b": _Vaulted()}]}) == {"a": [1, {"b": "opened"}]}
-    plain = {"a": [1, {"b": "c"}]}
-    assert decrypted(plain) is plain
+    as_it_is = {"a": [1, {"b": "c"}]}
+    assert decrypted(as_it_is) is as_it_is
     assert check([{"cluster_id": _Vaulted()}])[0].name == "opened"
+
+
+class _Tagged(str):
+    """What ansible-core makes of a string to know where it comes from."""
+
+
+def test_a_plain_copy_has_no_tags_and_no_containers_of_ansibles() -> None:
+    value = MappingProxyType({_Tagged("a"): (_Tagged("b"), True, 1, 2.5, None, _DATE)})
+    copy = plain(value)
+    assert copy == {"a": ["b", True, 1, 2.5, None, _DATE]}
+    assert [type(one) for one in (copy, *copy, *copy["a"])] == [
+        *(dict, str, str, bool, int, float, type(None), datetime.date)
+    ]

@@ -67,8 +67,18 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     ({"retention": 5}, "retention is not a mapping with keep, disable, destroy_after"),
     ({"retention": {"keep": 0}}, "retention.keep must be a number from 1 to 2147483647"),
-    ({"replication_policy": "user_managed"}, "replication: user_managed needs locations"),
-    ({"replication_locations": ["europe-west1"]}, "replication_locations and location_kms_keys belong to"),
+    (
+        {"replication_policy": "user_managed"},
+        "replication_policy is user_managed, which needs replication_locations",
+    ),
+    (
+        {"replication_locations": ["europe-west1"]},
+        "replication_locations and location_kms_keys belong to replication_policy: user_managed",
+    ),
+    (
+        {"replication_policy": "user_managed", "replication_locations": ["europe-west1", "No Location"]},
+        "replication_locations[1] is not lower case letters",
+    ),
     ({"service_accounts": ["No_Account"]}, "service_accounts[0] is not lower case"),
     ({"source": {"env": AUTH}}, "source.env: a docker config or a credential stands where none belongs"),
 ]

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+    k8s_pull_secret,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.secret_options import (
     hidden_texts,
     public_texts,
     quiet_arguments,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
-    k8s_pull_secret,
-)
 
 SPEC = with_targets(k8s_pull_secret.target_options())
 HIDDEN = "********"

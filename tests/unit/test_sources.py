@@ -36,10 +36,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.read
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
-    gcp_pull_secret,
-    k8s_pull_secret,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import place, store
 from tests.yaml_bombs import MERGES
 
 AUTH = "dXNlcjpleGFtcGxlLXBhc3N3b3Jk"  # user:example-password
@@ -127,7 +124,7 @@ def test_an_optional_layer_is_not_left_out_for_a_wrong_reference(source: dict[st
 
 
 @pytest.mark.hardening(4)
-@pytest.mark.parametrize("task", [dockerconfig_merge, gcp_pull_secret, k8s_pull_secret])
+@pytest.mark.parametrize("task", [dockerconfig_merge, store, place])
 def test_a_wrong_reference_is_found_before_anything_is_asked(task: Any) -> None:
     wanted = {"state": "present", "project": "project-1", "namespace": "n", "cluster_id": "c"}
     with pytest.raises(ConfigurationError, match=r"^source\.kubernetes\.namespace is empty$"):

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import resolve_targets
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     gcp_pull_secret,
+    hosted_cluster_pull_secret,
     k8s_pull_secret,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import resolve_targets
 from tests.integration.k8s.running import run_task
 
 PASTED = [

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
+from .cluster import Cluster
 from .cluster_keys import DATA, GCP, PROJECT, PULL_SECRET, REPLICATION, Key, check_keys
 from .errors import ConfigurationError, InvalidDocument
+from .naming import with_secret_names
 from .replication import Replication, parse_replication
 from .shown import MISPLACED, holds_secret
 
@@ -36,9 +38,28 @@ class ClusterSpec:
     """
 
     name: str
-    project: Optional[str]
-    policy: Optional[str]
-    replication: Optional[Replication]
+    project: str | None
+    policy: str | None
+    replication: Replication | None
+
+    def cluster(self, cluster_id: str, *, management_namespace: str) -> Cluster:
+        """The cluster that is to be stored and placed, with the names of both secrets.
+
+        Without a policy its replication is automatic, and a secret that is replicated otherwise is told of.
+
+        :raises WrongOption: the id cannot be a part of a name.
+        """
+        kind, locations = self.replication or Replication("automatic")
+        cluster = Cluster(
+            cluster_id,
+            cluster_name=self.name,
+            gcp_project_id=self.project,
+            management_namespace=management_namespace,
+            replication_text=self.policy or "automatic",
+            replication_policy=kind,
+            replication_locations=list(locations) or None,
+        )
+        return with_secret_names(cluster)
 
 
 def read_spec(cluster: Mapping[str, Any]) -> ClusterSpec:
@@ -62,7 +83,7 @@ def read_spec(cluster: Mapping[str, Any]) -> ClusterSpec:
     return ClusterSpec(name, project_of(cluster), policy, replication)
 
 
-def project_of(cluster: Mapping[str, Any]) -> Optional[str]:
+def project_of(cluster: Mapping[str, Any]) -> str | None:
     """``spec.gcp.projectId``, the id or number of a project.
 
     :raises ConfigurationError: it is neither a string nor a whole number.
@@ -76,7 +97,7 @@ def project_of(cluster: Mapping[str, Any]) -> Optional[str]:
     return str(value)
 
 
-def pull_secret_of(cluster: Mapping[str, Any]) -> Optional[tuple[str, Any]]:
+def pull_secret_of(cluster: Mapping[str, Any]) -> tuple[str, Any] | None:
     """The path of the pull secret and what is there: ``("spec.pullSecret.data", …)``; None without one.
 
     :raises InvalidDocument: it, or the spec, is not a mapping; both spellings are there and differ; or a key
@@ -116,7 +137,7 @@ def _mapping(value: Any, path: str) -> Mapping[str, Any]:
     return value
 
 
-def _value(part: Mapping[str, Any], key: Key) -> Optional[tuple[str, Any]]:
+def _value(part: Mapping[str, Any], key: Key) -> tuple[str, Any] | None:
     """The value and its path. An empty string is what a program writes for a field that nobody filled in."""
     found = {f"{key.level}.{name}": part[name] for name in key.names if part.get(name) not in (None, "")}
     values = list(found.values())

@@ -11,6 +11,7 @@ accounts) and never of values.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -28,9 +29,12 @@ __all__ = [
     "TimedOut",
     "Unavailable",
     "VerificationFailed",
+    "WrongOption",
     "missing_package",
-    "reworded",
 ]
+
+# An option's name in a rule.
+_BRACES = re.compile(r"\{(\w+)\}")
 
 
 class PullSecretError(Exception):
@@ -59,6 +63,31 @@ class ConfigurationError(PullSecretError):
     """The task, not the world, is wrong: nothing was read or written."""
 
     kind = "configuration"
+
+
+class WrongOption(ConfigurationError):
+    """An option of a module breaks a rule.
+
+    The rules are the same for every way in, and each calls the option by another name: ``project`` of the
+    module is ``gcp_project_id`` in a list of clusters and ``GCP_PROJECT_ID`` in the Job's environment.
+
+    :param option: the option, or a path into it: ``labels``, ``retention.keep``, ``service_accounts[0]``.
+    :param rule: what is wrong. Other options stand in braces: ``belongs to {replication}: user_managed``.
+    """
+
+    def __init__(self, option: str, rule: str) -> None:
+        super().__init__(f"{option} {_BRACES.sub(lambda found: found[1], rule)}")
+        self.option = option
+        self.rule = rule
+
+    def called(self, words: Mapping[str, str]) -> WrongOption:
+        """The same error in the words of a way in.
+
+        :param words: options of the modules -> what the way in calls them.
+        """
+        name = self.option if self.option in words else re.split(r"[.\[]", self.option)[0]
+        option = words.get(name, name) + self.option[len(name) :]
+        return WrongOption(option, _BRACES.sub(lambda found: words.get(found[1], found[1]), self.rule))
 
 
 class InvalidDocument(PullSecretError):
@@ -145,13 +174,3 @@ def missing_package(error: ImportError, install: str) -> ConfigurationError:
         f"or does not fit the others: it cannot be imported",
         f"pip install --upgrade {install}",
     )
-
-
-def reworded(error: ConfigurationError, names: Mapping[str, str]) -> ConfigurationError:
-    """A module's error in the words of those who did not write its options.
-
-    :param names: options of the module -> what people wrote.
-    """
-    # The modules' messages begin with the option's name.
-    first, space, rest = str(error).partition(" ")
-    return ConfigurationError(names.get(first, first) + space + rest)

@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .errors import ConfigurationError
+from .errors import WrongOption
 
 __all__ = ["LIMITS", "LONGEST_PATH", "PATH_RULE", "Limit", "Limits", "is_path"]
 
@@ -86,17 +86,17 @@ class Limits:
     def check(self, options: Mapping[str, Any]) -> None:
         """Of a task's or a target's options, validated.
 
-        :raises ConfigurationError: it begins with the option's name.
+        :raises WrongOption: the first that is beyond its limit.
         """
         for parts, kind in self._options:
             for where, value in _values(options, parts, ""):
                 if kind == "path":
                     if isinstance(value, str) and not is_path(value):
-                        raise ConfigurationError(f"{where} must be {PATH_RULE}")
+                        raise WrongOption(where, f"must be {PATH_RULE}")
                     continue
                 limit = LIMITS[".".join(parts)]
                 if not limit.fits(value):
-                    raise ConfigurationError(f"{where} must be {limit.text}")
+                    raise WrongOption(where, f"must be {limit.text}")
 
 
 def is_path(text: str) -> bool:

@@ -10,12 +10,14 @@ Kubernetes' may also hold upper case and dots, but begin and end with a letter o
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..dockerconfig.display import display
-from .errors import ConfigurationError
+from .cluster import Cluster
+from .errors import ConfigurationError, WrongOption
 from .shown import holds_secret, is_name, shown
 from .stored_version import StoredVersion
 
@@ -43,6 +45,7 @@ __all__ = [
     "registries",
     "shown_name",
     "texts",
+    "with_secret_names",
 ]
 
 MANAGED_BY = "hyperfleet"
@@ -103,12 +106,12 @@ def check_name(kind: str, text: str, option: str = "") -> str:
     """The name.
 
     :param option: where it stands, if it is not called as its kind is.
-    :raises ConfigurationError: it is none; names the option and the rule, nothing of the text.
+    :raises WrongOption: it is no such name. Quotes nothing of the text.
     """
     if not text:
-        raise ConfigurationError(f"{option or kind} is empty")
+        raise WrongOption(option or kind, "is empty")
     if not allows(kind, text):
-        raise ConfigurationError(f"{option or kind} is not {_RULES[kind].words}")
+        raise WrongOption(option or kind, f"is not {_RULES[kind].words}")
     return text
 
 
@@ -139,6 +142,18 @@ def gcp_secret_id(cluster_id: str) -> str:
 def kubernetes_secret_name(cluster_id: str) -> str:
     """``{cluster-id}-pull-secret``."""
     return f"{check_cluster_id(cluster_id)}-pull-secret"
+
+
+def with_secret_names(cluster: Cluster) -> Cluster:
+    """The cluster with the names of both secrets. They follow from its id where no others are given.
+
+    :raises WrongOption: the id cannot be a part of a name.
+    """
+    return dataclasses.replace(
+        cluster,
+        secret_name=cluster.secret_name or gcp_secret_id(cluster.cluster_id),
+        k8s_secret_name=cluster.k8s_secret_name or kubernetes_secret_name(cluster.cluster_id),
+    )
 
 
 def gcp_labels(cluster_id: str | None, cluster_name: str | None) -> dict[str, str]:
@@ -198,19 +213,19 @@ def texts(option: str, given: Mapping[Any, Any] | None) -> dict[str, str]:
     """A user's labels, annotations or headers as text: of YAML's numbers and booleans as YAML writes them.
 
     :param option: what the mapping is called, such as ``annotations``.
-    :raises ConfigurationError: a key or value is nothing that has one text.
+    :raises WrongOption: a key or value is nothing that has one text.
     """
     made: dict[str, str] = {}
     for key, value in (given or {}).items():
         if isinstance(key, bool) or not isinstance(key, (str, int, float)):
-            raise ConfigurationError(f"{option} has a key that is neither a string nor a number")
+            raise WrongOption(option, "has a key that is neither a string nor a number")
         path = f"{option}.{shown(str(key))}"
         if value is None:
-            raise ConfigurationError(f"{path} has no value")
+            raise WrongOption(path, "has no value")
         if not isinstance(value, (str, int, float)):
-            raise ConfigurationError(f"{path} is not a string, a number or a boolean")
+            raise WrongOption(path, "is not a string, a number or a boolean")
         if str(key) in made:
-            raise ConfigurationError(f"{path} is there twice")
+            raise WrongOption(path, "is there twice")
         made[str(key)] = str(value).lower() if isinstance(value, bool) else str(value)
     return made
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .errors import ConfigurationError
+from .errors import ConfigurationError, WrongOption
 from .naming import check_name
 from .shown import shown
 
@@ -63,9 +63,9 @@ def _shape(policy: Any) -> str:
 def check_locations(locations: Sequence[str]) -> None:
     """Of user-managed replicas.
 
-    :raises ConfigurationError: one is no name of a location, or named twice.
+    :raises WrongOption: one is no name of a location, or named twice.
     """
     for index, location in enumerate(locations):
         check_name("location", location, f"locations[{index}]")
         if location in locations[:index]:
-            raise ConfigurationError(f"locations has '{location}' twice")
+            raise WrongOption("locations", f"has '{location}' twice")

@@ -59,10 +59,11 @@ def check_arguments(arguments: Mapping[str, Any], spec: Mapping[str, Spec]) -> N
                 raise _null(name)
 
 
-def fitted(name: str, value: Any, spec: Spec) -> Any:
-    """The value as the module will have it, with the defaults of suboptions.
+def fitted(name: str, value: Any, spec: Spec, *, with_defaults: bool = True) -> Any:
+    """The value as the module will have it.
 
     :param name: what to call the option in a message, such as ``source.kubernetes``.
+    :param with_defaults: whether suboptions that are not given get their defaults, or None without one.
     :raises ConfigurationError: names the option and the rule, never the value.
     """
     kind = spec.get("type", "str")
@@ -81,8 +82,11 @@ def fitted(name: str, value: Any, spec: Spec) -> Any:
         raise ConfigurationError(f"{name} is not one of {', '.join(spec['choices'])}")
     if kind == "list" and "elements" in spec:
         element = {"type": spec["elements"], **{key: spec[key] for key in _OF_ELEMENTS if key in spec}}
-        return [fitted(f"{name}[{index}]", item, element) for index, item in enumerate(value)]
-    return _suboptions(name, value, spec) if kind == "dict" and "options" in spec else value
+        return [
+            fitted(f"{name}[{index}]", item, element, with_defaults=with_defaults)
+            for index, item in enumerate(value)
+        ]
+    return _suboptions(name, value, spec, with_defaults) if kind == "dict" and "options" in spec else value
 
 
 def _string(name: str, value: Any, choices: Sequence[Any]) -> str:
@@ -101,7 +105,7 @@ def _expected(described: str, spec: Spec) -> str:
     return f"{described} with {', '.join(spec['options'])}" if "options" in spec else described
 
 
-def _suboptions(name: str, value: Mapping[Any, Any], spec: Spec) -> dict[str, Any]:
+def _suboptions(name: str, value: Mapping[Any, Any], spec: Spec, with_defaults: bool) -> dict[str, Any]:
     options: Mapping[str, Spec] = spec["options"]
     unknown = [key for key in value if key not in options]
     if unknown:
@@ -109,16 +113,19 @@ def _suboptions(name: str, value: Mapping[Any, Any], spec: Spec) -> dict[str, An
         found = f"the key {quoted(key)}" if isinstance(key, str) else "a key that is not a string"
         raise ConfigurationError(f"{name} is not {_expected('a mapping', spec)}: it has {found}")
     given = {
-        key: fitted(f"{name}.{key}", item, options[key]) for key, item in value.items() if item is not None
+        key: fitted(f"{name}.{key}", item, options[key], with_defaults=with_defaults)
+        for key, item in value.items()
+        if item is not None
     }
     for option, its in options.items():
         if option not in given:
             if its.get("required"):
                 path = f"{name}.{option}"
                 raise _null(path) if option in value else ConfigurationError(f"{path} is missing")
-            given[option] = its.get("default")
+            if with_defaults:
+                given[option] = its.get("default")
     for group in spec.get("required_one_of", ()):
-        if all(given[option] is None for option in group):
+        if all(given.get(option) is None for option in group):
             raise ConfigurationError(f"{name} is not {_expected('a mapping', spec)}")
     for group in spec.get("mutually_exclusive", ()):
         # Ansible counts what is there, with a value or without.

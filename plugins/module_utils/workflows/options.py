@@ -24,6 +24,7 @@ __all__ = [
     "identities",
     "resolve_targets",
     "run_options",
+    "with_defaults",
     "with_targets",
 ]
 
@@ -139,8 +140,8 @@ def resolve_targets(params: Mapping[str, Any], names: Sequence[str]) -> list[dic
     """
     top = {name: params.get(name) for name in names}
     if params.get("targets") is None:
-        return [_with_defaults(top)]
-    resolved = [_with_defaults(_over(top, target, names)) for target in params["targets"]]
+        return [with_defaults(top)]
+    resolved = [with_defaults(_over(top, target, names)) for target in params["targets"]]
     seen: dict[str, int] = {}
     for index, target in enumerate(resolved):
         given, cluster_id = identities(target)
@@ -168,8 +169,7 @@ def _over(top: Mapping[str, Any], target: Mapping[str, Any], names: Sequence[str
     return merged
 
 
-def _with_defaults(target: dict[str, Any]) -> dict[str, Any]:
-    for name, value in _DEFAULTS.items():
-        if target.get(name) is None:
-            target[name] = value
-    return target
+def with_defaults(target: Mapping[str, Any]) -> dict[str, Any]:
+    """A target's options, with the modules' defaults for those that it does not have."""
+    missing = {name: value for name, value in _DEFAULTS.items() if target.get(name) is None}
+    return {**target, **missing}

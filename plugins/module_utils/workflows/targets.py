@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Callable, Generic, TypeVar
 
@@ -15,7 +15,7 @@ from ..model.naming import shown_name
 from ..model.shown import shown
 from .options import resolve_targets
 
-__all__ = ["Wanted", "build_targets"]
+__all__ = ["Wanted", "build_targets", "described"]
 
 T = TypeVar("T")
 
@@ -68,12 +68,24 @@ def build_targets(
 ) -> list[Wanted[T]]:
     """Every target of a task.
 
-    :param names: the options of a target.
+    :param names: the options of a target; the others are as for :func:`described`.
+    :raises ConfigurationError: two targets have one id, or as :func:`described` says.
+    """
+    return described(resolve_targets(params, names), build, place)
+
+
+def described(
+    options: Iterable[Mapping[str, Any]],
+    build: Callable[[Mapping[str, Any]], T],
+    place: Callable[[T], str | None],
+) -> list[Wanted[T]]:
+    """The targets that have these options.
+
     :param build: raises ``ConfigurationError`` for wrong options, which are this one target's failure.
     :param place: the full name of what a target writes, None where it writes nothing.
-    :raises ConfigurationError: two targets have one id, or write one place and would undo each other's work.
+    :raises ConfigurationError: two targets write one place, and would undo each other's work.
     """
-    targets = [_built(options, build) for options in resolve_targets(params, names)]
+    targets = [_built(target, build) for target in options]
     seen: dict[str, int] = {}
     for index, wanted in enumerate(targets):
         name = place(wanted.built) if wanted.built is not None else None

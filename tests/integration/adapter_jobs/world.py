@@ -17,6 +17,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
     KubernetesClient,
     KubernetesClients,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster_document import ClusterSpec
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.replication import (
+    parse_replication,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import (
     Deadline,
     Retrier,
@@ -170,15 +174,20 @@ class World:
         return [f"{call.verb} {kind}" for call, kind in zip(calls, kinds, strict=True)]
 
 
-def order(generation: int = 1, **changed: Any) -> Order:
-    given: dict[str, Any] = {
-        "cluster_id": "c-1",
-        "cluster_name": "one",
-        "project": "p-1",
-        "namespace": "clusters-c-1",
-        **changed,
-    }
-    return Order(generation=generation, **given)
+def order(
+    generation: int = 1,
+    *,
+    cluster_id: str = "c-1",
+    cluster_name: str = "one",
+    project: str = "p-1",
+    namespace: str = "clusters-c-1",
+    replication: str = "automatic",
+    traceparent: str | None = None,
+) -> Order:
+    """An order as the engine makes it of a cluster's spec."""
+    policy = parse_replication(replication, "replication")
+    spec = ClusterSpec(cluster_name, project, replication, policy)
+    return Order(spec.cluster(cluster_id, management_namespace=namespace), generation, traceparent)
 
 
 def said(document: Mapping[str, Any]) -> str:

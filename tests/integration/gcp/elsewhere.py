@@ -19,9 +19,7 @@ from unittest import mock
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager import claim
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.batch import stop_on_signals
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
-    gcp_pull_secret as task,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import gcp_pull_secret as task
 
 # Imports cost most of a process's second: the server makes them once.
 _CONTEXT = multiprocessing.get_context("forkserver")

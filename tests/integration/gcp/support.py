@@ -12,10 +12,8 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import gcp_pull_secret as task
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
-    gcp_pull_secret as task,
-)
 from tests.lab.secret_manager import SecretManagerLab
 from tests.lab.secret_manager.protos import STATE_NAME
 

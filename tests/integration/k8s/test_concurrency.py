@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     k8s_pull_secret,
 )
 from tests.integration.k8s.conftest import Run

@@ -22,10 +22,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.kubeconfig import (
     Kubeconfigs,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import run_here
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     k8s_pull_secret,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import run_here
 from tests.integration.k8s.plugins import exec_kubeconfig
 from tests.integration.k8s.running import run_task
 from tests.integration.k8s.test_secret import ONE

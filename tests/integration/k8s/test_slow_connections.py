@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     k8s_pull_secret,
 )
 from tests.integration.k8s.plugins import exec_kubeconfig

@@ -17,7 +17,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
     connect,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     k8s_pull_secret,
 )
 from tests.integration.gcp.login import TlsFront

@@ -16,9 +16,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
     KubernetesClient,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
-    k8s_pull_secret,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import place
 from tests.exhaustive import some
 from tests.integration.late import at_once_and_late
 from tests.integration.versions.world import SECRET, WAYS, Hold, World
@@ -89,7 +87,7 @@ def test_two_runs_at_once_end_with_the_newest_version(
 def test_a_run_whose_version_was_retired_meanwhile_leaves_the_newer_one(
     world: World, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    hold = Hold(monkeypatch, k8s_pull_secret, "run")
+    hold = Hold(monkeypatch, place, "Run")
     with ThreadPoolExecutor(1) as pool:
         older = pool.submit(world.put, way, "older")
         try:

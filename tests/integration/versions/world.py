@@ -17,6 +17,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job.work import GCP, Job
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+    gcp_pull_secret,
+    k8s_pull_secret,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
     Apply,
@@ -24,20 +28,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.inline import (
     Places,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import Order
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import (
     run_options,
     with_targets,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
-    gcp_pull_secret,
-    k8s_pull_secret,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import (
     gcp_targets,
     kubernetes_targets,
     summary_rows,
 )
+from tests.integration.adapter_jobs.world import order
 from tests.integration.gcp.support import Module
 from tests.integration.k8s.world import docker_config, held
 from tests.lab.kubernetes import KubernetesLab
@@ -128,8 +128,8 @@ class World:
     def _job(self, word: str) -> Ran:
         lines: list[str] = []
 
-        def ask(phase: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
-            given = {**arguments, **self.more}
+        def ask(phase: str, target: dict[str, Any], run: dict[str, Any]) -> Mapping[str, Any]:
+            given = {**target, **run, **self.more}
             if "env" in (given.get("source") or {}):
                 # The variable is not this process's.
                 given["source"] = {"inline": document(word)}
@@ -139,10 +139,10 @@ class World:
         return Ran(ended.problem, ended.version, "\n".join(lines), ended.changed)
 
     def _inline(self, word: str) -> Ran:
-        order = Order(CLUSTER, CLUSTER, 1, PROJECT, NAMESPACE)
+        wanted = order(cluster_id=CLUSTER, cluster_name=CLUSTER, project=PROJECT, namespace=NAMESPACE)
         options = validated_by_spec(run_options(), self._options())
         places = Places(options, stop=threading.Event(), check_mode=False)
-        (seen,) = places.apply([Apply(order, document(word).encode())])
+        (seen,) = places.apply([Apply(wanted, document(word).encode())])
         result = dict(seen.result or {})
         failure = None if result.get("result") == "success" else seen.message
         return Ran(failure, result.get("version"), seen.message, bool(seen.actions))

@@ -38,10 +38,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     STUCK,
     SUCCEEDED,
     Observed,
-    Order,
 )
+from tests.integration.adapter_jobs.world import order
 
-ORDER = Order("cls-1", "one", 3, "customer-1", "clusters-cls-1")
+ORDER = order(3, cluster_id="cls-1", cluster_name="one", project="customer-1", namespace="clusters-cls-1")
 SUBJECT = ReportSubject("cls-1", "pullsecret", 3)
 TYPES = ("Applied", "Available", "Health", "Finalized")
 PLACES = {

@@ -55,7 +55,7 @@ def test_an_order_takes_the_projects_and_placements_names() -> None:
     order = found.order
     assert (order.cluster_id, order.cluster_name, order.generation) == ("cls-1", "one", 2)
     assert (order.project, order.namespace) == ("customer-1", "clusters-cls-1")
-    assert (order.replication, order.traceparent) == ("automatic", "00-a")
+    assert (order.cluster.replication_text, order.traceparent) == ("automatic", "00-a")
     assert found.document == GOOD.encode()
     assert AUTH not in repr(found)
 
@@ -172,7 +172,7 @@ def test_without_a_policy_google_chooses_the_locations(policy: Any) -> None:
     spec = {**cluster()["spec"], "gcp": {"projectId": 123456, "replicationPolicy": policy}}
     found = decide(cluster(spec=spec), PLACED, list)
     assert isinstance(found, Apply)
-    assert (found.order.project, found.order.replication) == ("123456", policy or "automatic")
+    assert (found.order.project, found.order.cluster.replication_text) == ("123456", policy or "automatic")
 
 
 def test_a_snake_case_spec_is_the_same() -> None:
@@ -182,7 +182,8 @@ def test_a_snake_case_spec_is_the_same() -> None:
     }
     found = decide(cluster(spec=spec), PLACED, list)
     assert isinstance(found, Apply)
-    assert (found.order.project, found.order.replication) == ("customer-1", "user-managed:europe-west1")
+    ordered = found.order.cluster
+    assert (ordered.gcp_project_id, ordered.replication_text) == ("customer-1", "user-managed:europe-west1")
 
 
 @pytest.mark.parametrize(

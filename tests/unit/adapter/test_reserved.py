@@ -22,6 +22,7 @@ UTILS = Path(__file__).parents[3] / "plugins" / "module_utils"
 # Whatever of the program reads its environment; GCP's other ways are the libraries'.
 FILES = [
     *sorted((UTILS / "programs" / "job").glob("*.py")),
+    UTILS / "model" / "cluster.py",
     UTILS / "workflows" / "provision" / "environment.py",
     UTILS / "clients" / "kubernetes" / "pod.py",
     *(UTILS / "clients" / "google" / f"{name}.py" for name in ("auth", "plain", "metadata")),
@@ -35,8 +36,8 @@ OPERATORS = {
     "SECRET_MANAGER_EMULATOR_HOST",
     "https_proxy",
 }
-# Google's words for an answer.
-_NONE = {"DATA_LOSS", "NO_JSON"}
+# Google's words for an answer, and a name in a module's __all__.
+_NONE = {"DATA_LOSS", "NO_JSON", "CLUSTER_KEYS"}
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\Z|KUBECONFIG\Z|https_proxy\Z")
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import OPTIONS
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import names
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import (
@@ -27,6 +29,12 @@ from tests.integration.adapter_jobs.world import DOCUMENT, order
 from tests.integration.adapter_jobs.world import template as template_of
 
 KEY = b"k" * 32
+CLUSTER = {
+    "cluster_id": "cls-1",
+    "cluster_name": "one",
+    "project": "customer-1",
+    "namespace": "clusters-cls-1",
+}
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
@@ -119,7 +127,7 @@ def test_the_pull_secret_is_in_the_secret_only() -> None:
         {"cluster_name": "two"},
         {"project": "p-2"},
         {"namespace": "clusters-c-2"},
-        {"replication": "user-managed"},
+        {"replication": "user-managed:europe-west1"},
     ],
 )
 def test_another_order_is_another_content(changed: dict[str, Any]) -> None:
@@ -132,6 +140,64 @@ def test_another_order_is_another_content(changed: dict[str, Any]) -> None:
     assert digest(order(), b"{} ") != first
     # Whoever has not the key cannot tell what it was made of.
     assert digest(order(), key=b"x" * 32) != first
+
+
+@pytest.mark.parametrize(
+    ("wanted", "digest"),
+    [
+        (order(3, **CLUSTER), "a11b7f880e9041d6e98aead8ef0ea2685f7ca9f3aa30e36f30bd1708a81fcf8c"),
+        (
+            order(
+                **{**CLUSTER, "cluster_name": "Größe 1"}, replication="user-managed: europe-west1, us-east1"
+            ),
+            "aa22d5601dc379ed03bbc23ab978524697fb2c73d7f6335a6dc0c0741c7c14a5",
+        ),
+    ],
+)
+def test_an_upgrade_makes_no_job_anew(wanted: Order, digest: str) -> None:
+    """The digests are those of the release before ``model/cluster`` was there."""
+    assert marks.content_digest(wanted, b'{"auths":{}}', KEY) == f"hmac-sha256:{digest}"
+
+
+def test_a_field_that_came_later_is_in_the_digest_where_it_has_a_value() -> None:
+    def digest(**said: Any) -> str:
+        given = order()
+        return marks.content_digest(replace(given, cluster=replace(given.cluster, **said)), b"{}", KEY)
+
+    plain = digest()
+    later = [name for name, option in OPTIONS.items() if option.in_digest and name not in marks._FIRST]
+    assert "kms_key" in later
+    assert len({plain, *(digest(**{name: "value"}) for name in later)}) == len(later) + 1
+    # The text of the policy is in it, and a document is by its content.
+    others = (
+        "replication_policy",
+        "replication_locations",
+        "source",
+        "layers",
+        "precedence",
+        "policy",
+        "drop",
+    )
+    assert set(others) == {name for name, option in OPTIONS.items() if not option.in_digest}
+    assert {digest(**{name: "value"}) for name in others} == {plain}
+
+
+def test_the_environment_of_a_job_is_in_its_order() -> None:
+    """It is a part of the hash of how a Job is run: in another order, a failed Job would be made anew."""
+    assert [item["name"] for item in container(made(order(traceparent=TRACE)))["env"]] == [
+        "CLUSTER_ID",
+        "CLUSTER_NAME",
+        "GCP_PROJECT_ID",
+        "SECRET_NAME",
+        "MANAGEMENT_NAMESPACE",
+        "K8S_SECRET_NAME",
+        "REPLICATION_POLICY",
+        "LOG_LEVEL",
+        "LOG_FORMAT",
+        "GCP_API_TIMEOUT",
+        "TRACEPARENT",
+        "PULL_SECRET_DATA",
+    ]
 
 
 def test_the_hash_of_the_template_tells_another_image_and_not_another_trace() -> None:

@@ -26,7 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     manifests,
     marks,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import Order
+from tests.integration.adapter_jobs.world import order
 from tests.unit.adapter.documents import SEED_EXAMPLE
 
 PAGE = (Path(__file__).parents[3] / "docs" / "adapter_jobs.md").read_text(encoding="utf-8")
@@ -100,18 +100,17 @@ def fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 def made() -> tuple[dict[str, Any], dict[str, Any]]:
     """The Secret and the Job, by 002's own configuration."""
     config = parse_adapter_config(yaml.safe_load(SEED_EXAMPLE))
-    order = Order(
+    wanted = order(
         cluster_id="cls-abc123",
         cluster_name="production-cluster",
-        generation=1,
         project="customer-prod-12345",
         namespace="clusters-cls-abc123",
         traceparent="00-" + "a" * 32 + "-" + "b" * 16 + "-01",
     )
-    secret = manifests.data_secret(order, DOCUMENT, "pullsecret")
-    spec = manifests.job_spec(order, config.job, "pullsecret")
-    content = marks.content_digest(order, DOCUMENT, b"k" * 32)
-    return secret, manifests.job(order, config.job, "pullsecret", spec=spec, content=content, data_uid="u")
+    secret = manifests.data_secret(wanted, DOCUMENT, "pullsecret")
+    spec = manifests.job_spec(wanted, config.job, "pullsecret")
+    content = marks.content_digest(wanted, DOCUMENT, b"k" * 32)
+    return secret, manifests.job(wanted, config.job, "pullsecret", spec=spec, content=content, data_uid="u")
 
 
 def documented(kind: str) -> set[str]:

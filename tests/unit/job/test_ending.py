@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import Cluster
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job.ending import (
     LARGEST,
     exit_code,
@@ -27,7 +28,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.p
     JobSettings,
 )
 
-SETTINGS = JobSettings(
+CLUSTER = Cluster(
     cluster_id="cls-1",
     cluster_name="one",
     gcp_project_id="customer-prod-12345",
@@ -35,6 +36,7 @@ SETTINGS = JobSettings(
     management_namespace="clusters-cls-1",
     k8s_secret_name="cls-1-pull-secret",
 )
+SETTINGS = JobSettings(CLUSTER)
 
 
 def calls(number: int) -> list[dict[str, Any]]:
@@ -117,10 +119,10 @@ def test_the_few_calls_of_one_place_do_not_go_for_the_many_of_the_other() -> Non
 @pytest.mark.parametrize("letter", ["m", "\u00e9", "\x1b"])
 def test_it_fits_whatever_the_names_are(length: int, letter: str) -> None:
     name = letter * length
-    settings = dataclasses.replace(
-        SETTINGS, gcp_project_id=name, secret_name=name, management_namespace=name, k8s_secret_name=name
+    cluster = dataclasses.replace(
+        CLUSTER, gcp_project_id=name, secret_name=name, management_namespace=name, k8s_secret_name=name
     )
-    ended = Ended(settings, letter * 5000, "unavailable", KUBERNETES, version=name)
+    ended = Ended(JobSettings(cluster), letter * 5000, "unavailable", KUBERNETES, version=name)
     data = written(outcome(ended, 1, calls(64), calls(64)))
     assert len(data) <= LARGEST
     said = json.loads(data)

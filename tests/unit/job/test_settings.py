@@ -30,9 +30,10 @@ REQUIRED = {
 
 def test_defaults_and_derived_names_are_the_seeds() -> None:
     settings = read_environment(REQUIRED)
-    assert settings.secret_name == "hyperfleet-cls-123-pull-secret"
-    assert settings.k8s_secret_name == "cls-123-pull-secret"
-    assert (settings.replication, settings.locations) == ("automatic", ())
+    cluster = settings.cluster
+    assert cluster.secret_name == "hyperfleet-cls-123-pull-secret"
+    assert cluster.k8s_secret_name == "cls-123-pull-secret"
+    assert (cluster.replication_policy, cluster.replication_locations) == ("automatic", None)
     assert (settings.log_level, settings.log_format, settings.api_timeout) == ("info", "json", 30.0)
     assert "kept where it is" not in repr(settings)
 
@@ -77,8 +78,10 @@ def test_what_is_no_replication_policy(policy: str) -> None:
 
 
 def test_locations_of_a_user_managed_secret() -> None:
-    settings = read_environment({**REQUIRED, "REPLICATION_POLICY": "user-managed: europe-west1, us-east1"})
-    assert settings.locations == ("europe-west1", "us-east1")
+    policy = "user-managed: europe-west1, us-east1"
+    cluster = read_environment({**REQUIRED, "REPLICATION_POLICY": policy}).cluster
+    assert cluster.replication_locations == ["europe-west1", "us-east1"]
+    assert cluster.replication_text == policy
 
 
 def test_an_entry_is_one_json_object() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from ...model.errors import ConfigurationError, PermissionDenied
+from ...model.errors import ConfigurationError, PermissionDenied, WrongOption
 from ...runtime.waiting import within
 from .errors import NoToken
 
@@ -55,17 +55,17 @@ def connect(options: Mapping[str, Any], impersonate: str | None = None) -> Googl
     if endpoint:
         scheme, separator, rest = endpoint.partition("://")
         if separator and scheme not in ("http", "https"):
-            raise ConfigurationError(
-                f"gcp.endpoint: {scheme}:// is not a scheme of Secret Manager, use https:// or http://"
+            raise WrongOption(
+                "gcp.endpoint", f"has the scheme {scheme}://, which is neither https:// nor http://"
             )
         plaintext = bool(separator) and scheme == "http"
         endpoint = (rest if separator else endpoint).rstrip("/")
         if not endpoint:
-            raise ConfigurationError("gcp.endpoint names no host")
+            raise WrongOption("gcp.endpoint", "names no host")
         # Not quoted: an address can hold a password.
         shape = _ADDRESS.match(endpoint)
         if shape is None or int(shape.group(1) or 443) > 65535:
-            raise ConfigurationError("gcp.endpoint is not a host, or a host and a port")
+            raise WrongOption("gcp.endpoint", "is not a host, or a host and a port")
     account = impersonate or options.get("impersonate_service_account") or None
     if account is not None and not _ACCOUNT.match(account):
         # It is a part of the address that its token is asked of.

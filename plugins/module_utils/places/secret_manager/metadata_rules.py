@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ...model.errors import ConfigurationError
+from ...model.errors import ConfigurationError, WrongOption
 from ...model.naming import key_called
 
 __all__ = [
@@ -49,7 +49,7 @@ def check_labels(labels: Mapping[str, str]) -> None:
                 "and a key begins with a letter"
             )
     if len(labels) > _MAX_LABELS:
-        raise ConfigurationError(f"labels are {_MAX_LABELS} at most, with those of this collection")
+        raise WrongOption("labels", f"are {_MAX_LABELS} at most, with those of this collection")
 
 
 def check_annotations(annotations: Mapping[str, str]) -> None:
@@ -65,19 +65,20 @@ def check_annotations(annotations: Mapping[str, str]) -> None:
             )
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size + MARKS_SIZE >= _MAX_ANNOTATIONS:
-        raise ConfigurationError(
-            f"annotations have less than {_MAX_ANNOTATIONS - MARKS_SIZE} bytes, keys and values together"
+        raise WrongOption(
+            "annotations",
+            f"have less than {_MAX_ANNOTATIONS - MARKS_SIZE} bytes, keys and values together",
         )
 
 
 def check_key(option: str, name: str, location: str) -> None:
     """The Cloud KMS key of the data in one location; ``global`` where Google chooses the locations.
 
-    :param option: that the error begins with.
-    :raises ConfigurationError: it is not a key's full name, or the key lies elsewhere.
+    :param option: that the key is in.
+    :raises WrongOption: it is not a key's full name, or the key lies elsewhere.
     """
     match = _KMS_KEY.match(name)
     if match is None:
-        raise ConfigurationError(f"{option} is not projects/P/locations/L/keyRings/R/cryptoKeys/K")
+        raise WrongOption(option, "is not projects/P/locations/L/keyRings/R/cryptoKeys/K")
     if match[1] != location:
-        raise ConfigurationError(f"{option} is not a key in location {location}")
+        raise WrongOption(option, f"is not a key in location {location}")

@@ -60,10 +60,11 @@ def outcome(
     settings = ended.settings
     # Its names have been found to be names once a phase has begun.
     if settings is not None and ended.phase is not None:
-        said["secret"] = f"projects/{settings.gcp_project_id}/secrets/{settings.secret_name}"
+        cluster = settings.cluster
+        said["secret"] = f"projects/{cluster.gcp_project_id}/secrets/{cluster.secret_name}"
         said["management_secret"] = {
-            "namespace": settings.management_namespace,
-            "name": settings.k8s_secret_name,
+            "namespace": cluster.management_namespace,
+            "name": cluster.k8s_secret_name,
         }
     said["changed"] = ended.changed
     said["versions_created"] = ended.versions

@@ -20,11 +20,12 @@ from ...clients.google.client import PLAIN
 from ...clients.google.metadata import metadata_server
 from ...clients.kubernetes.pod import api_server
 from ...dockerconfig import sensitive_forms
-from ...model.errors import ConfigurationError, PullSecretError, reworded
+from ...model.errors import PullSecretError, WrongOption
 from ...runtime.batch import Failure
 from ...runtime.calls import Calls
 from ...runtime.secrecy import Mask
-from ...workflows.provision import gcp_pull_secret, k8s_pull_secret
+from ...workflows.provision.place import place
+from ...workflows.provision.store import store
 from ...workflows.run import Places
 from .ending import exit_code, outcome, written
 from .log import render
@@ -38,7 +39,6 @@ _DEFAULTS: dict[str, Any] = {
     "api_timeout": 30.0,
     "timeout": 300.0,
     "concurrency": 1,
-    "state": "present",
     # The job's contract names every variable that it reads, and K8S_AUTH_* are none of them.
     "kubernetes": {"k8s_auth": False},
 }
@@ -68,8 +68,8 @@ def check_ways(environment: Mapping[str, str]) -> None:
     """
     try:
         connect({})
-    except ConfigurationError as error:
-        raise reworded(error, {"gcp.endpoint": "SECRET_MANAGER_EMULATOR_HOST"}) from None
+    except WrongOption as error:
+        raise error.called({"gcp.endpoint": "SECRET_MANAGER_EMULATOR_HOST"}) from None
     chosen = ways(environment)
     if "gcp" in chosen:
         metadata_server(environment)
@@ -127,15 +127,14 @@ class Program:
         finally:
             self._wake.put(None)
 
-    def _ask(self, phase: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, phase: str, target: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
         """The module's work, in this process and over one connection a place."""
-        params = {**_DEFAULTS, **arguments}
+        params = {**_DEFAULTS, **run}
         try:
             if self._places is None:
                 self._places = Places({**params, **self._ways}, self._stop)
-            task = gcp_pull_secret if phase == GCP else k8s_pull_secret
-            answer: dict[str, Any] = task.run(params, check_mode=False, diff=False, places=self._places)
-            return answer
+            step = store if phase == GCP else place
+            return step([target], params, check_mode=False, places=self._places)
         except PullSecretError as error:
             return {"failed": True, "changed": False, "msg": str(error), "kind": error.kind}
 

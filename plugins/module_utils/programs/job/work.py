@@ -9,18 +9,23 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
+from ...model.cluster import words_of
 from ...model.errors import PullSecretError
 from ...model.naming import shown_name
+from ...workflows.provision import place, store
+from ...workflows.provision.checking import check
 from ...workflows.provision.environment import JobSettings, read_environment
-from .arguments import check, gcp_arguments, kubernetes_arguments
+from ...workflows.provision.steps import Result, to_place, to_store
 from .log import render
 
 __all__ = ["GCP", "KUBERNETES", "Ended", "Job"]
 
-GCP = "gcp-secret-manager"
-KUBERNETES = "k8s-secret"
+GCP = store.PHASE
+KUBERNETES = place.PHASE
+# What the modules take that says how the places are reached.
+_REACHED = ("gcp", "kubernetes", "retry")
 # Seed 003's own words.
 _BEGINNINGS = {
     GCP: "Phase 1: Storing secret in GCP Secret Manager",
@@ -39,12 +44,12 @@ class Ended:
     :param replication_differs: whether the secret was there, and is replicated otherwise than was asked.
     """
 
-    settings: Optional[JobSettings]
-    problem: Optional[str] = None
-    kind: Optional[str] = None
-    phase: Optional[str] = None
+    settings: JobSettings | None
+    problem: str | None = None
+    kind: str | None = None
+    phase: str | None = None
     changed: bool = False
-    version: Optional[str] = None
+    version: str | None = None
     versions: int = 0
     replication_differs: bool = False
 
@@ -52,26 +57,26 @@ class Ended:
 class Job:
     """One run.
 
-    :param ask: gives the result of a phase's module, from the phase's name and the module's arguments.
+    :param ask: gives the result of a phase's module, from the phase's name, the target's options and the run's.
     :param show: prints a line of the log.
     :param ready: raises ConfigurationError where the places cannot be reached as the environment has it.
     """
 
     def __init__(
         self,
-        ask: Callable[[str, dict[str, Any]], Mapping[str, Any]],
+        ask: Callable[[str, dict[str, Any], dict[str, Any]], Mapping[str, Any]],
         show: Callable[[str], None],
         *,
         check_mode: bool = False,
-        ready: Optional[Callable[[], None]] = None,
+        ready: Callable[[], None] | None = None,
     ) -> None:
         self._ask = ask
         self._show = show
         self._check_mode = check_mode
         self._ready = ready
-        self.settings: Optional[JobSettings] = None
+        self.settings: JobSettings | None = None
         """Once they have been read; likewise ``phase`` once it has begun."""
-        self.phase: Optional[str] = None
+        self.phase: str | None = None
 
     def run(self, environment: Mapping[str, str], options: Mapping[str, Any]) -> Ended:
         """Both phases.
@@ -81,7 +86,7 @@ class Job:
         started = time.monotonic()
         try:
             self.settings = settings = read_environment(environment)
-            check(settings)
+            check(settings.cluster, words_of("variable"))
             if self._ready is not None:
                 self._ready()
         except PullSecretError as error:
@@ -89,20 +94,16 @@ class Job:
             return Ended(self.settings, str(error), error.kind)
         self.log("load-config", "Configuration loaded")
 
-        stored = self._phase(GCP, gcp_arguments(settings, options), settings.secret_name)
+        cluster = settings.cluster
+        run = {name: options[name] for name in _REACHED if options.get(name) is not None}
+        run["api_timeout"] = settings.api_timeout
+        stored = self._phase(GCP, to_store(cluster), run, cluster.secret_name)
         if stored.get("failed"):
-            return self._ended(stored, stored, started)
-        target = stored["targets"][0]
-        version = str(target.get("version") or "latest")
-        unread = self._check_mode and stored["changed"]
-        placed = self._phase(
-            KUBERNETES,
-            kubernetes_arguments(settings, options, None if unread else version),
-            settings.k8s_secret_name,
-        )
-        # A newer version of another run may have stayed.
-        holds = [str(target["version"]) for target in placed.get("targets") or () if target.get("version")]
-        return self._ended(placed, stored, started, holds[0] if holds else version)
+            return self._ended(stored, Result(_entry(stored), {}), started)
+        entry = _entry(stored)
+        placed = self._phase(KUBERNETES, to_place(cluster, entry), run, cluster.k8s_secret_name)
+        result = Result(entry, _entry(placed))
+        return self._ended(placed, result, started, result.version or "latest")
 
     def log(self, operation: str, message: Any, **fields: Any) -> None:
         """Print an entry, if it is of a level that is wanted."""
@@ -110,8 +111,8 @@ class Job:
         known: dict[str, Any] = {}
         if settings:
             known = {
-                "cluster_id": settings.cluster_id,
-                "gcp_project": shown_name("project", settings.gcp_project_id),
+                "cluster_id": settings.cluster.cluster_id,
+                "gcp_project": shown_name("project", settings.cluster.gcp_project_id),
             }
             if settings.trace_id is not None:
                 known["trace_id"] = settings.trace_id
@@ -124,12 +125,14 @@ class Job:
         if line is not None:
             self._show(line)
 
-    def _phase(self, phase: str, arguments: dict[str, Any], secret: str) -> Mapping[str, Any]:
+    def _phase(
+        self, phase: str, target: dict[str, Any], run: dict[str, Any], secret: str | None
+    ) -> Mapping[str, Any]:
         """Run a phase's module, and log that it begins and what it did."""
         self.phase = phase
         # What the module did is told when it has ended; until then this says where the job is.
         self.log("begin", _BEGINNINGS[phase], secret_name=secret)
-        answer = self._ask(phase, arguments)
+        answer = self._ask(phase, target, run)
         targets = answer.get("targets") or []
         if not targets:
             self.log("run", answer.get("msg"), level="error")
@@ -144,11 +147,7 @@ class Job:
         return answer
 
     def _ended(
-        self,
-        last: Mapping[str, Any],
-        stored: Mapping[str, Any],
-        started: float,
-        version: Optional[str] = None,
+        self, last: Mapping[str, Any], result: Result, started: float, version: str | None = None
     ) -> Ended:
         duration = int((time.monotonic() - started) * 1000)
         problem = str(last.get("msg")) if last.get("failed") else None
@@ -156,16 +155,15 @@ class Job:
             self.log("exit", "Success: Pull secret provisioned", phase="exit", duration_ms=duration)
         else:
             self.log("exit", f"Failed: {problem}", phase="exit", level="error", duration_ms=duration)
-        actions = [action for target in stored.get("targets") or () for action in target["actions"]]
         return Ended(
             self.settings,
             problem,
-            _kind(last) if problem is not None else None,
+            str(_entry(last).get("kind") or last.get("kind") or "error") if problem is not None else None,
             self.phase,
-            bool(stored.get("changed") or last.get("changed")),
+            result.changed,
             version,
-            actions.count("version added"),
-            any(target.get("replication_differs") for target in stored.get("targets") or ()),
+            result.added,
+            result.replication_differs,
         )
 
 
@@ -173,9 +171,6 @@ def _fields(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if name != "operation"}
 
 
-def _kind(answer: Mapping[str, Any]) -> str:
-    """Of its one target's failure, or its own."""
-    for target in answer.get("targets") or ():
-        if target.get("kind"):
-            return str(target["kind"])
-    return str(answer.get("kind") or "error")
+def _entry(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a phase's module says of its one target; empty where it failed as a whole."""
+    return next(iter(answer.get("targets") or ()), {})

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from ...model.naming import gcp_secret_id, kubernetes_secret_name
+from ...model.cluster import Cluster
 
 __all__ = [
     "CREATED",
@@ -37,34 +37,43 @@ FAILED = "failed"
 class Order:
     """What is to be made for one cluster.
 
+    :param cluster: with a project, a namespace and the names of both secrets, but without its docker config.
     :param generation: of the cluster, as it was read.
-    :param project: of Google Cloud, which holds the secret.
-    :param namespace: of the management cluster, where HyperShift looks for it.
-    :param replication: as ``REPLICATION_POLICY`` takes it.
     """
 
-    cluster_id: str
-    cluster_name: str
+    cluster: Cluster
     generation: int
-    project: str
-    namespace: str
-    replication: str = "automatic"
     traceparent: Optional[str] = None
 
     @property
-    def stored_as(self) -> str:
-        """The secret's name in Secret Manager."""
-        return gcp_secret_id(self.cluster_id)
+    def cluster_id(self) -> str:
+        """The cluster's id."""
+        return self.cluster.cluster_id
 
     @property
-    def stored_at(self) -> str:
-        """Its full name there."""
-        return f"projects/{self.project}/secrets/{self.stored_as}"
+    def cluster_name(self) -> str:
+        """The cluster's name; its id where it has none."""
+        return self.cluster.cluster_name or self.cluster.cluster_id
+
+    @property
+    def project(self) -> str:
+        """Of Google Cloud, which holds the secret."""
+        return str(self.cluster.gcp_project_id)
+
+    @property
+    def namespace(self) -> str:
+        """Of the management cluster, where HyperShift looks for the Secret."""
+        return str(self.cluster.management_namespace)
 
     @property
     def placed_as(self) -> str:
         """The Secret's name in the management cluster."""
-        return kubernetes_secret_name(self.cluster_id)
+        return str(self.cluster.k8s_secret_name)
+
+    @property
+    def stored_at(self) -> str:
+        """The secret's full name in Secret Manager."""
+        return f"projects/{self.project}/secrets/{self.cluster.secret_name}"
 
 
 @dataclass(frozen=True)
@@ -110,4 +119,5 @@ def other_replication(order: Order, result: Mapping[str, Any]) -> str:
     """
     if result.get("replication_differs") is not True:
         return ""
-    return f"; its replication is not {order.replication}: it is chosen when a secret is created, and stays"
+    asked = order.cluster.replication_text
+    return f"; its replication is not {asked}: it is chosen when a secret is created, and stays"

@@ -17,16 +17,12 @@ from ....clients.hyperfleet.status_parser import conditions_of
 from ....clients.hyperfleet.statuses import AdapterStatus
 from ....dockerconfig import DockerConfigError, load
 from ....model.cluster_document import ClusterSpec, project_of, read_spec
+from ....model.cluster_keys import PROJECT as PROJECT_KEY
+from ....model.cluster_keys import REPLICATION
 from ....model.errors import ConfigurationError, InvalidDocument, NotFound
-from ....model.naming import (
-    KUBERNETES_NAMESPACE,
-    PROJECT,
-    check_cluster_id,
-    check_name,
-    gcp_secret_id,
-    kubernetes_secret_name,
-)
+from ....model.naming import KUBERNETES_NAMESPACE, PROJECT, gcp_secret_id, kubernetes_secret_name
 from ....places.hyperfleet_spec import pull_secret
+from ...provision.checking import check
 from ..model import Order
 from .last_status import Place, named, place_of, secret_of
 
@@ -34,6 +30,8 @@ __all__ = ["Apply", "Decision", "Refuse", "Remove", "Wait", "decide", "may_hold"
 
 # Who chooses the management cluster.
 _PLACEMENT = "placement"
+# What the owner of a cluster calls the modules' options.
+_WORDS = {"project": PROJECT_KEY.path, "namespace": "placement's namespace", "replication": REPLICATION.path}
 
 
 @dataclass(frozen=True)
@@ -128,8 +126,8 @@ def decide(
     if spec is None or project is None or namespace is None:
         return Refuse("InvalidClusterSpec", wrong)
     try:
-        check_cluster_id(cluster_id)
-        _check(project, namespace)
+        wanted = spec.cluster(cluster_id, management_namespace=namespace)
+        check(wanted, _WORDS)
     except ConfigurationError as error:
         return Refuse("InvalidClusterSpec", error.message)
     if not allows(namespace):
@@ -142,17 +140,7 @@ def decide(
         load(document)
     except DockerConfigError as error:
         return Refuse("InvalidPullSecret", f"spec.pullSecret.data: {error}")
-    order = Order(
-        cluster_id=cluster_id,
-        cluster_name=spec.name,
-        generation=generation_of(cluster),
-        project=project,
-        namespace=namespace,
-        # As it is written: the Job's content is compared by it.
-        replication=spec.policy or "automatic",
-        traceparent=traceparent,
-    )
-    return Apply(order, document)
+    return Apply(Order(wanted, generation_of(cluster), traceparent), document)
 
 
 def generation_of(cluster: Mapping[str, Any]) -> int:
@@ -206,11 +194,6 @@ def _removal(
         barred = (place,) if place not in placed and not allows(namespace) else ()
         placed.append(place)
     return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), made, barred)
-
-
-def _check(project: str, namespace: str) -> None:
-    check_name("project", project, "spec.gcp.projectId")
-    check_name("namespace", namespace, "placement's namespace")
 
 
 def _spec(cluster: Mapping[str, Any]) -> tuple[Optional[ClusterSpec], str]:

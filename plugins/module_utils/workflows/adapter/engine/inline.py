@@ -4,28 +4,35 @@
 
 """The Job's work without Jobs, and what a removal takes back: both places for many clusters at once.
 
-It is the work of ``gcp_pull_secret`` and ``k8s_pull_secret``, called in this process.
+It is the two steps of ``workflows/provision``, called in this process.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
-from ....model.replication import parse_replication
+from ....model.cluster import Cluster
 from ....runtime.batch import Failure
 from ....runtime.calls import Calls, Spent
-from ...provision import gcp_pull_secret, k8s_pull_secret
+from ...provision.place import PHASE as PLACE
+from ...provision.place import place
+from ...provision.steps import Result, to_place, to_store
+from ...provision.store import PHASE as STORE
+from ...provision.store import store
 from ...run import Places as Shared
 from ..model import FAILED, SUCCEEDED, Observed, Order, other_replication
 from .deciding import Apply
 from .failure_reasons import is_retryable, reason_of
-from .last_status import Place, gcp_secret
+from .last_status import Place
 from .run_results import counted
 
 __all__ = ["Gone", "Places", "is_told"]
+
+_Step = Callable[..., dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -62,15 +69,16 @@ class Places:
         """Store each docker config, then give the management cluster what Secret Manager holds."""
         # Both over the same connections, which end with the batch.
         shared: list[Shared] = []
-        stored = self._run(gcp_pull_secret, [_stored(apply) for apply in wanted], shared)
+        clusters = [_with_document(apply) for apply in wanted]
+        stored = self._run(store, [to_store(cluster) for cluster in clusters], shared)
         left = [index for index, entry in enumerate(stored) if not entry.get("failed")]
-        placed = self._run(k8s_pull_secret, [self._placed(wanted[i], stored[i]) for i in left], shared)
+        placed = self._run(place, [to_place(clusters[index], stored[index]) for index in left], shared)
         second = dict(zip(left, placed))
         spent = shared[0].spent if shared else {}
         seen = []
         for index, apply in enumerate(wanted):
             took = spent.get(str(stored[index].get("id"))) or Spent()
-            found = _observed(apply.order, stored[index], second.get(index), took)
+            found = _observed(apply.order, Result(stored[index], second.get(index, {})), took)
             if is_told(found):
                 # Its own result says so.
                 self.calls.merge(took.calls, -1)
@@ -83,67 +91,38 @@ class Places:
         :param wanted: (cluster id, (project, secret)); a secret is deleted only as that cluster's.
         """
         targets = [
-            {
-                "state": "absent",
-                "id": str(index),
-                "cluster_id": cluster_id,
-                "project": one[0],
-                "secret": one[1],
-            }
-            for index, (cluster_id, one) in enumerate(wanted)
+            to_store(Cluster(cluster_id, state="absent", gcp_project_id=project, secret_name=secret))
+            for cluster_id, (project, secret) in wanted
         ]
         names = [f"projects/{one[0]}/secrets/{one[1]}" for _cluster_id, one in wanted]
-        return self._removed(gcp_pull_secret, targets, names)
+        return self._removed(store, targets, names)
 
     def remove_placed(self, wanted: Sequence[tuple[str, Place]]) -> list[Gone]:
         """Delete Secrets of the management cluster, likewise."""
-        targets = [
-            {
-                "state": "absent",
-                "id": str(index),
-                "cluster_id": cluster_id,
-                "namespace": one.namespace,
-                "name": one.name,
-            }
-            for index, (cluster_id, one) in enumerate(wanted)
+        clusters = [
+            Cluster(cluster_id, state="absent", management_namespace=one.namespace, k8s_secret_name=one.name)
+            for cluster_id, one in wanted
         ]
+        targets = [to_place(cluster, {}) for cluster in clusters]
         names = [f"namespaces/{one.namespace}/secrets/{one.name}" for _cluster_id, one in wanted]
-        return self._removed(k8s_pull_secret, targets, names)
+        return self._removed(place, targets, names)
 
-    def _removed(self, task: Any, targets: list[dict[str, Any]], names: list[str]) -> list[Gone]:
+    def _removed(self, step: _Step, targets: list[dict[str, Any]], names: list[str]) -> list[Gone]:
         entries: dict[int, dict[str, Any]] = {}
         left = list(range(len(targets)))
         while left:
             # A status can name what is another cluster's, and a task refuses to do one thing for two.
             first = {names[index]: index for index in reversed(left)}
             now = sorted(first.values())
-            entries.update(zip(now, self._run(task, [targets[index] for index in now])))
+            entries.update(zip(now, self._run(step, [targets[index] for index in now])))
             left = sorted(set(left) - set(now))
         return [
             Gone(name, bool(entry.get("changed")), entry.get("kind"), str(entry.get("msg") or ""))
             for name, entry in ((name, entries[index]) for index, name in enumerate(names))
         ]
 
-    def _placed(self, apply: Apply, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """What is placed is read back from Secret Manager; a check has stored nothing there."""
-        order, path = apply.order, gcp_secret(apply.order)
-        version = stored.get("version")
-        source: dict[str, Any] = {"inline": apply.document.decode("utf-8", "surrogatepass")}
-        if version and not (self._check_mode and stored.get("changed")):
-            secret = path.rpartition("/")[2]
-            source = {"gcp": {"project": order.project, "secret": secret, "version": str(version)}}
-        return {
-            "state": "present",
-            "cluster_id": order.cluster_id,
-            "cluster_name": order.cluster_name,
-            "namespace": order.namespace,
-            "name": order.placed_as,
-            "gcp_secret_path": f"{path}/versions/latest",
-            "source": source,
-        }
-
     def _run(
-        self, task: Any, targets: list[dict[str, Any]], shared: Optional[list[Shared]] = None
+        self, step: _Step, targets: list[dict[str, Any]], shared: Optional[list[Shared]] = None
     ) -> list[dict[str, Any]]:
         """Each target's entry, in their order.  What fails all of them is each one's failure.
 
@@ -157,12 +136,7 @@ class Places:
             if not shared:
                 shared.append(Shared(self._options, self._stop))
             asked.merge(shared[0].settings.calls, -1)
-            answer = task.run(
-                {**self._options, "targets": targets},
-                check_mode=self._check_mode,
-                diff=False,
-                places=shared[0],
-            )
+            answer = step(targets, self._options, check_mode=self._check_mode, places=shared[0])
         except Exception as error:  # noqa: BLE001 - its text may hold a value
             failure = Failure.of(error)
             return [{"failed": True, "kind": failure.kind, "msg": failure.message} for _target in targets]
@@ -179,56 +153,40 @@ def is_told(found: Observed) -> bool:
     return found.state == FAILED or bool(found.actions)
 
 
-def _stored(apply: Apply) -> dict[str, Any]:
-    order = apply.order
-    # As the Job's environment says it, automatic too: a secret that is kept otherwise is told of.
-    replication, locations = parse_replication(order.replication, "replication")
-    return {
-        "state": "present",
-        "cluster_id": order.cluster_id,
-        "cluster_name": order.cluster_name,
-        "project": order.project,
-        "secret": order.stored_as,
-        "replication": replication,
-        "locations": list(locations) or None,
-        "source": {"inline": apply.document.decode("utf-8", "surrogatepass")},
-    }
+def _with_document(apply: Apply) -> Cluster:
+    document = apply.document.decode("utf-8", "surrogatepass")
+    return dataclasses.replace(apply.order.cluster, source={"inline": document})
 
 
-def _observed(
-    order: Order, stored: Mapping[str, Any], placed: Optional[Mapping[str, Any]], spent: Spent
-) -> Observed:
+def _observed(order: Order, done: Result, spent: Spent) -> Observed:
     """:param spent: on this cluster in both places."""
-    secret = gcp_secret(order)
-    done = [(secret, stored)]
-    if placed is not None:
-        done.append((f"namespaces/{order.namespace}/secrets/{order.placed_as}", placed))
-    actions = tuple(f"{action}: {name}" for name, entry in done for action in entry.get("actions") or ())
-    last = done[-1][1]
-    added = sum("version added" in action for action in stored.get("actions") or ())
+    secret, stored = order.stored_at, done.stored
+    places = (secret, f"namespaces/{order.namespace}/secrets/{order.placed_as}")
+    actions = tuple(
+        f"{action}: {name}" for name, entry in zip(places, done) for action in entry.get("actions") or ()
+    )
     # All that a Job's termination message has (docs/job.md).
     result: dict[str, Any] = {
-        "phase": "gcp-secret-manager" if placed is None else "k8s-secret",
+        "phase": PLACE if done.placed else STORE,
         "secret": secret,
         "management_secret": {"namespace": order.namespace, "name": order.placed_as},
         "changed": bool(actions),
-        "versions_created": added,
+        "versions_created": done.added,
         "duration_seconds": round(spent.seconds, 3),
         **counted(spent.calls),
     }
-    # A newer version of another run may have stayed in the management cluster.
-    version = str((placed or {}).get("version") or stored.get("version") or "")
+    version = done.version
     if version:
         result["version"] = version
-    if last.get("failed"):
-        kind, message = str(last.get("kind")), str(last.get("msg"))
+    if done.failed is not None:
+        kind, message = str(done.failed.get("kind")), str(done.failed.get("msg"))
         result.update(result="failure", kind=kind, message=message[:1000])
         retry = is_retryable(kind)
         return Observed(
             FAILED, reason_of(kind), message, actions=actions, result=result, retry=retry, kind=kind
         )
     result["result"] = "success"
-    if stored.get("replication_differs"):
+    if done.replication_differs:
         result["replication_differs"] = True
     # A check mode's version has no number yet.
     which = f"Version {version}" if version else "A version"

@@ -22,7 +22,6 @@ from ..model import Order
 __all__ = [
     "Place",
     "carried_over",
-    "gcp_secret",
     "is_reported_stored",
     "named",
     "order_places",
@@ -50,15 +49,10 @@ class Place:
     name: str
 
 
-def gcp_secret(order: Order) -> str:
-    """The full name in Secret Manager of what an order makes."""
-    return f"projects/{order.project}/secrets/{order.stored_as}"
-
-
 def order_places(order: Order) -> dict[str, Any]:
     """Where an order's pull secret is brought, as ``data`` has it."""
     return {
-        "gcp_secret": gcp_secret(order),
+        "gcp_secret": order.stored_at,
         "management_secret": {"namespace": order.namespace, "name": order.placed_as},
     }
 

@@ -13,6 +13,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any, Optional
 
+from ....model.cluster import OPTIONS
 from ....model.errors import ConfigurationError
 from .. import names
 from ..config.parts import JobTemplate
@@ -168,14 +169,13 @@ def _annotations(order: Order) -> dict[str, str]:
 
 
 def _environment(order: Order, settings: JobTemplate) -> list[dict[str, Any]]:
+    of_cluster = {
+        option.variable: getattr(order.cluster, name)
+        for name, option in OPTIONS.items()
+        if option.variable is not None and option.is_shown
+    }
     ours: dict[str, Optional[str]] = {
-        "CLUSTER_ID": order.cluster_id,
-        "CLUSTER_NAME": order.cluster_name,
-        "GCP_PROJECT_ID": order.project,
-        "SECRET_NAME": order.stored_as,
-        "MANAGEMENT_NAMESPACE": order.namespace,
-        "K8S_SECRET_NAME": order.placed_as,
-        "REPLICATION_POLICY": order.replication,
+        **of_cluster,
         "LOG_LEVEL": settings.log_level,
         "LOG_FORMAT": settings.log_format,
         "GCP_API_TIMEOUT": f"{settings.gcp_api_timeout:g}s",
@@ -185,7 +185,7 @@ def _environment(order: Order, settings: JobTemplate) -> list[dict[str, Any]]:
         {"name": name, "value": _literal(value)} for name, value in ours.items() if value
     ]
     reference = {"name": names.data_secret_name(order.cluster_id), "key": DATA_KEY}
-    made.append({"name": "PULL_SECRET_DATA", "valueFrom": {"secretKeyRef": reference}})
+    made.append({"name": OPTIONS["source"].variable, "valueFrom": {"secretKeyRef": reference}})
     taken = {item["name"] for item in made}
     given = [{"name": name, "value": value} for name, value in settings.env.items() if name not in taken]
     return [*given, *made]

@@ -16,9 +16,22 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ....model.cluster import OPTIONS
 from ..model import Order
 
 __all__ = ["content_digest", "template_hash"]
+
+# Without names, since a digest had no others once. A field that came later is in it with its name, and only
+# where it has a value, so that no Job is made anew because of an upgrade.
+_FIRST = (
+    "cluster_id",
+    "cluster_name",
+    "gcp_project_id",
+    "management_namespace",
+    "replication_text",
+    "secret_name",
+    "k8s_secret_name",
+)
 
 
 def content_digest(order: Order, document: bytes, key: bytes) -> str:
@@ -28,17 +41,13 @@ def content_digest(order: Order, document: bytes, key: bytes) -> str:
 
     :param key: secret, and the same in all runs.
     """
-    parts = [
-        order.cluster_id,
-        order.cluster_name,
-        order.project,
-        order.namespace,
-        order.replication,
-        order.stored_as,
-        order.placed_as,
-    ]
+    values = {name: getattr(order.cluster, name) for name, option in OPTIONS.items() if option.in_digest}
+    parts = [values.pop(name) for name in _FIRST]
+    more = {name: value for name, value in values.items() if value is not None}
+    if more:
+        parts.append(more)
     # A document cannot begin earlier than it does: what is before it is JSON of one line.
-    said = json.dumps(parts).encode() + b"\n" + document
+    said = json.dumps(parts, sort_keys=True).encode() + b"\n" + document
     return "hmac-sha256:" + hmac.new(key, said, hashlib.sha256).hexdigest()
 
 

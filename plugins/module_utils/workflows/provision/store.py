@@ -2,16 +2,17 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``gcp_pull_secret`` does: one secret in Secret Manager per target."""
+"""The first step, which ``gcp_pull_secret`` does: one secret in Secret Manager per target."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...model.errors import ConfigurationError
+from ...model.cluster import specs_of
+from ...model.errors import ConfigurationError, WrongOption
 from ...model.limits import Limits
 from ...model.naming import (
     check_labels_not_kept,
@@ -29,71 +30,44 @@ from ...places.secret_manager.metadata_rules import check_annotations, check_key
 from ...places.secret_manager.retention import Retention
 from ...places.secret_manager.target import SecretManagerTarget
 from ...places.secret_manager.writer import SecretManagerWriter
-from ..options import document_options
+from ..options import document_options, with_defaults
 from ..run import Places, Run, Work
-from ..targets import Wanted, build_targets
+from ..targets import Wanted, described
 
-__all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
+__all__ = ["PHASE", "build_target", "store", "targets_of"]
+
+PHASE = "gcp-secret-manager"
+"""As the log and the result call this step."""
 
 _VERSION = re.compile(r"[1-9][0-9]*\Z")
+_LIMITS = Limits({**specs_of("store"), **document_options()})
 
 
-def target_options() -> dict[str, Any]:
-    """The options of one target."""
-    return dict(
-        id={"type": "str"},
-        state={"type": "str", "choices": ["present", "absent"]},
-        project={"type": "str"},
-        secret={"type": "str", "no_log": False},
-        cluster_id={"type": "str"},
-        cluster_name={"type": "str"},
-        labels={"type": "dict"},
-        annotations={"type": "dict"},
-        replication={"type": "str", "choices": ["automatic", "user_managed"]},
-        locations={"type": "list", "elements": "str"},
-        kms_key={"type": "str", "no_log": False},
-        location_kms_keys={"type": "dict", "no_log": False},
-        adopt={"type": "bool"},
-        retention={
-            "type": "dict",
-            "options": {
-                "keep": {"type": "int", "required": True},
-                "disable": {"type": "bool", "default": True},
-                "destroy_after": {"type": "float"},
-            },
-        },
-        restore_version={"type": "str"},
-        impersonate_service_account={"type": "str"},
-        **document_options(),
-    )
+def targets_of(options: Iterable[Mapping[str, Any]]) -> list[Wanted[SecretManagerTarget]]:
+    """The targets that have these options.
 
-
-_LIMITS = Limits(target_options())
-
-
-def targets_of(params: Mapping[str, Any]) -> list[Wanted[SecretManagerTarget]]:
-    """The task's targets.
-
-    :raises ConfigurationError: two have one id, or are one secret.
+    :raises ConfigurationError: two are one secret.
     """
-    return build_targets(params, list(target_options()), build_target, lambda target: target.name)
+    return described(map(with_defaults, options), build_target, lambda target: target.name)
 
 
-# Asked on another machine than the one that works on them: a place has one name everywhere.
-targets_elsewhere = targets_of
-
-
-def run(
+def store(
+    options: Iterable[Mapping[str, Any]],
     params: Mapping[str, Any],
     *,
     check_mode: bool,
-    diff: bool,
+    diff: bool = False,
     stop: threading.Event | None = None,
     places: Places | None = None,
 ) -> dict[str, Any]:
-    """Handle all targets; the module's result."""
-    shared = Run(params, "gcp-secret-manager", check_mode=check_mode, diff=diff, stop=stop, places=places)
-    targets = targets_of(params)
+    """Handle every target; the result of ``gcp_pull_secret``.
+
+    :param options: each target's; :func:`..steps.to_store` makes them of a cluster.
+    :param params: how the places are reached, as ``run_options`` has it.
+    :raises ConfigurationError: two targets are one secret.
+    """
+    shared = Run(params, PHASE, check_mode=check_mode, diff=diff, stop=stop, places=places)
+    targets = targets_of(options)
     writer = SecretManagerWriter(shared.settings, shared.gcp, dry_run=check_mode)
 
     def work(target: SecretManagerTarget, current: Work) -> None:
@@ -120,12 +94,13 @@ def _place(target: Mapping[str, Any]) -> str:
 def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
     """What a target's options describe.
 
-    :raises ConfigurationError: naming the option that is wrong.
+    :raises WrongOption: the first option that breaks a rule.
+    :raises ConfigurationError: what is wrong with several, or with a reference.
     """
     _LIMITS.check(wanted)
     project, cluster_id = wanted.get("project"), wanted.get("cluster_id")
     if not project:
-        raise ConfigurationError("project is missing")
+        raise WrongOption("project", "is missing")
     check_name("project", project)
     secret = wanted.get("secret") or (gcp_secret_id(cluster_id) if cluster_id else None)
     if not secret:
@@ -140,7 +115,7 @@ def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
     if wanted["state"] == "present":
         check_references(wanted)
     if not _VERSION.match(wanted.get("restore_version") or "1"):
-        raise ConfigurationError("restore_version is the number of a version, such as 3")
+        raise WrongOption("restore_version", "must be the number of a version, such as 3")
     labels = texts("labels", wanted.get("labels"))
     annotations = texts("annotations", wanted.get("annotations"))
     ours = gcp_labels(cluster_id, wanted.get("cluster_name"))
@@ -168,7 +143,7 @@ def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
     keys = texts("location_kms_keys", wanted.get("location_kms_keys"))
     if (wanted.get("replication") or "automatic") == "automatic":
         if locations or keys:
-            raise ConfigurationError("locations and location_kms_keys belong to replication: user_managed")
+            raise WrongOption("locations", "and {location_kms_keys} belong to {replication}: user_managed")
         key = wanted.get("kms_key")
         if not key and not wanted.get("replication"):
             return None
@@ -176,30 +151,31 @@ def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
             check_key("kms_key", key, "global")
         return {"automatic": {"customer_managed_encryption": {"kms_key_name": key}} if key else {}}
     if not locations:
-        raise ConfigurationError("replication: user_managed needs locations")
+        raise WrongOption("replication", "is user_managed, which needs {locations}")
     if wanted.get("kms_key"):
-        raise ConfigurationError(
-            "kms_key belongs to replication: automatic; user_managed takes location_kms_keys"
-        )
+        rule = "belongs to {replication}: automatic; user_managed takes {location_kms_keys}"
+        raise WrongOption("kms_key", rule)
     unknown = sorted(set(keys) - set(locations))
     if unknown:
         named = ", ".join(dict.fromkeys(shown_name("location", location) for location in unknown))
-        raise ConfigurationError(f"location_kms_keys names {named}, not among the locations")
+        raise WrongOption("location_kms_keys", f"names {named}, not among the {{locations}}")
     check_locations(locations)
     if keys and len(keys) != len(locations):
-        raise ConfigurationError("location_kms_keys has to name a key for every location, or none")
+        raise WrongOption("location_kms_keys", "must name a key for every location, or none")
     replicas: list[dict[str, Any]] = []
     for location in locations:
         replica: dict[str, Any] = {"location": location}
         if location in keys:
             key = keys[location]
-            check_key(f"location_kms_keys: that of {location}", key, location)
+            check_key(f"location_kms_keys.{location}", key, location)
             replica["customer_managed_encryption"] = {"kms_key_name": key}
         replicas.append(replica)
     return {"user_managed": {"replicas": replicas}}
 
 
-def _retention(options: Any) -> Any:
-    if not options:
-        return None
-    return Retention(options["keep"], options["disable"], options.get("destroy_after"))
+def _retention(options: Mapping[str, Any] | None) -> Retention | None:
+    return (
+        Retention(**{name: value for name, value in options.items() if value is not None})
+        if options
+        else None
+    )

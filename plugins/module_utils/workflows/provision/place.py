@@ -2,17 +2,18 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``k8s_pull_secret`` does: one Secret in a management cluster per target."""
+"""The second step, which ``k8s_pull_secret`` does: one Secret in a management cluster per target."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...clients.google.errors import NotEnabled
-from ...model.errors import ConfigurationError, NotFound
+from ...model.cluster import specs_of
+from ...model.errors import ConfigurationError, NotFound, WrongOption
 from ...model.limits import Limits
 from ...model.naming import (
     KUBERNETES_ANNOTATIONS,
@@ -33,66 +34,48 @@ from ...places.kubernetes_secret.content import ContentChoice, MissingVersion, S
 from ...places.kubernetes_secret.target import KubernetesTarget
 from ...places.kubernetes_secret.writer import KubernetesWriter
 from ...places.reader import Document, check_references
-from ..options import document_options
+from ..options import document_options, with_defaults
 from ..run import Places, Run, Work
-from ..targets import Wanted, build_targets
+from ..targets import Wanted, described
 
-__all__ = ["build_target", "run", "target_options", "targets_elsewhere", "targets_of"]
+__all__ = ["PHASE", "build_target", "full_place", "place", "targets_of"]
+
+PHASE = "k8s-secret"
+"""As the log and the result call this step."""
 
 # The API server's own rules, as those of names are.
 _MAX_ANNOTATIONS = 256 * 1024
 _LARGEST_NUMBER = 10**18 - 1
 _STORED_AT = re.compile(r"projects/([^/]+)/secrets/([^/]+)(/versions/[a-z0-9-]{1,63})?\Z")
 _WORD = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
+_LIMITS = Limits({**specs_of("place"), **document_options()})
 
 
-def target_options() -> dict[str, Any]:
-    """The options of one target."""
-    return dict(
-        id={"type": "str"},
-        state={"type": "str", "choices": ["present", "absent"]},
-        namespace={"type": "str"},
-        name={"type": "str"},
-        cluster_id={"type": "str"},
-        cluster_name={"type": "str"},
-        gcp_secret_path={"type": "str", "no_log": False},
-        labels={"type": "dict"},
-        annotations={"type": "dict"},
-        adopt={"type": "bool"},
-        immutable={"type": "bool"},
-        service_accounts={"type": "list", "elements": "str"},
-        context={"type": "str"},
-        kubeconfig={"type": "path"},
-        **document_options(),
-    )
+def targets_of(options: Iterable[Mapping[str, Any]]) -> list[Wanted[KubernetesTarget]]:
+    """The targets that have these options.
 
-
-_LIMITS = Limits(target_options())
-
-
-def targets_of(params: Mapping[str, Any]) -> list[Wanted[KubernetesTarget]]:
-    """The task's targets.
-
-    :raises ConfigurationError: two have one id, or are one Secret.
+    :raises ConfigurationError: two are one Secret.
     """
-    return build_targets(params, list(target_options()), build_target, _full_place)
+    return described(map(with_defaults, options), build_target, full_place)
 
 
-# Asked on another machine than the one that works on them: a place has one name everywhere.
-targets_elsewhere = targets_of
-
-
-def run(
+def place(
+    options: Iterable[Mapping[str, Any]],
     params: Mapping[str, Any],
     *,
     check_mode: bool,
-    diff: bool,
+    diff: bool = False,
     stop: threading.Event | None = None,
     places: Places | None = None,
 ) -> dict[str, Any]:
-    """Handle all targets; the module's result."""
-    shared = Run(params, "k8s-secret", check_mode=check_mode, diff=diff, stop=stop, places=places)
-    targets = targets_of(params)
+    """Handle every target; the result of ``k8s_pull_secret``.
+
+    :param options: each target's; :func:`..steps.to_place` makes them of a cluster.
+    :param params: how the places are reached, as ``run_options`` has it.
+    :raises ConfigurationError: two targets are one Secret.
+    """
+    shared = Run(params, PHASE, check_mode=check_mode, diff=diff, stop=stop, places=places)
+    targets = targets_of(options)
     writer = KubernetesWriter(shared.settings, shared.kubernetes, dry_run=check_mode)
 
     def work(target: KubernetesTarget, current: Work) -> None:
@@ -141,7 +124,8 @@ def _pinned(source: Mapping[str, Any], version: StoredVersion) -> dict[str, Any]
     return {**source, "gcp": {**source["gcp"], "version": str(version.number)}}
 
 
-def _full_place(target: KubernetesTarget) -> str:
+def full_place(target: KubernetesTarget) -> str:
+    """The full name of a target's Secret, with the cluster that it is in."""
     cluster = ":".join(part for part in (target.kubeconfig, target.context) if part)
     return f"{cluster}{':' if cluster else ''}namespaces/{target.namespace}/secrets/{target.name}"
 
@@ -167,19 +151,20 @@ def _name(wanted: Mapping[str, Any]) -> str:
 def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     """What a target's options describe.
 
-    :raises ConfigurationError: naming the option that is wrong.
+    :raises WrongOption: the first option that breaks a rule.
+    :raises ConfigurationError: what is wrong with several, or with a reference.
     """
     _LIMITS.check(wanted)
     namespace = wanted.get("namespace")
     if not namespace:
-        raise ConfigurationError("namespace is missing")
+        raise WrongOption("namespace", "is missing")
     check_name("namespace", namespace)
     name = _name(wanted)
     for index, account in enumerate(wanted.get("service_accounts") or ()):
         check_name("name", account, f"service_accounts[{index}]")
     path = wanted.get("gcp_secret_path")
     if path and not _is_stored_at(path):
-        raise ConfigurationError("gcp_secret_path is not projects/P/secrets/S, with or without /versions/V")
+        raise WrongOption("gcp_secret_path", "is not projects/P/secrets/S, with or without /versions/V")
     if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
         raise ConfigurationError("one of source and layers has to say what the secret is to hold")
     if wanted["state"] == "present":
@@ -221,9 +206,9 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     annotated = target.new_annotations(_longest_version(wanted.get("source")))
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotated.items())
     if annotations and size > _MAX_ANNOTATIONS:
-        raise ConfigurationError(
-            f"annotations have {_MAX_ANNOTATIONS} bytes at most, keys and values together, "
-            "with those of this collection"
+        raise WrongOption(
+            "annotations",
+            f"have {_MAX_ANNOTATIONS} bytes at most, keys and values together, with those of this collection",
         )
     return target
 

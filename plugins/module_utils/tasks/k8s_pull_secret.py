@@ -1,0 +1,50 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What ``k8s_pull_secret`` takes; ``workflows/provision/place`` does the work."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from ..model.cluster import specs_of
+from ..places.kubernetes_secret.target import KubernetesTarget
+from ..workflows.options import document_options, resolve_targets
+from ..workflows.provision import place
+from ..workflows.targets import Wanted
+
+__all__ = ["run", "target_options", "targets_elsewhere", "targets_of"]
+
+
+def target_options() -> dict[str, Any]:
+    """The options of one target: those of a cluster that concern Kubernetes, and the module's own."""
+    return {
+        "id": {"type": "str"},
+        **specs_of("place"),
+        "gcp_secret_path": {"type": "str", "no_log": False},
+        "annotations": {"type": "dict"},
+        **document_options(),
+    }
+
+
+def targets_of(params: Mapping[str, Any]) -> list[Wanted[KubernetesTarget]]:
+    """The task's targets.
+
+    :raises ConfigurationError: two have one id, or are one Secret.
+    """
+    return place.targets_of(resolve_targets(params, list(target_options())))
+
+
+# Asked on another machine than the one that works on them: a place has one name everywhere.
+targets_elsewhere = targets_of
+
+
+def run(
+    params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
+) -> dict[str, Any]:
+    """Handle all targets; the module's result."""
+    targets = resolve_targets(params, list(target_options()))
+    return place.place(targets, params, check_mode=check_mode, diff=diff, stop=stop)

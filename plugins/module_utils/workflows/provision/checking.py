@@ -1,0 +1,34 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether a cluster can be stored and placed, found out before anything is written.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...model.cluster import Cluster, document_of
+from ...model.errors import WrongOption
+from ...places.kubernetes_secret.target import KubernetesTarget
+from ...places.secret_manager.target import SecretManagerTarget
+from ..options import with_defaults
+from . import place, store
+from .steps import to_place, to_store
+
+__all__ = ["check"]
+
+
+def check(cluster: Cluster, words: Mapping[str, str]) -> tuple[SecretManagerTarget, KubernetesTarget]:
+    """What both steps would write. What is wrong for the second must not be found after the first has written.
+
+    :param words: the modules' options -> what the cluster's way in calls them.
+    :raises ConfigurationError: the first rule that is broken.
+    """
+    try:
+        # A source that nothing is read from has to be one all the same.
+        stored = store.build_target(with_defaults({**to_store(cluster), **document_of(cluster)}))
+        entry = {"place": stored.name, "version": "1"}
+        return stored, place.build_target(with_defaults(to_place(cluster, entry)))
+    except WrongOption as error:
+        raise error.called(words) from None

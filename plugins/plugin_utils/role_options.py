@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..module_utils.model.cluster import CLUSTER_KEYS
 from ..module_utils.model.errors import ConfigurationError
 from ..module_utils.runtime.yaml_text import load_yaml
 from ..module_utils.tasks.fitting import fitted
@@ -41,9 +42,10 @@ def options_of(role: str) -> dict[str, Mapping[str, Any]]:
 def known_names() -> frozenset[str]:
     """The variables of all roles and playbooks: one file of variables may serve several playbooks.
 
-    A playbook lists its own in variables of the play that end with ``_variables``.
+    A playbook lists its own in variables of the play that end with ``_variables``; those of one cluster are its
+    keys.
     """
-    names = {name for role in sorted(os.listdir(_ROLES)) for name in options_of(role)}
+    names = {*CLUSTER_KEYS, *(name for role in sorted(os.listdir(_ROLES)) for name in options_of(role))}
     for playbook in sorted(glob.glob(os.path.join(_PLAYBOOKS, "*.yml"))):
         with open(playbook, "rb") as stream:
             plays = load_yaml(stream.read())

@@ -229,6 +229,11 @@ STORIES: dict[str, dict[str, Step]] = {
             workflow.given_variables, workflow.default_used
         ),
     },
+    "lookup/cluster_variables": {
+        "Provision the cluster that the variables of this host describe": Step(
+            workflow.cluster_by_variables, workflow.provisioned_by_variables
+        ),
+    },
     "lookup/cluster_files": {
         "Provision what lies in a directory": Step(workflow.files_of_clusters, workflow.provisioned),
     },

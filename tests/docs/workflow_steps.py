@@ -109,6 +109,16 @@ def provisioned(world: World, done: Finished) -> None:
     assert world.placed("clusters-cls-456", "cls-456-pull-secret") == auths(quay_io="cls-456")
 
 
+def cluster_by_variables(world: World) -> None:
+    world.variables.update(_cluster(world, *ONE))
+
+
+def provisioned_by_variables(world: World, done: Finished) -> None:
+    assert "1 cluster: 1 changed, 0 failed" in done.stdout
+    assert world.versions(*ONE) == [auths(quay_io="cls-123")]
+    assert world.placed("clusters-cls-123", "cls-123-pull-secret") == auths(quay_io="cls-123")
+
+
 def job_environment(world: World) -> None:
     world.namespace("clusters-cls-123")
     world.ansible.env |= {

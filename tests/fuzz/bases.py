@@ -80,7 +80,7 @@ MODULES: dict[str, dict[str, Any]] = {
     },
 }
 
-LOOKUPS = ("cluster_files", "given")
+LOOKUPS = ("cluster_files", "cluster_variables", "given")
 
 # What follows the list of clusters.
 FILTERS: dict[str, list[Any]] = {

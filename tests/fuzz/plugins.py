@@ -104,7 +104,11 @@ def _result(rng: random.Random) -> Any:
 
 
 def lookup_surface(name: str) -> Surface:
-    terms_of = {"cluster_files": _files_terms, "given": _given_terms}[name]
+    terms_of = {
+        "cluster_files": _files_terms,
+        "cluster_variables": _no_terms,
+        "given": _given_terms,
+    }[name]
 
     def make(rng: random.Random, canary: Canary) -> Input:
         return Input(f"lookup/{name}", "lookup", {"name": name, **terms_of(rng, canary)})
@@ -117,6 +121,10 @@ def _files_terms(rng: random.Random, canary: Canary) -> dict[str, Any]:
     if rng.random() < 0.5:
         terms.append(rng.choice([path("fleet/cls-1.json"), hostile(rng)]))
     return {"terms": terms, "options": {} if rng.random() < 0.5 else {"namespace": hostile(rng)}}
+
+
+def _no_terms(rng: random.Random, canary: Canary) -> dict[str, Any]:
+    return {"terms": rng.choice([[], [hostile(rng)], [canary.text]]), "options": {}}
 
 
 def _given_terms(rng: random.Random, canary: Canary) -> dict[str, Any]:

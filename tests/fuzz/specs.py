@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import CLUSTER_KEYS
 from tests.fuzz.bases import ROLES, VARIABLES
 from tests.fuzz.inputs import ROOT
 from tests.fuzz.options import Spec
@@ -56,6 +57,8 @@ NO_VARIABLES = frozenset(
         "hyperfleet",
         "pull_secret",
         "cluster_files",
+        "cluster_variables",
+        "query",
         "dict2items",
         "rejectattr",
         "event",
@@ -114,6 +117,7 @@ def variable_specs(playbook: str) -> Spec:
     text = (ROOT / "playbooks" / f"{playbook}.yml").read_text()
     words = {word for part in EXPRESSION.findall(text) for word in WORD.findall(part)} - NO_VARIABLES
     words |= set(_listed(yaml.safe_load(text)))
+    words |= CLUSTER_KEYS if "cluster_variables" in text else set()
     words |= set(VARIABLES.get(playbook, {})) | set(re.findall(r"-e ([a-z_]+)=", text))
     modules = ("gcp_pull_secret", "k8s_pull_secret", "hosted_cluster_pull_secret", "hyperfleet_adapter")
     known: dict[str, Any] = {}

@@ -229,6 +229,20 @@ def _lookup(tasks: Tasks) -> None:
     tasks.add(f"lookup {name}", "cls-lookup", "ansible.builtin.debug", {"msg": found})
 
 
+def _names_of_variables(tasks: Tasks) -> None:
+    """It gives names, and quotes no term."""
+    name = f"{_COLLECTION}.cluster_variables"
+    tasks.add(
+        "lookup cluster_variables",
+        "cluster_id",
+        "ansible.builtin.debug",
+        {"msg": f"{{{{ query('{name}') }}}}"},
+    )
+    tasks.variables[f"{_FORM}_term"] = tasks.canary("cluster_variables: a term").text
+    term = f"{{{{ query('{name}', {_FORM}_term) }}}}"
+    tasks.add("lookup cluster_variables term", "takes no terms", "ansible.builtin.debug", {"msg": term})
+
+
 def _given(tasks: Tasks) -> None:
     """It gives names, and an error about a variable with a secret beside a template."""
     tasks.variables[f"{_FORM}_secret"] = tasks.canary("given: a variable").text
@@ -289,6 +303,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "module hosted_cluster_report": _report("hosted_cluster_report", ("result",)),
     "module check_variables": _check,
     "lookup cluster_files": _lookup,
+    "lookup cluster_variables": _names_of_variables,
     "lookup given": _given,
     "filter gcp_targets": _filter("gcp_targets", ""),
     "filter kubernetes_targets": _filter("kubernetes_targets", f"{_FORM}_kubernetes_targets_stored"),

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import importlib
 import threading
@@ -29,7 +28,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.o
 pytestmark = pytest.mark.hardening(14)
 
 ROOT = Path(__file__).resolve().parents[2]
-UTILS = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils"
+PLUGINS = "ansible_collections.hyperfleet.pull_secret.plugins"
 SOURCE = {"env": "PULL_SECRET_DATA"}
 CONDITIONS = [
     {"type": name, "status": "True", "reason": "Fine"} for name in ("Available", "Applied", "Health")
@@ -59,7 +58,7 @@ SUBOPTIONS: dict[str, dict[str, Any]] = {"retention": {"keep": 1}, "layers": {"n
 
 
 def task(name: str) -> ModuleType:
-    return importlib.import_module(f"{UTILS}.tasks.{name}")
+    return importlib.import_module(f"{PLUGINS}.module_utils.tasks.{name}")
 
 
 def spec_of(name: str) -> dict[str, Any]:
@@ -211,13 +210,13 @@ def test_a_mode_that_is_none_is_refused(value: Any, tmp_path: Path) -> None:
 
 def documented(name: str) -> dict[str, Any]:
     """The options of a module's documentation, those of its fragments included."""
-    found: dict[str, Any] = {}
-    texts = [ROOT / "plugins/modules" / f"{name}.py", ROOT / "plugins/doc_fragments/run.py"]
-    for path in texts:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "DOCUMENTATION":
-                read: dict[str, Any] = yaml.safe_load(ast.literal_eval(node.value))["options"]
-                found = {**read, **found}
+    document = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{name}").DOCUMENTATION)
+    found: dict[str, Any] = document.get("options", {})
+    for fragment in document["extends_documentation_fragment"]:
+        *_collection, file, part = f"{fragment}.documentation".split(".")[:4]
+        texts = importlib.import_module(f"{PLUGINS}.doc_fragments.{file}").ModuleDocFragment
+        for option, described in yaml.safe_load(getattr(texts, part.upper())).get("options", {}).items():
+            found[option] = {**described, **found.get(option, {})}
     return found
 
 

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible.errors import AnsibleLookupError
 
+from ansible_collections.hyperfleet.pull_secret.plugins.lookup.cluster_variables import LookupModule
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     gcp_pull_secret,
     k8s_pull_secret,
@@ -239,7 +241,15 @@ def test_a_row_of_a_cluster_that_failed(
 def test_one_cluster_by_variables_can_have_every_key() -> None:
     """The playbook makes one cluster of the variables of the same names."""
     play = yaml.safe_load((Path(__file__).parents[2] / "playbooks" / "provision.yml").read_text())[0]
-    assert {*play["vars"]["provision_cluster_variables"]} == CLUSTER_KEYS
+    variables = play["vars"]["provision_cluster_variables"]
+    assert variables == "{{ query('hyperfleet.pull_secret.cluster_variables') }}"
+    assert LookupModule().run([], {}) == sorted(CLUSTER_KEYS)
+
+
+@pytest.mark.parametrize(("terms", "options"), [(["cluster_id"], {}), ([], {"values": True})])
+def test_the_variables_of_a_cluster_cannot_be_asked_for_by_name(terms: list[str], options: Any) -> None:
+    with pytest.raises(AnsibleLookupError, match="takes no terms and no options"):
+        LookupModule().run(terms, {}, **options)
 
 
 def test_a_restore_in_check_mode_reads_the_version_that_would_be_restored() -> None:

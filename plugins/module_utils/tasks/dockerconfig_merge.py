@@ -114,7 +114,8 @@ def run(
         if current.options["state"] == "absent":
             _remove(target, outcome, check_mode)
             return
-        outcome.after = shared.read(current)
+        document = shared.documents.read(current.options, current.deadline, current.seen)
+        outcome.after = current.note(document).config
         outcome.extra.setdefault("conflicts", [])
         if target.dest:
             _write(target, outcome.after, current, check_mode)

@@ -19,7 +19,7 @@ from typing import Any, Callable, TypeVar
 
 from ..clients.google.client import SecretManagerClients
 from ..clients.kubernetes.client import KubernetesClients
-from ..dockerconfig import DockerConfig, sensitive_forms
+from ..dockerconfig import sensitive_forms
 from ..model.errors import ConfigurationError
 from ..model.limits import Limits
 from ..model.outcome import Journal, Outcome
@@ -52,6 +52,14 @@ class Work:
         self.outcome = outcome
         self.deadline = deadline
         self.seen: list[bytes] = []
+
+    def note(self, document: Document) -> Document:
+        """The document that the target is to hold; what there is to say of it goes into the outcome."""
+        self.outcome.provenance = document.provenance
+        self.outcome.warnings.extend(document.warnings)
+        if document.conflicts:
+            self.outcome.extra["conflicts"] = list(document.conflicts)
+        return document
 
 
 class Places:
@@ -118,19 +126,6 @@ class Run:
         """Read ahead what can be; what the targets describe, but for wrong ones, which fail in their turn."""
         self.documents.prepare([wanted.options for wanted in targets if wanted.built and wanted.present])
         return [wanted.built for wanted in targets if wanted.built is not None]
-
-    def read(self, current: Work) -> DockerConfig:
-        """The docker config that a target is to hold; what there is to say of it goes into its outcome."""
-        return self.document(current).config
-
-    def document(self, current: Work) -> Document:
-        """As ``read``, with where it came from."""
-        document = self.documents.read(current.options, current.deadline, current.seen)
-        current.outcome.provenance = document.provenance
-        current.outcome.warnings.extend(document.warnings)
-        if document.conflicts:
-            current.outcome.extra["conflicts"] = list(document.conflicts)
-        return document
 
     def over(
         self,

@@ -105,7 +105,8 @@ def _ensure(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, cur
             return None
 
     try:
-        choice = ContentChoice(content(shared.document(current)), newer)
+        document = shared.documents.read(current.options, current.deadline, current.seen)
+        choice = ContentChoice(content(current.note(document)), newer)
     except (NotFound, NotEnabled) as error:
         # The run that added a newer version may have disabled this one.
         version = _version_of(source)

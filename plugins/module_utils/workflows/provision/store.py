@@ -77,7 +77,8 @@ def store(
             version = current.options["restore_version"]
             writer.restore(target, version, current.outcome, current.deadline, current.seen)
         else:
-            writer.ensure(target, shared.read(current), current.outcome, current.deadline)
+            document = shared.documents.read(current.options, current.deadline, current.seen)
+            writer.ensure(target, current.note(document).config, current.outcome, current.deadline)
 
     writer.prepare(shared.prepare(targets))
     return shared.over(targets, _place, work)

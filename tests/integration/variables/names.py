@@ -13,6 +13,8 @@ from typing import Any
 import yaml
 from jinja2 import Environment, meta, nodes
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import CLUSTER_KEYS
+
 ROOT = Path(__file__).resolve().parents[3]
 PLAYBOOKS = {path.stem: path for path in sorted((ROOT / "playbooks").glob("*.yml"))}
 ROLES = sorted(path.name for path in (ROOT / "roles").iterdir())
@@ -20,7 +22,7 @@ ROLES = sorted(path.name for path in (ROOT / "roles").iterdir())
 _PARSER = Environment()  # noqa: S701
 _GIVEN = "hyperfleet.pull_secret.given"
 # Not the user's: Ansible's own, and what each playbook sets by its tasks.
-_ANSIBLES = {"ansible_playbook_python", "ansible_check_mode", "lookup", "omit", "inventory_hostname"}
+_ANSIBLES = {"ansible_playbook_python", "ansible_check_mode", "lookup", "query", "omit", "inventory_hostname"}
 
 
 def play_of(playbook: str) -> dict[str, Any]:
@@ -46,7 +48,11 @@ def role_options(role: str | None) -> dict[str, Any]:
 def own(playbook: str) -> set[str]:
     """The variables that a playbook asks the lookup for: lists of names, or names in the template."""
     found: set[str] = set()
-    variables = play_of(playbook).get("vars", {})
+    of_cluster = "{{ query('hyperfleet.pull_secret.cluster_variables') }}"
+    variables = {
+        name: CLUSTER_KEYS if value == of_cluster else value
+        for name, value in play_of(playbook).get("vars", {}).items()
+    }
     for text in templates(play_of(playbook)):
         for call in _PARSER.parse(text).find_all(nodes.Call):
             terms = [term for term in call.args if isinstance(term, (nodes.Const, nodes.Name))]

@@ -14,12 +14,12 @@ import yaml
 from ansible.errors import AnsibleLookupError
 
 from ansible_collections.hyperfleet.pull_secret.plugins.lookup.cluster_variables import LookupModule
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import CLUSTER_KEYS
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     gcp_pull_secret,
     k8s_pull_secret,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import CLUSTER_KEYS
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import (
     gcp_targets,

@@ -29,7 +29,7 @@ from tests.integration.adapter_jobs.world import DOCUMENT, order
 from tests.integration.adapter_jobs.world import template as template_of
 
 KEY = b"k" * 32
-CLUSTER = {
+CLUSTER: dict[str, Any] = {
     "cluster_id": "cls-1",
     "cluster_name": "one",
     "project": "customer-1",

@@ -79,7 +79,7 @@ from UTILS.model.cluster_document import ClusterSpec
 from UTILS.model.errors import ConfigurationError
 from UTILS.tasks import gcp_pull_secret
 from UTILS.tasks.entry import validated
-from UTILS.workflows.adapter.config.filling import fill_job
+from UTILS.workflows.adapter.config.defaults import fill_job
 from UTILS.workflows.adapter.jobs.manifests import job_spec
 from UTILS.workflows.adapter.jobs.marks import content_digest
 from UTILS.workflows.adapter.model import Order

@@ -10,7 +10,7 @@ short_description: Name the variables that describe one cluster
 version_added: 0.1.0
 description:
   - Gives the keys that a cluster may have in the list of the role
-    P(hyperfleet.pull_secret.provision#role), in the order of the alphabet.
+    P(hyperfleet.pull_secret.provision#role).
   - The playbook C(hyperfleet.pull_secret.provision) takes variables of these names for one cluster. A playbook
     of your own can do the same.
 options:
@@ -46,7 +46,7 @@ from typing import Any
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import CLUSTER_KEYS
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import OPTIONS
 
 
 class LookupModule(LookupBase):
@@ -56,4 +56,4 @@ class LookupModule(LookupBase):
         """The names of the variables."""
         if terms or kwargs:
             raise AnsibleLookupError("cluster_variables: it takes no terms and no options")
-        return sorted(CLUSTER_KEYS)
+        return [name for name, option in OPTIONS.items() if option.is_key]

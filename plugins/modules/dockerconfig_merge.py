@@ -13,6 +13,7 @@ description:
   - Reads docker configs by reference, checks each as kubelet and containers/image would read it, and
     merges them.
   - Writes the result to a file in one step, or only reports which registry comes from which layer.
+  - Tells which credential kubelet and containers/image would pull an image with, if O(images) names some.
   - To merge straight into Secret Manager or Kubernetes, give O(layers) to
     M(hyperfleet.pull_secret.gcp_pull_secret) or
     M(hyperfleet.pull_secret.k8s_pull_secret).
@@ -53,6 +54,24 @@ options:
       - Mode of the file, an octal number in quotes. Nobody else may be let in.
       - A new file gets V('0600'), an existing one keeps its mode but for the rights of others.
     type: raw
+  images: &images
+    description:
+      - Names of images, as in a pod. RV(targets[].images) says for each of them which entry of the docker
+        config kubelet would use, and which one containers/image (CRI-O, Podman, Skopeo), and why.
+      - The two disagree. Kubelet takes C(quay.io/team) for C(quay.io/team-evil/app) as well, knows globs in a
+        host, and ignores C(credHelpers). Containers/image knows none of these.
+      - An image for which one of them has no credential is a warning of the target, since many images need
+        none. With O(require_credentials=true) it is an error.
+      - A name that neither of the two takes is an error. There may be 1000 of them.
+      - Nothing is pulled, and no registry is asked.
+    type: list
+    elements: str
+  require_credentials: &require_credentials
+    description:
+      - Whether the target fails, before anything is written, if kubelet or containers/image has no credential
+        for one of O(images).
+      - The default is V(false).
+    type: bool
   source: &source
     description:
       - Where the docker config is read from. Exactly one place, and no place's content passes through
@@ -171,6 +190,8 @@ options:
       follow: *follow
       force: *force
       mode: *mode
+      images: *images
+      require_credentials: *require_credentials
       source: *source
       layers: *layers
       precedence: *precedence
@@ -200,6 +221,16 @@ EXAMPLES = r"""
         optional: true
     policy:
       quay.io: original
+
+- name: Tell which credential would pull the images of a deployment, and fail if there is none
+  hyperfleet.pull_secret.dockerconfig_merge:
+    source:
+      file: /etc/pull-secrets/platform.json
+    images:
+      - quay.io/team/app:1.4
+      - registry.redhat.io/ubi9/ubi
+    require_credentials: true
+  register: pulled
 
 - name: Delete the file; anything but a docker config would be left alone
   hyperfleet.pull_secret.dockerconfig_merge:
@@ -256,6 +287,51 @@ targets:
       type: list
       elements: dict
       returned: when layers were merged and had conflicts
+    images:
+      description:
+        - For each of O(images), in their order, what kubelet and containers/image would pull it with.
+        - RV(targets[].images[].kubelet.rule) says why an entry applies. Its key is the image's repository
+          (V(repository)), a path above it (V(path)), or its host (V(host)). The host matches a V(glob). The key
+          is another name of Docker Hub (V(docker_hub)). Or a V(credential_helper) is named for the host, which
+          decides when it is run.
+      type: list
+      elements: dict
+      returned: when O(images) is given and the target did not fail
+      sample:
+        - image: quay.io/team/app:1.4
+          kubelet: {found: true, registry: quay.io/team, rule: path, layer: additional, others: [quay.io]}
+          containers_image: {found: true, registry: quay.io/team, rule: path, layer: additional, others: []}
+      contains:
+        image:
+          description: The image's name, as given.
+          type: str
+        kubelet: &answer
+          description: What the reader would pull the image with.
+          type: dict
+          contains:
+            found:
+              description: Whether it has a credential.
+              type: bool
+            registry:
+              description: Key of the entry that it uses, null without one.
+              type: str
+            rule:
+              description: Why the entry applies, null without one.
+              type: str
+            layer:
+              description: Layer or kind of source that the entry came from. Null for a credential helper.
+              type: str
+            others:
+              description:
+                - Keys that kubelet tries next if the registry refuses the first, at most ten.
+                - For containers/image, keys that it might take instead, since their order is left to chance.
+              type: list
+              elements: str
+            problem:
+              description: Why the reader refuses the image's name, which the other one takes.
+              type: str
+              returned: if it does
+        containers_image: *answer
     operations:
       description: The calls that changed something, retries and failures, as entries of a structured log.
       type: list

@@ -64,6 +64,24 @@ def _merged(world: World, done: Finished) -> None:
     assert done.result["targets"][0]["registries"]["quay.io"] == "original"
 
 
+def _pulled(world: World, done: Finished) -> None:
+    rows = world.variables["pulled"]["targets"][0]["images"]
+    assert [row["image"] for row in rows] == ["quay.io/team/app:1.4", "registry.redhat.io/ubi9/ubi"]
+    for row, registry in zip(rows, PLATFORM, strict=True):
+        for reader in ("kubelet", "containers_image"):
+            answer = {"found": True, "registry": registry, "rule": "host", "layer": "file", "others": []}
+            assert row[reader] == answer
+
+
+def _said(_world: World, done: Finished) -> None:
+    assert done.result["msg"]["kubelet"]["registry"] == "quay.io"
+
+
+def _refused(_world: World, done: Finished) -> None:
+    assert done.result["evaluated_to"] is False
+    assert "example-password" not in done.output
+
+
 def _deleted(world: World, done: Finished) -> None:
     assert done.result["targets"][0]["actions"] == ["deleted"]
     assert not list(world.path("/run/pull-secrets").iterdir())
@@ -168,6 +186,9 @@ STORIES: dict[str, dict[str, Step]] = {
     "modules/dockerconfig_merge": {
         "Check a docker config": Step(_files_to_merge, _checked),
         "Merge two docker configs, the team's wins but for quay.io": Step(_nothing, _merged),
+        "Tell which credential would pull the images of a deployment, and fail if there is none": Step(
+            _nothing, _pulled
+        ),
         "Delete the file; anything but a docker config would be left alone": Step(_nothing, _deleted),
     },
     "modules/gcp_pull_secret": {
@@ -236,6 +257,10 @@ STORIES: dict[str, dict[str, Step]] = {
     },
     "lookup/cluster_files": {
         "Provision what lies in a directory": Step(workflow.files_of_clusters, workflow.provisioned),
+    },
+    "filter/credential_for": {
+        "Say what kubelet would pull an image with": Step(_files_to_merge, _said),
+        "Fail if CRI-O and Podman would pull an image without a credential": Step(_nothing, _refused, code=2),
     },
     "filter/gcp_targets": {
         "Store the pull secrets of all clusters": Step(workflow.clusters, workflow.all_stored),

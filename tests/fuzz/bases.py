@@ -84,6 +84,7 @@ LOOKUPS = ("cluster_files", "cluster_variables", "given")
 
 # What follows the list of clusters.
 FILTERS: dict[str, list[Any]] = {
+    "credential_for": ["quay.io/team/app:1"],
     "gcp_targets": [],
     "hosted_targets": [{"state": "present"}],
     "kubernetes_targets": [

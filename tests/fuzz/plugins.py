@@ -143,12 +143,28 @@ def _given_terms(rng: random.Random, canary: Canary) -> dict[str, Any]:
 def filter_surface(name: str) -> Surface:
     def make(rng: random.Random, canary: Canary) -> Input:
         arguments: list[Any] = [
-            clusters_of(rng, name, canary),
+            _config(rng, canary) if name == "credential_for" else clusters_of(rng, name, canary),
             *(_argument(rng, one) for one in FILTERS[name]),
         ]
         return Input(f"filter/{name}", "filter", {"name": name, "arguments": arguments})
 
     return Surface(f"filter/{name}", make, 25)
+
+
+def _config(rng: random.Random, canary: Canary) -> Any:
+    """A docker config, right or wrong, in each form that a template has it in."""
+    auths = canary.document["auths"]
+    spoilt = {rng.choice([*auths, "quay.io/team", canary.entries[0].auth, "*.io"]): hostile(rng)}
+    return rng.choice(
+        [
+            canary.text,
+            canary.document,
+            {"auths": {**auths, **spoilt}},
+            {**canary.document, "credHelpers": {"quay.io": hostile(rng)}},
+            {"auths": hostile(rng)},
+            hostile(rng),
+        ]
+    )
 
 
 def _argument(rng: random.Random, right_one: Any) -> Any:

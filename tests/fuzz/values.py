@@ -49,6 +49,7 @@ _RIGHT: dict[str, list[Any]] = {
     "service_accounts": [["default"]],
     "policy": [{"quay.io": "one"}],
     "drop": [["quay.io"]],
+    "images": [["quay.io/team/app:1", "nginx"], ["[2001:db8::1]:5000/app"]],
     "retention": [{"keep": 2}],
     "keep": [1, 3],
     "mode": ["0600"],

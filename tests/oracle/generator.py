@@ -136,6 +136,14 @@ class Generator:
         image = self._image()
         return self._document(image), image
 
+    def entries(self) -> tuple[dict[str, Any], str]:
+        """Entries that differ in their keys and credentials only, and an image that they are mostly about."""
+        self._careless = False
+        image = self._image()
+        keys = [self._key(image) for _count in range(self._random.choice([1, 2, 3, 4, 6, 9]))]
+        texts = {key: f"user{index}:example-password{index}" for index, key in enumerate(keys)}
+        return {key: {"auth": base64.b64encode(text.encode()).decode()} for key, text in texts.items()}, image
+
     def _chance(self, probability: float) -> bool:
         return self._random.random() < probability
 

@@ -16,9 +16,16 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfig,
     DockerConfigError,
     lint,
     load,
+    normalise_registry,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.display import displayed
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.image_credentials import (
+    READERS,
+    image_credentials,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.match import (
     HELPER,
@@ -130,6 +137,82 @@ def test_a_wrong_answer_would_be_noticed(reader: str) -> None:
     other = base64.b64encode(b"user:another-password").decode()
     assert not agrees(document.replace(auth.encode(), other.encode()), "quay.io/team/app", answer[reader])
     assert not agrees(document, "quay.io/other/app", answer[reader])
+
+
+def _logins(config: DockerConfig) -> dict[str, tuple[bytes, bytes]]:
+    """The credentials by their registries, as these are shown."""
+    shown = displayed(config.registries)
+    found = {}
+    for key, entry in config.auths.items():
+        user, _colon, password = base64.b64decode(entry["auth"]).partition(b":")
+        found[shown[key]] = (user, password)
+    return found
+
+
+def _is_accepted(auths: dict[str, Any]) -> bool:
+    try:
+        load({"auths": auths})
+    except DockerConfigError:
+        return False
+    return True
+
+
+def _tells_of_kubelet(config: DockerConfig, told: dict[str, Any], theirs: dict[str, Any]) -> bool:
+    if "problem" in told or theirs.get("error"):
+        return "problem" in told and theirs.get("error") == "image"
+    found = [_pair(item) for item in theirs["credentials"] or ()]
+    if not told["found"] or not found:
+        return not told["found"] and not found
+    logins = _logins(config)
+    named = normalise_registry(told["registry"])
+    equally_good = [pair for key, pair in logins.items() if normalise_registry(key) == named]
+    tried = {logins[told["registry"]], *(logins[key] for key in told["others"])}
+    return found[0] in equally_good and (tried == set(found) or len(told["others"]) == 10)
+
+
+def _tells_of_containers_image(config: DockerConfig, told: dict[str, Any], theirs: dict[str, Any]) -> bool:
+    if "problem" in told or theirs.get("error") == "image":
+        return "problem" in told and theirs.get("error") == "image"
+    if "credential_helper" in (told["rule"], theirs.get("error", "").replace("helper", "credential_helper")):
+        return told["rule"] == "credential_helper" and theirs.get("error") == "helper"
+    found = _pair(theirs)
+    if not told["found"] or not any(found):
+        return not told["found"] and not any(found)
+    logins = _logins(config)
+    # It trims NULs, as no accepted password has.
+    return found in {logins[told["registry"]], *(logins[key] for key in told["others"])}
+
+
+def test_what_users_are_told_of_an_image_is_what_the_readers_do() -> None:
+    """The option ``images`` and the filter ``credential_for``, on documents that would be written."""
+    generator = Generator(SEED + 1)
+    asked: list[tuple[DockerConfig, str]] = []
+    while len(asked) < COUNT:
+        entries, image = generator.entries()
+        accepted = {key: entry for key, entry in entries.items() if _is_accepted({key: entry})}
+        helpers = {"credHelpers": {image.partition("/")[0]: "absent"}} if len(asked) % 50 == 0 else {}
+        if accepted:
+            asked.append((load({"auths": accepted, **helpers}), image))
+    answers = binary.ask(binary.build(), [(config.canonical(), image) for config, image in asked])
+    rules: dict[str, int] = {}
+    wrong = []
+    for (config, image), answer in zip(asked, answers, strict=True):
+        (told,) = image_credentials(config, [image])
+        for reader, agrees in (
+            ("kubelet", _tells_of_kubelet),
+            ("containers_image", _tells_of_containers_image),
+        ):
+            rule = f"{reader}: {told[reader]['rule']}"
+            rules[rule] = rules.get(rule, 0) + 1
+            if not agrees(config, told[reader], answer[reader]):
+                wrong.append((reader, config.canonical(), image, told[reader], answer[reader]))
+    print(f"oracle: {COUNT} accepted documents, {json.dumps(rules, sort_keys=True)}")
+    for case in wrong[:10]:
+        print(f"  {case}")
+    assert not wrong
+    both = ("host", "path", "repository", "docker_hub", "None")
+    assert {f"{reader}: {rule}" for reader in READERS for rule in both} <= set(rules)
+    assert {"kubelet: glob", "containers_image: credential_helper"} <= set(rules)
 
 
 def _kubelet_outcome(answer: dict[str, Any]) -> str:

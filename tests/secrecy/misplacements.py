@@ -50,7 +50,17 @@ _NAMED = {
         *("id", "namespace", "name", "cluster_id", "cluster_name", "state", "gcp_secret_path", "adopt"),
         *("immutable", "labels", "annotations", "service_accounts", "context", "kubeconfig"),
     ),
-    "dockerconfig_merge": ("id", "state", "dest", "mode", "precedence", "policy", "drop"),
+    "dockerconfig_merge": (
+        "id",
+        "state",
+        "dest",
+        "mode",
+        "precedence",
+        "policy",
+        "drop",
+        "images",
+        "require_credentials",
+    ),
     "kubelet_auth_sync": (
         *("state", "path", "unit", "healthz", "systemd", "restart", "attempts", "backup", "rollback"),
         *("retry_failed", "backoff", "restart_timeout", "ready_timeout", "window", "lock_timeout"),
@@ -78,6 +88,7 @@ def misplaced(module: str, secret: Any, document: Any) -> Iterator[tuple[str, di
     if module == "dockerconfig_merge":
         for option in ("layer", "layers"):
             yield option, {option: secret, "source": None}
+        yield "an image", {"images": [secret]}
         return
     for option in ("labels", "annotations"):
         yield f"a value of {option}", {option: {"key": secret}}

@@ -286,6 +286,25 @@ def _filter(name: str, arguments: str) -> Scenario:
     return scenario
 
 
+def _credential_for(tasks: Tasks) -> None:
+    """It is given what is secret, and tells of it; a key may be a credential, and so may the image be."""
+    good = tasks.canary("credential_for: a docker config")
+    tasks.variables[f"{_FORM}_config"] = good.text
+    key = tasks.canary("credential_for: a key")
+    auth = key.entries[0].auth
+    tasks.variables[f"{_FORM}_key"] = {"auths": {f"user:{auth}@r0.example": {"auth": auth}}}
+    tasks.variables[f"{_FORM}_bad"] = [tasks.canary("credential_for: a list").document]
+    tasks.variables[f"{_FORM}_image"] = tasks.canary("credential_for: an image").text
+    for name, config, image, says in (
+        ("", "config", "'r0.example/app'", "r0.example"),
+        ("key", "key", "'r0.example/app'", "not shown"),
+        ("bad", "bad", "'r0.example/app'", "a string or a mapping"),
+        ("image", "config", f"{_FORM}_image", "not the name of an image"),
+    ):
+        call = f"{{{{ {_FORM}_{config} | {_COLLECTION}.credential_for({image}) }}}}"
+        tasks.add(f"filter credential_for {name}", says, "ansible.builtin.debug", {"msg": call})
+
+
 _GCP = {"project": PROJECT, "secret": "there"}
 _K8S = {"namespace": MANAGED, "name": "there"}
 SCENARIOS: Mapping[str, Scenario] = {
@@ -305,6 +324,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "lookup cluster_files": _lookup,
     "lookup cluster_variables": _names_of_variables,
     "lookup given": _given,
+    "filter credential_for": _credential_for,
     "filter gcp_targets": _filter("gcp_targets", ""),
     "filter kubernetes_targets": _filter("kubernetes_targets", f"{_FORM}_kubernetes_targets_stored"),
     "filter hosted_targets": _filter("hosted_targets", ""),

@@ -25,6 +25,51 @@ the two readers' columns to the readers' own code.
 |---|---|---|---|---|
 """
 
+_IMAGES = """
+## Which credential pulls an image
+
+Two ways to ask before a pod fails to start:
+
+- `dockerconfig_merge` with `images:` tells it for each image and each reader: the entry's key, its layer, and
+  why the entry applies. An image without a credential is a warning, since many images need none; with
+  `require_credentials: true` it is an error, and nothing is written.
+- The filter `hyperfleet.pull_secret.credential_for` tells it for a docker config as it is, right or wrong.
+
+Neither shows a credential or asks a registry. `tests/oracle` puts the same questions to the readers' own code.
+
+| why the entry applies (`rule`) | kubelet | containers/image |
+|---|---|---|
+"""
+_RULES = (
+    ("`repository`", "its key is the image's repository", "the same"),
+    (
+        "`path`",
+        "its key is the beginning of the repository: `quay.io/team` is also for `quay.io/team-evil/app`",
+        "its key is a path above the repository",
+    ),
+    (
+        "`host`",
+        "its key is the image's host and port",
+        "the same, or a key with a scheme on this host, whatever its path",
+    ),
+    ("`glob`", "the image's host matches its key", "never"),
+    (
+        "`docker_hub`",
+        "the image is on Docker Hub, its key is `index.docker.io`, and nothing else applies",
+        "its key is another name of Docker Hub",
+    ),
+    (
+        "`credential_helper`",
+        "never",
+        "`credHelpers` names a program for the host; only running it tells what it gives",
+    ),
+    (
+        "tried after it (`others`)",
+        "every other key that applies, in reverse alphabetical order",
+        "none; where several are equally good, chance decides",
+    ),
+)
+
 
 def page() -> str:
     """The page's text."""
@@ -34,7 +79,7 @@ def page() -> str:
         f"| `{rule.id}` | {rule.severity} | {rule.text} | {rule.kubelet} | {rule.containers_image} |\n"
         for rule in rules()
     ]
-    return _HEAD + "".join(rows)
+    return _HEAD + "".join(rows) + _IMAGES + "".join(f"| {' | '.join(row)} |\n" for row in _RULES)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Optional, Union
+from typing import Any, Union
 
 from . import go_url
 from .credential import Credential
@@ -16,12 +16,16 @@ from .findings import DockerConfigError, finding, forgetful
 from .image import repository
 from .keys import kubelet_index
 from .parse import Tree, parse
-from .readers import AUTH, ImageFile, image_credential, image_file, kubelet_entries
+from .readers import AUTH, ImageFile, KubeletEntry, image_credential, image_file, kubelet_entries
 
 Source = Union[DockerConfig, bytes, str, Mapping[str, Any]]
 
 HELPER = "credHelpers"
 _HUB = "index.docker.io"
+
+# Why an entry applies to an image (``Match.rule``).
+REPOSITORY, PATH, HOST, GLOB, DOCKER_HUB = "repository", "path", "host", "glob", "docker_hub"
+CREDENTIAL_HELPER = "credential_helper"
 
 
 class Match:
@@ -31,9 +35,13 @@ class Match:
     ``username/password``, ``credHelpers`` (then ``helper`` names the program) or ``nothing`` (kubelet
     tries an empty credential); ``alternatives`` are keys that the reader might take instead, by
     chance.  The credential is in ``secret`` and nowhere else.
+
+    ``rule`` says why the entry applies: its key is the image's ``repository``, a ``path`` above it (to
+    kubelet also the beginning of its path), its ``host``, a ``glob`` that the host matches, another name
+    of Docker Hub (``docker_hub``), or a ``credential_helper`` is named for the host.
     """
 
-    __slots__ = ("alternatives", "helper", "registry", "secret", "source")
+    __slots__ = ("alternatives", "helper", "registry", "rule", "secret", "source")
 
     def __init__(
         self,
@@ -41,12 +49,14 @@ class Match:
         source: str,
         secret: Credential,
         *,
-        helper: Optional[str] = None,
+        rule: str,
+        helper: str | None = None,
         alternatives: tuple[str, ...] = (),
     ) -> None:
         self.registry = registry
         self.source = source
         self.secret = secret
+        self.rule = rule
         self.helper = helper
         self.alternatives = alternatives
 
@@ -73,29 +83,60 @@ def lookup_kubelet(data: Source, image: str) -> list[Match]:
     :param data: an accepted config, or any document, also one that :func:`lint` refuses.
     :raises DockerConfigError: kubelet rejects the whole file, or the image name.
     """
-    matches = []
-    for group in kubelet_groups(data, image):
-        matches += group
-    return matches
+    return [match for group in kubelet_groups(data, image) for match in group]
 
 
 def kubelet_groups(data: Source, image: str) -> list[list[Match]]:
     """As :func:`lookup_kubelet`, one list for each normalised key: the order within is left to chance."""
-    name = repository(image, "kubelet")
-    index: dict[str, list[Match]] = {}
-    for key, entry in sorted(kubelet_entries(_tree(data)).items()):
-        registry = kubelet_index(key)
-        if registry is not None:
-            index.setdefault(registry, []).append(Match(key, entry.source, entry.credential))
-    target = go_url.parse(name)
-    found = []
-    for registry in sorted(index, reverse=True):
-        pattern = go_url.parse(registry)  # once more, as kubelet does: the key may have been unescaped
-        if pattern and target and go_url.kubelet_match(pattern, target):
-            found.append(index[registry])
-    if not found and _HUB in index and _is_docker_hub(name):
-        found.append(index[_HUB])
-    return found
+    repository(image, "kubelet")  # as kubelet does, before it reads a file
+    return KubeletFile(data).groups(image)
+
+
+class KubeletFile:
+    """A document as kubelet has it, to be asked for any number of images.
+
+    :raises DockerConfigError: kubelet rejects the whole file.
+    """
+
+    def __init__(self, data: Source) -> None:
+        entries = sorted(kubelet_entries(_tree(data)).items())
+        self.registries = tuple(key for key, _entry in entries)
+        self._index: dict[str, list[tuple[str, KubeletEntry]]] = {}
+        for key, entry in entries:
+            registry = kubelet_index(key)
+            if registry is not None:
+                self._index.setdefault(registry, []).append((key, entry))
+        # Parsed once more, as kubelet does: the key may have been unescaped.
+        self._patterns = [
+            (registry, go_url.parse(registry)) for registry in sorted(self._index, reverse=True)
+        ]
+
+    def tried(self, image: str) -> list[Match]:
+        """See :func:`lookup_kubelet`."""
+        return [match for group in self.groups(image) for match in group]
+
+    def groups(self, image: str) -> list[list[Match]]:
+        """See :func:`kubelet_groups`."""
+        name = repository(image, "kubelet")
+        target = go_url.parse(name)
+        found = []
+        for registry, pattern in self._patterns:
+            if pattern and target and go_url.kubelet_match(pattern, target):
+                found.append(self._matches(registry, _kubelet_rule(pattern, target)))
+        if not found and _HUB in self._index and _is_docker_hub(name):
+            found.append(self._matches(_HUB, DOCKER_HUB))
+        return found
+
+    def _matches(self, registry: str, rule: str) -> list[Match]:
+        return [Match(key, entry.source, entry.credential, rule=rule) for key, entry in self._index[registry]]
+
+
+def _kubelet_rule(pattern: go_url.Url, target: go_url.Url) -> str:
+    if pattern.host != target.host:
+        return GLOB
+    if pattern.path in ("", "/"):
+        return HOST
+    return REPOSITORY if pattern.path == target.path else PATH
 
 
 def _is_docker_hub(name: str) -> bool:
@@ -104,38 +145,82 @@ def _is_docker_hub(name: str) -> bool:
 
 
 @forgetful
-def lookup_containers_image(data: Source, image: str) -> Optional[Match]:
+def lookup_containers_image(data: Source, image: str) -> Match | None:
     """The one credential that containers/image takes for ``image``; None: it pulls without.
 
     :param data: an accepted config, or any document, also one that :func:`lint` refuses.
     :raises DockerConfigError: it rejects the whole file, the image name, or the entry that matches.
     """
-    found = image_candidates(data, image)
-    if not found:
-        return None
-    first = found[0]
-    if isinstance(first, DockerConfigError):
-        raise first
-    return None if first.is_empty else first
+    return next(iter(_usable(image_candidates(data, image))), None)
 
 
-def image_candidates(data: Source, image: str) -> list[Union[Match, DockerConfigError]]:
+def _usable(candidates: list[Match | DockerConfigError]) -> list[Match]:
+    """The candidates of one image; none if the first has no credential, since no other is tried then.
+
+    :raises DockerConfigError: the first of them makes the pull fail.
+    """
+    usable: list[Match] = []
+    for item in candidates:
+        if isinstance(item, DockerConfigError):
+            if not usable:
+                raise item
+        elif item.is_empty and not usable:
+            return []
+        else:
+            usable.append(item)
+    return usable
+
+
+def image_candidates(data: Source, image: str) -> list[Match | DockerConfigError]:
     """The entries of which containers/image takes one, by chance if there are several.
 
     An entry without a usable credential is among them: it hides what would match less closely.  One
     that makes the pull fail is its error.
     """
-    name = repository(image, "containers_image")
-    content = image_file(_tree(data))
-    registry = name.partition("/")[0]
-    if registry in content.helpers:
-        return [Match(registry, HELPER, Credential(), helper=content.helpers[registry])]
-    for key in _parents(name):
-        if key in content.auths:
-            return [_image_match(key, content)]
-    wanted = _hub_alias(registry)
-    keys = sorted(key for key in content.auths if _image_key(key) == wanted)
-    return [_image_match(key, content, tuple(other for other in keys if other != key)) for key in keys]
+    repository(image, "containers_image")  # as containers/image does, before it reads a file
+    return ContainersImageFile(data).candidates(image)
+
+
+class ContainersImageFile:
+    """A document as containers/image has it, to be asked for any number of images.
+
+    :raises DockerConfigError: containers/image rejects the whole file.
+    """
+
+    def __init__(self, data: Source) -> None:
+        self._content = image_file(_tree(data))
+        self.registries = tuple(sorted(self._content.auths))
+
+    def tried(self, image: str) -> list[Match]:
+        """The entry that it takes, and after it those that it might take instead.
+
+        :raises DockerConfigError: it refuses the image name, or the entry.
+        """
+        return _usable(self.candidates(image))
+
+    def candidates(self, image: str) -> list[Match | DockerConfigError]:
+        """See :func:`image_candidates`."""
+        name = repository(image, "containers_image")
+        content = self._content
+        registry = name.partition("/")[0]
+        if registry in content.helpers:
+            helper = content.helpers[registry]
+            return [Match(registry, HELPER, Credential(), rule=CREDENTIAL_HELPER, helper=helper)]
+        for key in _parents(name):
+            if key in content.auths:
+                rule = REPOSITORY if key == name else HOST if key == registry else PATH
+                return [_image_match(key, rule, content)]
+        wanted = _hub_alias(registry)
+        keys = sorted(key for key in content.auths if _hub_alias(_image_host(key)) == wanted)
+        return [
+            _image_match(
+                key,
+                HOST if _image_host(key) == registry else DOCKER_HUB,
+                content,
+                tuple(other for other in keys if other != key),
+            )
+            for key in keys
+        ]
 
 
 def _parents(name: str) -> Iterator[str]:
@@ -150,16 +235,17 @@ def _hub_alias(registry: str) -> str:
     return _HUB if registry in ("registry-1.docker.io", "docker.io") else registry
 
 
-def _image_key(key: str) -> str:
+def _image_host(key: str) -> str:
+    """The key itself, or the host of one that is written with a scheme."""
     stripped = key[len("http://") :] if key.startswith("http://") else key
     stripped = stripped[len("https://") :] if stripped.startswith("https://") else stripped
-    return _hub_alias(stripped.partition("/")[0] if stripped != key else stripped)
+    return stripped.partition("/")[0] if stripped != key else stripped
 
 
 def _image_match(
-    key: str, content: ImageFile, alternatives: tuple[str, ...] = ()
-) -> Union[Match, DockerConfigError]:
+    key: str, rule: str, content: ImageFile, alternatives: tuple[str, ...] = ()
+) -> Match | DockerConfigError:
     credential = image_credential(content.auths[key])
     if credential is None:
         return DockerConfigError((finding("auth-not-base64", display(key, list(content.auths).index(key))),))
-    return Match(key, AUTH, credential, alternatives=alternatives)
+    return Match(key, AUTH, credential, rule=rule, alternatives=alternatives)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..dockerconfig import DockerConfig, DockerConfigError, is_docker_config, load
+from ..dockerconfig.image_credentials import READERS, image_credentials, is_image
 from ..model.errors import (
     ConfigurationError,
     NotFound,
@@ -24,6 +25,7 @@ from ..model.errors import (
 )
 from ..model.limits import Limits
 from ..model.outcome import Outcome
+from ..model.shown import shown
 from ..places.reader import check_references
 from ..runtime.atomic_file import read_regular, remove_leftover, replace_file
 from ..workflows.options import document_options
@@ -34,6 +36,8 @@ __all__ = ["FileTarget", "build_target", "run", "target_options", "targets_elsew
 
 
 _OCTAL = re.compile(r"(0o)?[0-7]{1,4}\Z")
+_MOST_IMAGES = 1000
+_FEW_IMAGES = 5
 
 
 def target_options() -> dict[str, Any]:
@@ -45,6 +49,8 @@ def target_options() -> dict[str, Any]:
         state={"type": "str", "choices": ["present", "absent"]},
         follow={"type": "bool"},
         force={"type": "bool"},
+        images={"type": "list", "elements": "str"},
+        require_credentials={"type": "bool"},
         **document_options(),
     )
 
@@ -54,18 +60,22 @@ _LIMITS = Limits(target_options())
 
 @dataclass(frozen=True)
 class FileTarget:
-    """The file that a target ends in.
+    """The file that a target ends in, and the images that its docker config is for.
 
     :param dest: None where nothing is written.
     :param mode: None where it is not given.
     :param follow: whether ``dest`` may be a symbolic link, which stands for the file that it leads to.
     :param force: whether a file may be replaced or deleted that is not a docker config.
+    :param images: None where they are not given.
+    :param require_credentials: whether an image without a credential is an error.
     """
 
     dest: str | None
     mode: int | None
     follow: bool = False
     force: bool = False
+    images: tuple[str, ...] | None = None
+    require_credentials: bool = False
 
 
 def build_target(wanted: Mapping[str, Any]) -> FileTarget:
@@ -86,6 +96,8 @@ def build_target(wanted: Mapping[str, Any]) -> FileTarget:
         mode=_mode(wanted.get("mode")),
         follow=bool(wanted.get("follow")),
         force=bool(wanted.get("force")),
+        images=_images(wanted),
+        require_credentials=bool(wanted.get("require_credentials")),
     )
 
 
@@ -115,10 +127,12 @@ def run(
             _remove(target, outcome, check_mode)
             return
         document = shared.documents.read(current.options, current.deadline, current.seen)
-        outcome.after = current.note(document).config
+        config = outcome.after = current.note(document).config
         outcome.extra.setdefault("conflicts", [])
+        if target.images is not None:
+            _look_up(target.images, target.require_credentials, config, outcome)
         if target.dest:
-            _write(target, outcome.after, current, check_mode)
+            _write(target, config, current, check_mode)
 
     shared.prepare(targets)
     return shared.over(targets, _place, work)
@@ -154,6 +168,44 @@ def _mode(value: Any) -> int | None:
     if mode & 0o007:
         raise ConfigurationError("mode lets everybody read or write a credential")
     return mode
+
+
+def _images(wanted: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The images; of a target that is absent there is nothing to be pulled with."""
+    images = wanted.get("images")
+    if images is None or wanted["state"] == "absent":
+        return None
+    if len(images) > _MOST_IMAGES:
+        raise ConfigurationError(f"images must have at most {_MOST_IMAGES} entries")
+    for index, image in enumerate(images):
+        if not is_image(image):
+            raise ConfigurationError(
+                f"images[{index}] is not the name of an image",
+                "write it as in a pod, such as quay.io/team/app:1, without https://",
+            )
+    return tuple(images)
+
+
+def _look_up(images: Sequence[str], required: bool, config: DockerConfig, outcome: Outcome) -> None:
+    """Report which credential each reader would pull the images with.
+
+    :raises NotFound: a reader has none for an image, and ``required`` is true.
+    """
+    without: list[str] = []
+    rows = outcome.extra["images"] = []
+    found = image_credentials(config, images, outcome.provenance)
+    for index, (image, answers) in enumerate(zip(images, found)):
+        rows.append({"image": shown(image), **answers})
+        unable = [reader for reader in READERS if not answers[reader]["found"]]
+        if unable:
+            without.append(f"images[{index}] {shown(image)}: no credential for {' and '.join(unable)}")
+    if required and without:
+        more = len(without) - _FEW_IMAGES
+        raise NotFound(
+            ", ".join(without[:_FEW_IMAGES]) + (f", and {more} more images" if more > 0 else ""),
+            "add a layer that has one, or set require_credentials: false",
+        )
+    outcome.warnings.extend(without)
 
 
 def _write(target: FileTarget, config: DockerConfig, current: Work, dry_run: bool) -> None:

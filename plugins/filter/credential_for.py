@@ -1,0 +1,41 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Callable
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.image_credentials import (
+    image_credentials,
+    is_image,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import plain
+
+
+def credential_for(config: Any, image: Any) -> dict[str, dict[str, Any]]:
+    """Reader -> which entry of a docker config it would pull the image with; never a credential.
+
+    :raises AnsibleFilterError: one of the two is of another type, or the image's name is refused by both.
+    """
+    config, image = plain(config), plain(image)
+    if not isinstance(config, (str, Mapping)):
+        raise AnsibleFilterError("credential_for: the docker config must be a string or a mapping")
+    if not isinstance(image, str) or not is_image(image):
+        raise AnsibleFilterError(
+            "credential_for: the argument is not the name of an image; write it as in a pod, such as "
+            "quay.io/team/app:1, without https://"
+        )
+    (answers,) = image_credentials(config, [image])
+    return answers
+
+
+class FilterModule:
+    """Tells which credential would pull an image."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters by name."""
+        return {"credential_for": credential_for}

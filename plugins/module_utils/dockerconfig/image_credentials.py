@@ -1,0 +1,88 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which credential each reader would pull an image with, in words that may be printed.
+
+:mod:`.match` finds the entries; here their credentials are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .display import displayed, is_displayed
+from .findings import DockerConfigError, forgetful
+from .image import repository
+from .match import HELPER, ContainersImageFile, KubeletFile, Match, Source
+
+READERS = ("kubelet", "containers_image")
+_MOST_OTHERS = 10
+
+
+def is_image(name: str) -> bool:
+    """Whether at least one reader takes the name for that of an image."""
+    for reader in READERS:
+        try:
+            repository(name, reader)
+        except DockerConfigError:
+            continue
+        return True
+    return False
+
+
+@forgetful
+def image_credentials(
+    data: Source, images: Sequence[str], layers: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """For each image: reader -> what it would pull the image with.
+
+    * ``found``: whether it has a credential.
+    * ``registry``: the key of the entry that it uses, as far as it may be shown; None without one.
+    * ``rule``: why the entry applies (see :class:`Match`); None without one.
+    * ``layer``: where the entry comes from; only if ``layers`` is given.
+    * ``others``: keys that kubelet tries next, or that containers/image might take instead; ten at most.
+    * ``problem``: why the reader refuses the image's name, the entry or the whole file; only if it does.
+
+    :param data: an accepted config, or any document, also one that :func:`lint` refuses.
+    :param layers: registry as written -> layer.
+    """
+    readers = {"kubelet": _Reader(KubeletFile, data), "containers_image": _Reader(ContainersImageFile, data)}
+    return [{name: reader.answer(image, layers) for name, reader in readers.items()} for image in images]
+
+
+class _Reader:
+    """One reader, and the file that it has read or refused."""
+
+    def __init__(self, kind: type[KubeletFile | ContainersImageFile], data: Source) -> None:
+        self._file: KubeletFile | ContainersImageFile | None = None
+        try:
+            self._file = kind(data)
+        except DockerConfigError as error:
+            self._refusal = str(error.findings[0])
+        else:
+            self._shown = displayed(self._file.registries)
+
+    def answer(self, image: str, layers: Mapping[str, str] | None) -> dict[str, Any]:
+        answer: dict[str, Any] = {"found": False, "registry": None, "rule": None, "others": []}
+        if layers is not None:
+            answer["layer"] = None
+        if self._file is None:
+            return {**answer, "problem": self._refusal}
+        try:
+            found = [match for match in self._file.tried(image) if not match.is_empty]
+        except DockerConfigError as error:
+            return {**answer, "problem": str(error.findings[0])}
+        if found:
+            first, *others = found
+            answer.update(found=True, registry=self._name(first), rule=first.rule)
+            answer["others"] = [self._name(match) for match in others[:_MOST_OTHERS]]
+            if layers is not None and first.source != HELPER:
+                answer["layer"] = layers.get(first.registry)
+        return answer
+
+    def _name(self, match: Match) -> str:
+        if match.source != HELPER:
+            return self._shown[match.registry]
+        # Its key is in ``credHelpers``, which is not numbered.
+        return match.registry if is_displayed(match.registry) else "(not shown)"

@@ -144,7 +144,7 @@ molecule: venv ## the molecule scenario of the role node on three real nodes (ne
 MATRIX := $(addprefix tests/integration/,workflow merge job gcp/test_ansible.py gcp/test_login.py hosted_cluster/test_playbook.py \
 	adapter/test_playbooks.py adapter/test_killed.py hyperfleet/test_status.py receiving/test_cloud_event.py variables killed test_unreachable.py) \
 	tests/docs/test_examples.py tests/fuzz \
-	$(addprefix tests/secrecy/test_,vault.py adapter.py ansible_prints.py callbacks.py plugins.py)
+	$(addprefix tests/secrecy/test_,vault.py adapter.py ansible_prints.py callbacks.py plugins.py quiet_module.py)
 
 matrix: venv ## the tests that start Ansible, on the oldest and the newest ansible-core
 	$(PART) "ansible-core matrix" $(MODULE) tests.tools.matrix $(PYTEST_ARGS) -n $(WORKERS) -m "$(FAST)" $(MATRIX)

@@ -16,7 +16,6 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Callable, NoReturn, Protocol, TextIO
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import NoLogError, UnsupportedError
 
@@ -26,6 +25,7 @@ from ..runtime.batch import Failure, stop_on_signals
 from ..runtime.secrecy import Mask, forms_in, misplaced, unquoted
 from ..workflows.options import exclusive, with_targets
 from .fitting import check_arguments, wrong_targets
+from .quiet_module import QuietModule
 from .secret_options import public_texts
 
 __all__ = [
@@ -54,25 +54,22 @@ class _Task(Protocol):
         raise NotImplementedError
 
 
-class _Module(AnsibleModule):
-    """An AnsibleModule that does not repeat what it was given, in a result, an error or the system's log."""
+class _Module(QuietModule):
+    """A module whose errors about its arguments do not quote them."""
 
-    _validated = False
+    is_validated = False
 
     def __init__(self, argument_spec: dict[str, Any], **kwargs: Any) -> None:
         try:
             super().__init__(argument_spec=argument_spec, **kwargs)
         except _BREAKS:
-            self._validated = True
+            self.is_validated = True
             self.fail_json(msg=_argument_error(_UNNAMED, self.params, argument_spec))
         self.no_log_values -= public_texts(argument_spec, self.params)
 
-    def _log_invocation(self) -> None:
-        """Not to syslog: the controller overrides a module's no_log, and masking misses escaped values."""
-
     def fail_json(self, msg: Any, **kwargs: Any) -> NoReturn:
         """As AnsibleModule does, but an error about the arguments says where, and does not quote them."""
-        if not self._validated:
+        if not self.is_validated:
             msg = _argument_error(self._named(str(msg)), self.params, self.argument_spec)
         super().fail_json(msg=msg, **kwargs)
         raise SystemExit(1)  # for the reader and the type checker: the line above ends the process
@@ -84,15 +81,6 @@ class _Module(AnsibleModule):
         if not errors or not isinstance(errors[0], NoLogError):
             return message
         return next((error.msg for error in errors if not isinstance(error, NoLogError)), message)
-
-    def _return_formatted(self, kwargs: dict[str, Any]) -> None:
-        kwargs["invocation"] = {}
-        mask = Mask(forms_in(self.params))
-        for name in list(kwargs):
-            # An exception's summary is Ansible's own object, and made from msg.
-            if name != "exception" or isinstance(kwargs[name], str):
-                kwargs[name] = mask.value(kwargs[name])
-        super()._return_formatted(kwargs)
 
 
 def run_module(target_options: _TargetOptions, task: _Task) -> None:
@@ -111,7 +99,7 @@ def run_with(spec: Mapping[str, Any], task: _Task, *, with_commands: bool = Fals
         supports_check_mode=True,
         no_log=True,
     )
-    module._validated = True
+    module.is_validated = True
     more: dict[str, Any] = {"run_command": module.run_command} if with_commands else {}
 
     def work() -> dict[str, Any]:
@@ -121,7 +109,9 @@ def run_with(spec: Mapping[str, Any], task: _Task, *, with_commands: bool = Fals
             raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
         stop = threading.Event()
         with stop_on_signals(stop):
-            return task(module.params, check_mode=module.check_mode, diff=module._diff, stop=stop, **more)
+            return task(
+                module.params, check_mode=module.check_mode, diff=module.shows_diff, stop=stop, **more
+            )
 
     result = safely(work)
     # Ansible would send all parameters back otherwise: most of the answer, and no business of any log.

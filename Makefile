@@ -159,7 +159,7 @@ sanity-core%: venv
 
 ##@ Quality
 
-.PHONY: lint ruff mypy layers yamllint shellcheck hygiene ansible-lint changelog docs importer sanity format
+.PHONY: lint ruff mypy layers yamllint shellcheck hygiene ansible-lint changelog docs importer sanity format messages
 lint: ruff mypy layers yamllint shellcheck hygiene ansible-lint changelog docs importer sanity ## all checks below
 
 ruff: lint-env ## Python style and formatting
@@ -182,6 +182,9 @@ yamllint: lint-env ## YAML files
 
 shellcheck: lint-env ## shell scripts
 	$(PART) shellcheck $(MODULE) tests.tools.shellcheck $(LINT)/shellcheck
+
+messages: venv ## list every error message of the collection, with its file and line, to be read against one another
+	@$(MODULE) tests.tools.messages
 
 hygiene: venv ## what has no business in the repository
 	$(PART) hygiene $(MODULE) tests.tools.hygiene

@@ -42,7 +42,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.batch_actio
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.playbook_process import (
     stopped_with_playbook,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.run_log import Asker, RunLog
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.run_log import Caller, RunLog
 
 _LOCK = "lock"
 _RESULT = "result.json"
@@ -68,29 +68,29 @@ class ActionModule(BatchAction):
     ) -> dict[str, Any]:
         """Handle all clusters, in this process where the module would run on the controller."""
         here = self._is_here(task_vars)
-        asker = Asker(arguments.get("run_directory"))
+        caller = Caller(arguments.get("run_directory"))
         logs: list[RunLog] = []
 
         def handle() -> dict[str, Any]:
             with _locked(arguments.get("run_directory")) as directory:
                 return (
-                    self._work_here(arguments, directory, asker, logs)
+                    self._work_here(arguments, directory, caller, logs)
                     if here
-                    else self._work_elsewhere(arguments, directory, asker, logs, task_vars)
+                    else self._work_elsewhere(arguments, directory, caller, logs, task_vars)
                 )
 
         result = safely(handle, AnsibleConnectionFailure)
-        if not asker.is_there() or any(log.is_lost() for log in logs):
-            # Nobody takes the result, and one that is larger than a pipe would be waited with for ever.
-            asker.end()
+        if not caller.is_there() or any(log.is_lost() for log in logs):
+            # Nobody takes the result, and one that is larger than a pipe would be waited with for ever. A worker
+            # that ends with an error ends its ansible-playbook, if that is still there.
             os._exit(1)
         return result
 
     def _work_here(
-        self, arguments: dict[str, Any], directory: Optional[str], asker: Asker, logs: list[RunLog]
+        self, arguments: dict[str, Any], directory: Optional[str], caller: Caller, logs: list[RunLog]
     ) -> dict[str, Any]:
         stop = threading.Event()
-        log = RunLog(asker, stop)
+        log = RunLog(caller, stop)
         logs.append(log)
         started = utc_now()
         with stopped_with_playbook(stop):
@@ -109,7 +109,7 @@ class ActionModule(BatchAction):
         self,
         arguments: dict[str, Any],
         directory: Optional[str],
-        asker: Asker,
+        caller: Caller,
         logs: list[RunLog],
         task_vars: Any,
     ) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class ActionModule(BatchAction):
         result = self._execute(
             {name: value for name, value in arguments.items() if name != "run_directory"}, task_vars
         )
-        log = RunLog(asker)
+        log = RunLog(caller)
         logs.append(log)
         for entry in result.pop("log", ()):
             log.add(entry, _Plain())

@@ -2,94 +2,99 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a run of the adapter has to do with the ansible-playbook that it is a worker of.
+"""The log of an adapter's run, printed by the ansible-playbook that the run is a worker process of.
 
-That ansible-playbook is killed now and then, or whoever started it is. ansible-core's workers know neither.
+That ansible-playbook is killed now and then, and so is the process that started it, or the reader of what it
+prints leaves. ansible-core's workers do not notice any of this. A run finishes its clusters in each case.
+
+Workers hand what they print to one thread of ansible-playbook, through a pipe. At the first line that it cannot
+write the thread ends, and ansible-playbook waits for ever for the result that the thread would have taken. It
+ends by itself when its worker process ends with an error, if there is room in the pipe. So a run prints only
+while what it prints can be written, and little at a time.
 """
 
 from __future__ import annotations
 
+import enum
 import errno
 import os
 import select
-import signal
 import stat
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any, Optional
+from typing import Any
 
 from ansible.utils.display import Display
 
 from ..module_utils.programs.job.log import render
 from .playbook_process import playbook_pid
 
-__all__ = ["Asker", "RunLog"]
+__all__ = ["Caller", "Output", "RunLog"]
 
 display = Display()
 
 # Each call of display is a message to another process: after so many entries, or seconds.
 _TOGETHER = 100
-_SOON = 1.0
-# Seconds in which the last entries have to be printed where nobody may listen.
-_LAST = 1.0
-# Seconds in which ansible-playbook has to end.
-_END = 2.0
+_SOON_SECONDS = 1.0
+# One message, or two, fit into a pipe of 64 KiB.
+_MESSAGE_CHARACTERS = 16 * 1024
+# Between two looks at an output that is full.
+_FULL_SECONDS = 0.05
+# In which the last entries have to be printed where nobody may read them.
+_LAST_SECONDS = 1.0
 
 
-class Asker:
-    """ansible-playbook, and whoever started it for an event source.
+class Output(enum.Enum):
+    """What ansible-playbook prints to: it takes a line now, is full, or has lost its reader (``head``)."""
 
-    :param run_directory: where the event source looks for the result; None: it is not asked by one, and may
-        go on when the one that started it has ended.
+    READY = enum.auto()
+    FULL = enum.auto()
+    CLOSED = enum.auto()
+
+
+class Caller:
+    """ansible-playbook, and the process that started it for an event source.
+
+    :param run_directory: where the event source looks for the result; None: no event source started the
+        run, and it may go on when the process that started ansible-playbook has ended.
     """
 
     def __init__(self, run_directory: Any) -> None:
-        self._ansible = playbook_pid()
-        self._by = _parent(self._ansible) if run_directory else None
+        self._playbook = playbook_pid()
+        self._starter = _parent(self._playbook) if run_directory else None
 
     def is_there(self) -> bool:
         """Whether somebody takes what is printed and returned."""
-        if os.getppid() != self._ansible:
+        if os.getppid() != self._playbook:
             return False
-        by = _parent(self._ansible) if self._by is not None else None
+        starter = _parent(self._playbook) if self._starter is not None else None
         # The system may not say it just now: all files that may be open are.
-        return by is None or by == self._by
+        return starter is None or starter == self._starter
 
-    def is_heard(self) -> bool:
-        """Whether ansible-playbook can print: a pipe whose reader (``head``) has gone takes nothing."""
-        path = f"/proc/{self._ansible}/fd/1"
+    def output(self) -> Output:
+        """Whether ansible-playbook can print; READY where the system does not say."""
+        path = f"/proc/{self._playbook}/fd/1"
         try:
-            if not stat.S_ISFIFO(os.stat(path).st_mode):
-                return True
-            handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            mode = os.stat(path).st_mode
+            if not (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)):
+                return Output.READY
+            handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         except OSError as error:
-            # Of one with a name that nobody reads.
-            return error.errno != errno.ENXIO
+            # A named pipe without a reader, and a terminal that was closed.
+            return Output.CLOSED if error.errno in (errno.ENXIO, errno.EIO) else Output.READY
         try:
             poll = select.poll()
-            poll.register(handle, 0)
-            return not poll.poll(0)
+            poll.register(handle, select.POLLOUT)
+            found = poll.poll(0)
         finally:
             os.close(handle)
-
-    def end(self) -> None:
-        """End an ansible-playbook that nobody reads from any more, if it is there.
-
-        Its thread for what workers say ends at the first line that cannot be written, and it waits for ever
-        for what that thread would have taken.
-        """
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            deadline = time.monotonic() + _END
-            if os.getppid() == self._ansible:
-                with suppress(OSError):
-                    os.kill(self._ansible, number)
-            while os.getppid() == self._ansible and time.monotonic() < deadline:
-                time.sleep(0.02)
+        if not found:
+            return Output.FULL
+        return Output.READY if found[0][1] == select.POLLOUT else Output.CLOSED
 
 
-def _parent(pid: int) -> Optional[int]:
+def _parent(pid: int) -> int | None:
     """Who started a process; None where the system does not say."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stream:
@@ -101,14 +106,13 @@ def _parent(pid: int) -> Optional[int]:
 class RunLog:
     """Prints the structured log, some entries at a time.  Thread-safe.
 
-    What is printed goes through a pipe to ansible-playbook. Where that was killed nobody reads, and a pipe
-    that is full is waited with for ever: only this thread does, and not the run, which holds the lock.
+    Only its own thread waits for ansible-playbook, and not the run, which holds the lock.
 
     :param stop: set where the run is to end.
     """
 
-    def __init__(self, asker: Asker, stop: Optional[threading.Event] = None) -> None:
-        self._asker = asker
+    def __init__(self, caller: Caller, stop: threading.Event | None = None) -> None:
+        self._caller = caller
         self._stop = stop or threading.Event()
         self._some = threading.Condition()
         self._lines: list[str] = []
@@ -128,33 +132,52 @@ class RunLog:
                 self._some.notify()
 
     def is_lost(self) -> bool:
-        """Whether the last entries may have been what ended ansible-playbook's thread (``Asker.end``).
+        """Whether the last entries may have been what ended ansible-playbook's thread.
 
         A reader that goes while these are still on their way to ansible-playbook is not seen here.
         """
-        return self._unsure and not self._asker.is_heard()
+        return self._unsure and self._output() is Output.CLOSED
 
     def close(self) -> None:
-        """Print what is left; where nobody may listen any more, for a moment only."""
+        """Print what is left; where nobody may read any more, for a moment only."""
         with self._some:
             self._ended = True
             self._some.notify()
-        last: Optional[float] = None
+        last: float | None = None
         while self._thread.is_alive():
-            if self._stop.is_set() or not self._asker.is_there():
-                last = last or time.monotonic() + _LAST
+            if self._stop.is_set() or not self._caller.is_there():
+                last = last or time.monotonic() + _LAST_SECONDS
             if last is not None and time.monotonic() >= last:
                 return
             self._thread.join(0.1)
 
+    def _output(self) -> Output:
+        return self._caller.output() if self._caller.is_there() else Output.CLOSED
+
     def _print(self) -> None:
-        ended = False
-        while not ended:
+        while True:
             with self._some:
-                self._some.wait_for(lambda: self._ended or len(self._lines) >= _TOGETHER, _SOON)
-                lines, self._lines, ended = self._lines, [], self._ended
-            if self._unsure and not ended and self._asker.is_heard():
-                self._unsure = False
-            if lines and self._asker.is_heard():
-                self._unsure = True
-                display.display("\n".join(lines))
+                self._some.wait_for(lambda: self._ended or len(self._lines) >= _TOGETHER, _SOON_SECONDS)
+                if self._ended and not self._lines:
+                    return
+            output = self._output()
+            if output is Output.FULL:
+                time.sleep(_FULL_SECONDS)
+                continue
+            lines = self._next()
+            if output is Output.READY:
+                self._unsure = bool(lines)
+                if lines:
+                    display.display("\n".join(lines))
+
+    def _next(self) -> list[str]:
+        """The next entries to be printed, taken from those that wait."""
+        with self._some:
+            count, size = 0, 0
+            for line in self._lines[:_TOGETHER]:
+                size += len(line)
+                if count and size > _MESSAGE_CHARACTERS:
+                    break
+                count += 1
+            taken, self._lines = self._lines[:count], self._lines[count:]
+        return taken

@@ -117,28 +117,38 @@ def test_a_worker_that_is_killed_leaves_no_result_and_no_lock(
     assert len(world.data_secrets()) == _MANY
 
 
-@pytest.mark.parametrize("late", [False, True])
-def test_a_playbook_that_is_read_by_head_ends(world: World, ansible: Ansible, late: bool) -> None:
-    """Of a line that cannot be written ansible-playbook's thread for what workers say ends.
-
-    :param late: whether the reader leaves while the adapter logs, or where its task begins.
-    """
-    clusters = [world.cluster() for _number in range(_MANY)]
-    world.kubernetes.faults.add(method="POST", path="*/jobs", delay=0.3, times=None)
-    given = {"adapter_config": str(world.config()), "cluster_ids": clusters, "adapter_concurrency": 4}
+@pytest.mark.parametrize(
+    "leaves", ["where its task begins", "while the adapter logs", "when the pipe is full"]
+)
+def test_a_playbook_that_is_read_by_head_ends(world: World, ansible: Ansible, leaves: str) -> None:
+    """At a line that cannot be written ansible-playbook's thread for what workers say ends; nobody ends it."""
+    clusters = [world.cluster() for _number in range(_MANY * 5)]
+    world.kubernetes.faults.add(method="POST", path="*/jobs", delay=0.3, times=20)
+    given = {
+        "adapter_config": str(world.config()),
+        "cluster_ids": clusters,
+        "adapter_concurrency": 4,
+    }
     running = ansible.start_playbook("hyperfleet.pull_secret.adapter", given)
     stdout = running.process.stdout
     assert stdout is not None
     line = stdout.readline()
-    while not (line.startswith('{"timestamp"') if late else "Reconcile and report" in line):
+    while not (
+        "Reconcile and report" in line
+        if leaves == "where its task begins"
+        else line.startswith('{"timestamp"')
+    ):
         line = stdout.readline()
+    if leaves == "when the pipe is full":
+        wait_for(lambda: len(world.jobs()) == len(clusters), "all jobs, while nobody reads")
     stdout.close()
     try:
         running.process.wait(60)
     finally:
         running.process.kill()
         running.process.wait()
-    assert len(world.jobs()) == _MANY
+    assert running.process.returncode != -signal.SIGKILL
+    assert len(world.jobs()) == len(clusters)
 
 
 def test_a_run_whose_log_nobody_reads_any_more_ends(world: World, ansible: Ansible, tmp_path: Path) -> None:

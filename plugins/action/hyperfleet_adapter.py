@@ -156,7 +156,7 @@ def _locked(directory: Any) -> Iterator[Optional[str]]:
         handle = os.open(os.path.join(path, _LOCK), os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         raise ConfigurationError(
-            f"run_directory {shown_path(path)} has no lock: it was given up by who asked for it"
+            f"run_directory {shown_path(path)} has no lock file: the event source gave this run up"
         ) from None
     except OSError as error:
         raise ConfigurationError(
@@ -164,9 +164,11 @@ def _locked(directory: Any) -> Iterator[Optional[str]]:
         ) from None
     try:
         if not _taken(handle):
-            raise Conflict(f"run_directory {shown_path(path)} is another run's")
+            raise Conflict(f"run_directory {shown_path(path)} is in use by another run")
         if os.fstat(handle).st_nlink == 0:
-            raise ConfigurationError(f"run_directory {shown_path(path)} was given up by who asked for it")
+            raise ConfigurationError(
+                f"run_directory {shown_path(path)} has no lock file any more: the event source gave this run up"
+            )
         yield path
     finally:
         os.close(handle)

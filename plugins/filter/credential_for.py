@@ -26,7 +26,7 @@ def credential_for(config: Any, image: Any) -> dict[str, dict[str, Any]]:
         raise AnsibleFilterError("credential_for: the docker config must be a string or a mapping")
     if not isinstance(image, str) or not is_image(image):
         raise AnsibleFilterError(
-            "credential_for: the argument is not the name of an image; write it as in a pod, such as "
+            "credential_for: the argument is not a valid image name; write it as in a pod, such as "
             "quay.io/team/app:1, without https://"
         )
     (answers,) = image_credentials(config, [image])

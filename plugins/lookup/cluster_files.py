@@ -178,7 +178,7 @@ def _read(file: _File) -> _Content:
     if not isinstance(document.get("id"), str) or not document["id"]:
         return _Content({}, f"{file.shown} holds no cluster with an id")
     if not is_name(document["id"]):
-        return _Content({}, f"{file.shown}: its id is none")
+        return _Content({}, f"{file.shown}: its id is not a valid name")
     if document.get("deleted_time"):
         return _Content({}, f"{file.shown}: the cluster is being deleted")
     return _Content(document)
@@ -191,7 +191,7 @@ def _twice(files: list[_File], identity: str) -> Optional[str]:
     if len({file.path for file in files}) == 1:
         return f"{files[0].shown} is given {len(files)} times"
     more = f" (and {len(files) - 2} more)" if len(files) > 2 else ""
-    return f"{files[0].shown} and {files[1].shown}{more} have one id" + (
+    return f"{files[0].shown} and {files[1].shown}{more} have the same id" + (
         f", {identity}" if is_name(identity) and len(identity) < _LONG else ""
     )
 

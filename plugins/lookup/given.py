@@ -80,6 +80,4 @@ def _names(terms: Any) -> Iterator[str]:
         elif isinstance(term, (list, tuple)):
             yield from _names(term)
         else:
-            raise AnsibleLookupError(
-                "given: a name of a variable is not a string; name the variables in quotes"
-            )
+            raise AnsibleLookupError("given: a variable's name is not a string; put it in quotes")

@@ -73,7 +73,7 @@ def wrong_options(
             # Null and an empty string say nothing: the role's tasks then leave the module its default.
             if not is_given(value):
                 if spec.get("required") and "default" not in spec:
-                    raise VariableError(f"{name}: it is required; give it a value")
+                    raise VariableError(f"{name} is required; give it a value")
             # Clusters are checked one by one, and fail one by one, where their targets are made.
             elif spec.get("elements") != "raw":
                 fitted(name, value, spec)

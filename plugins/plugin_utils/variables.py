@@ -67,8 +67,8 @@ def _evaluated(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
         raise VariableError(f"{shown(name)}: {_reason(error, raw, variables)}") from None
     if is_template:
         raise VariableError(
-            f"{shown(name)}: a template in it stays a template, as that of a variable in hostvars does that "
-            "refers to something undefined; define what it refers to, or mark text that is none as !unsafe"
+            f"{shown(name)}: it still has a template after its evaluation, as has a variable in hostvars that "
+            "refers to something undefined; define what it refers to, or mark text with braces as !unsafe"
         )
     # What ``omit`` is until ansible-core 2.18; a newer one raises the error above.
     return None if isinstance(value, str) and value == variables.get("omit") else value
@@ -123,9 +123,9 @@ def _reason(error: Exception, raw: Any, variables: Mapping[str, Any]) -> str:
     said = str(error)
     for name in _absent(raw, variables, set()):
         if f"'{name}' is undefined" in said:
-            return f"it refers to the undefined variable '{shown(name)}'; define that, or leave this one out"
+            return f"it refers to the undefined variable '{shown(name)}'; define it, or leave this one out"
     if "undefined" in type(error).__name__.lower() or "undefined" in said or "has no " in said:
-        return "it refers to an undefined value; define that, or leave this one out"
+        return "it refers to an undefined value; define it, or leave this variable out"
     return f"it cannot be evaluated ({type(error).__name__}); correct its template"
 
 

@@ -299,7 +299,7 @@ def _credential_for(tasks: Tasks) -> None:
         ("", "config", "'r0.example/app'", "r0.example"),
         ("key", "key", "'r0.example/app'", "not shown"),
         ("bad", "bad", "'r0.example/app'", "a string or a mapping"),
-        ("image", "config", f"{_FORM}_image", "not the name of an image"),
+        ("image", "config", f"{_FORM}_image", "not a valid image name"),
     ):
         call = f"{{{{ {_FORM}_{config} | {_COLLECTION}.credential_for({image}) }}}}"
         tasks.add(f"filter credential_for {name}", says, "ansible.builtin.debug", {"msg": call})

@@ -244,7 +244,9 @@ def test_one_id_in_several_files_is_a_problem_of_each(tmp_path: Path) -> None:
         written(tmp_path / name)
     written(tmp_path / "d.json", {**DOCUMENT, "id": "cls-2"})
     found = read(tmp_path)
-    said = f"{shown(tmp_path / 'a.json')} and {shown(tmp_path / 'b.yaml')} (and 1 more) have one id, cls-1"
+    said = (
+        f"{shown(tmp_path / 'a.json')} and {shown(tmp_path / 'b.yaml')} (and 1 more) have the same id, cls-1"
+    )
     assert [cluster.get("problem") for cluster in found] == [said, said, said, None]
     assert [cluster["cluster_id"] for cluster in found] == ["a.json", "b.yaml", "c.json", "cls-2"]
 
@@ -267,7 +269,7 @@ def test_an_id_that_may_be_a_secret_is_not_told(tmp_path: Path) -> None:
         ({"name": json.loads(SECRET)}, "the cluster's name is not a string"),
         ({"spec": {"gcp": {"projectId": SECRET}}}, "gcp_project_id: a docker config or a credential"),
         ({"spec": {"gcp": {"projectId": json.loads(SECRET)}}}, "spec.gcp.projectId is neither a string"),
-        ({"id": SECRET}, "its id is none"),
+        ({"id": SECRET}, "its id is not a valid name"),
     ],
 )
 def test_a_pull_secret_in_the_wrong_place_stays_in_its_file(
@@ -321,7 +323,7 @@ def test_a_directory_that_may_not_be_listed_is_an_error(tmp_path: Path) -> None:
         (
             "a.yaml",
             f"id: cls-1\nspec: !!timestamp '{SECRET}'\n",
-            "has a value that its tag does not fit (line 2)",
+            "has a value that does not fit its tag (line 2)",
         ),
         ("a.json", "[" * 500 + "]" * 500, "is nested more than 100 levels deep"),
     ],

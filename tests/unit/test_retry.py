@@ -172,7 +172,7 @@ def test_a_call_gets_the_smaller_of_its_own_limit_and_what_is_left(clock: Clock)
 
 def test_without_time_left_no_call_is_made(clock: Clock) -> None:
     calls = Calls()
-    with pytest.raises(TimedOut, match="no time left of the target's 0 s"):
+    with pytest.raises(TimedOut, match="the target's time limit of 0 s has passed"):
         _retrier(clock).call(calls, deadline=Deadline(0), api_timeout=10)
     assert calls.timeouts == []
 
@@ -185,7 +185,7 @@ def test_a_pause_that_takes_longer_than_planned_keeps_the_last_error(clock: Cloc
         return clock.wait(seconds + 100)
 
     retrier.stop.wait = wait_long  # type: ignore[method-assign,assignment]
-    with pytest.raises(TimedOut, match=r"\Aerror 1; no time left of the target's 5 s\Z"):
+    with pytest.raises(TimedOut, match=r"\Aerror 1; the target's time limit of 5 s has passed\Z"):
         retrier.call(calls, deadline=Deadline(5), api_timeout=10)
 
 

@@ -216,7 +216,7 @@ def test_a_field_of_a_document(tmp_path: Path, text: str) -> None:
         pytest.param(
             MERGES, InvalidDocument, "values with its aliases written out", marks=pytest.mark.hardening(12)
         ),
-        ("spec: !!timestamp " + AUTH, InvalidDocument, "has a value that its tag does not fit (line 1)"),
+        ("spec: !!timestamp " + AUTH, InvalidDocument, "has a value that does not fit its tag (line 1)"),
     ],
 )
 def test_a_field_that_cannot_be_read(

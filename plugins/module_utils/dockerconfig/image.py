@@ -57,7 +57,7 @@ def repository(image: str, reader: str) -> str:
     """
     name = _repository(image, reader) if len(image) <= _MAX_INPUT else None
     if name is None:
-        refuse("image-name", None, "not the name of an image")
+        refuse("image-name", None, "not a valid image name")
     return name
 
 

@@ -145,7 +145,11 @@ def _conflict(shown: str, winner: str, holders: Mapping[str, Mapping[str, Any]])
 def _demand_protected(kept: set[str], original: Layer, dropped: set[str]) -> None:
     had = {registry_identity(key) for key in original.config.registries}
     if PROTECTED in had and PROTECTED not in kept and PROTECTED not in dropped:
-        refuse("registry-lost", PROTECTED, "the original has it and the result would not")
+        refuse(
+            "registry-lost",
+            PROTECTED,
+            "the original has it and the result does not; to leave it out, name it in drop",
+        )
 
 
 def _merge_extra(

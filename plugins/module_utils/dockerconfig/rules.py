@@ -65,7 +65,7 @@ _ROWS: tuple[Rule, ...] = (
     Rule("field-wrong-case", ERROR, "a known field is written in the wrong case", _USES, _USES),
     Rule("field-not-a-string", ERROR, "a known field is not a string", _REJECTS, _REJECTS),
     Rule("no-credentials", ERROR, "neither 'auth' nor 'username' and 'password'", _EMPTY, _SKIPS),
-    Rule("token-only", ERROR, "a token without 'auth': nobody uses it for pulling", _EMPTY, _SKIPS),
+    Rule("token-only", ERROR, "a token without 'auth': neither reader pulls with it", _EMPTY, _SKIPS),
     Rule(
         "helper-only",
         ERROR,
@@ -113,7 +113,13 @@ _ROWS: tuple[Rule, ...] = (
         "compares it as written",
         "compares it as written",
     ),
-    Rule("key-invalid", ERROR, "the registry is no host name with port and path", _NEVER, _NEVER),
+    Rule(
+        "key-invalid",
+        ERROR,
+        "the registry is not a host name with port and path",
+        _NEVER,
+        _NEVER,
+    ),
     # Warned of; those marked 'repaired' are put right in what is written.
     Rule(
         "username-password-only",
@@ -151,7 +157,7 @@ _ROWS: tuple[Rule, ...] = (
         "key-duplicate-spelling",
         WARNING,
         "the registry is named more than once, in different spellings",
-        "tries each, in no certain order",
+        "tries each, in random order",
         "prefers the spelling without scheme",
     ),
     Rule(

@@ -31,12 +31,12 @@ def foreign(
         # A name alone may be a slip, and what a cluster pulls with cannot be had back.
         return OwnershipConflict(
             f"{place} exists but belongs to cluster {other}",
-            f"nothing was deleted; say cluster_id: {other} if it is meant",
+            f"nothing was deleted; set cluster_id: {other} to delete it",
         )
     if problem is None or (adopt and not delete):
         return None
     hint = (
-        "nothing was deleted, since absent deletes only what is ours, whether or not adopt is given; "
+        "nothing was deleted: state: absent deletes only what this collection owns, also with adopt: true; "
         "take it over first, with state: present and adopt: true, or delete it by hand"
         if delete
         else "it was left as it is; rename or delete it, or take it over with adopt: true"

@@ -93,9 +93,7 @@ def run_batch(
     A result is what ``work`` returned or a ``Failure``.  Once ``stop`` is set no further target is
     begun: those that were not are failures of kind ``stopped``, and the next run does them.
     """
-    results: list[Any] = [Failure("stopped", "not begun: the run was ended", "the next run does it")] * len(
-        targets
-    )
+    results: list[Any] = [Failure("stopped", "not started: the run was ended", "run it again")] * len(targets)
     waiting = iter(range(len(targets)))
     lock = threading.Lock()
 

@@ -53,5 +53,5 @@ def endless(where: str, answer: str) -> PullSecretError:
     """
     return PullSecretError(
         f"{where}: the list does not end: {answer}",
-        "look at the server, and at proxies between it and this machine that answer from a cache",
+        "check the server, and any proxy in front of it that answers from a cache",
     )

@@ -114,7 +114,7 @@ class Retrier:
             attempt += 1
             timeout = min(api_timeout, deadline.remaining())
             if timeout <= 0:
-                raise TimedOut(f"{last}no time left of the target's {deadline.seconds:g} s")
+                raise TimedOut(f"{last}the target's time limit of {deadline.seconds:g} s has passed")
             try:
                 return attempt_once(timeout)
             except PullSecretError as error:

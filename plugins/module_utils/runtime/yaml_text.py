@@ -172,7 +172,7 @@ class _Bounds:
         event = self.peek_event()  # type: ignore[attr-defined]
         anchor, is_alias = event.anchor, isinstance(event, self.alias)
         if is_alias and anchor in self.anchors and anchor not in self._whole:
-            raise NotYAML("has an alias of what contains it", _line(event))
+            raise NotYAML("has an alias to a value that contains it", _line(event))
         values, levels = self._whole.get(anchor, (1, 1)) if is_alias else (1, 1)
         before, deepest = self._values, self._deepest
         self._level += 1
@@ -199,7 +199,7 @@ class _Bounds:
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             pass
-        raise NotYAML("has a value that its tag does not fit", _line(node))
+        raise NotYAML("has a value that does not fit its tag", _line(node))
 
     def flatten_mapping(self, node: Any) -> None:
         """Put what is merged into the mapping."""

@@ -88,7 +88,7 @@ def build_target(wanted: Mapping[str, Any]) -> FileTarget:
         if not wanted.get("dest"):
             raise ConfigurationError("state: absent needs dest")
     elif not (wanted.get("source") or wanted.get("layers")):
-        raise ConfigurationError("one of source and layers has to say what is merged")
+        raise ConfigurationError("source or layers is required")
     else:
         check_references(wanted)
     return FileTarget(
@@ -166,7 +166,7 @@ def _mode(value: Any) -> int | None:
     if not 0 <= mode <= 0o777:
         raise ConfigurationError("mode must be an octal number in quotes, such as '0600'")
     if mode & 0o007:
-        raise ConfigurationError("mode lets everybody read or write a credential")
+        raise ConfigurationError("mode must not let others read or write the file: its last digit must be 0")
     return mode
 
 
@@ -180,7 +180,7 @@ def _images(wanted: Mapping[str, Any]) -> tuple[str, ...] | None:
     for index, image in enumerate(images):
         if not is_image(image):
             raise ConfigurationError(
-                f"images[{index}] is not the name of an image",
+                f"images[{index}] is not a valid image name",
                 "write it as in a pod, such as quay.io/team/app:1, without https://",
             )
     return tuple(images)

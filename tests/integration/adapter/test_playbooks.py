@@ -103,7 +103,7 @@ def test_another_runs_directory_is_left_alone(world: World, ansible: Ansible, tm
         fcntl.flock(lock, fcntl.LOCK_EX)
         finished = play(world, ansible, cluster_ids=[cluster], adapter_run=str(tmp_path))
     assert finished.code == 2
-    assert "is another run's" in str(finished.result["msg"])
+    assert "is in use by another run" in str(finished.result["msg"])
     assert world.jobs() == []
     assert not (tmp_path / "result.json").exists()
 

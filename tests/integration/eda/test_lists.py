@@ -49,10 +49,10 @@ HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "aliases": (content(LAUGHS.encode()), "values with its aliases written out"),
     "merges": (content(MERGES.encode()), "values with its aliases written out"),
-    "itself": (content(b"clusters: &a [*a]"), "has an alias of what contains it (line 1)"),
+    "itself": (content(b"clusters: &a [*a]"), "has an alias to a value that contains it (line 1)"),
     "itself in an entry": (
         content(b"clusters: [&a {cluster_id: c, control_plane_namespace: n, policy: *a}]"),
-        "has an alias of what contains it (line 1)",
+        "has an alias to a value that contains it (line 1)",
     ),
     "NUL": (content(b"clusters: [" + SECRET + b"\0]"), "is neither JSON nor YAML"),
     "only NUL": (content(b"\0" * 1000), "is neither JSON nor YAML"),

@@ -337,7 +337,7 @@ def test_a_clusters_secret_is_not_deleted_by_its_name_alone(module: Module, adop
         result = module.one(**named, adopt=adopt, check=check)
         assert result["kind"] == "ownership"
         assert "belongs to cluster cls-1" in result["msg"]
-        assert "say cluster_id: cls-1" in result["msg"]
+        assert "set cluster_id: cls-1" in result["msg"]
     assert module.writes() == 0
     assert module.one(**{**named, "cluster_id": "cls-1"})["actions"] == ["deleted"]
 

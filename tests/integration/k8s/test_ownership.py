@@ -123,7 +123,7 @@ def test_a_clusters_secret_is_not_deleted_by_its_name_alone(
         (failure,) = run(**named, adopt=adopt, check_mode=check_mode)["failed_targets"]
         assert failure["kind"] == "ownership"
         assert "belongs to cluster cls-123" in failure["msg"]
-        assert "say cluster_id: cls-123" in failure["msg"]
+        assert "set cluster_id: cls-123" in failure["msg"]
     assert api.writes() == []
     assert run(**named, cluster_id="cls-123")["targets"][0]["actions"] == ["deleted"]
 

@@ -48,7 +48,7 @@ def test_an_image_without_a_credential_is_a_warning(run: Run) -> None:
     ]
     answer: dict[str, Any] = {"found": False, "registry": None, "rule": None, "layer": None, "others": []}
     assert target["images"][0] == {"image": "nginx", **dict.fromkeys(BOTH, answer)}
-    problem = "not the name of an image [image-name]"
+    problem = "not a valid image name [image-name]"
     assert target["images"][2]["containers_image"] == {**answer, "problem": problem}
     assert not target.get("failed")
 
@@ -110,10 +110,10 @@ def test_images_are_defaults_of_targets_and_of_an_absent_one_nothing_is_said(
 @pytest.mark.parametrize(
     ("images", "says"),
     [
-        (["quay.io/app", "https://quay.io/app"], "images[1] is not the name of an image"),
-        ([""], "images[0] is not the name of an image"),
-        (["quay.io/" + "a" * 5000], "images[0] is not the name of an image"),
-        (["UPPER"], "images[0] is not the name of an image"),
+        (["quay.io/app", "https://quay.io/app"], "images[1] is not a valid image name"),
+        ([""], "images[0] is not a valid image name"),
+        (["quay.io/" + "a" * 5000], "images[0] is not a valid image name"),
+        (["UPPER"], "images[0] is not a valid image name"),
         (["quay.io/app"] * 1001, "images must have at most 1000 entries"),
     ],
 )

@@ -140,7 +140,7 @@ def test_broken_files_fail_alone_and_do_not_stop_the_fleet(world: World) -> None
     finished = world.provision({"clusters_dir": "../fleet"})
     assert finished.code != 0
     told = {name: row["reason"] for name, row in rows(finished).items() if row["failed"]}
-    both = f"../fleet/{path.name} and ../fleet/twin.yaml have one id, {twin}"
+    both = f"../fleet/{path.name} and ../fleet/twin.yaml have the same id, {twin}"
     assert told == {
         path.name: both,
         "twin.yaml": both,

@@ -109,7 +109,7 @@ def test_a_reader_that_refuses_the_name_or_the_file_says_why() -> None:
     assert kubelet["rule"] == "host"
     assert (containers_image["found"], containers_image["problem"]) == (
         False,
-        "not the name of an image [image-name]",
+        "not a valid image name [image-name]",
     )
     bad = {"auths": {"quay.io": {"auth": GOOD}, "a.io": {"auth": encoded("no colon")}}}
     kubelet, containers_image = said(bad, "quay.io/app")

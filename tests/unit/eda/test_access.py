@@ -103,7 +103,7 @@ def test_a_file_is_parsed_once_until_it_changes(tmp_path: Path, monkeypatch: pyt
         ("[", "it is neither JSON nor YAML"),
         ("[]", "it is not a mapping in YAML or JSON"),
         (MERGES, "values with its aliases written out"),
-        (f"!!bool {SECRET}", "it has a value that its tag does not fit"),
+        (f"!!bool {SECRET}", "it has a value that does not fit its tag"),
         (f"{SECRET}: [", "it is neither JSON nor YAML"),
         ("{}", "no current-context"),
         ("current-context: three", "no entry three in its contexts"),

@@ -115,7 +115,7 @@ def test_what_parsers_may_not_agree_on_is_refused(address: str, field: str) -> N
         (MERGES, r"has more than 10000 values with its aliases written out \(line \d+\)"),
         (LAUGHS, r"has more than 10000 values with its aliases written out \(line \d+\)"),
         ("[" * 400 + "]" * 400, r"is nested more than 100 levels deep \(line 1\)"),
-        (f"token: !!timestamp {TOKEN}", r"has a value that its tag does not fit \(line 1\)"),
+        (f"token: !!timestamp {TOKEN}", r"has a value that does not fit its tag \(line 1\)"),
         (f"users:\n  token: [{TOKEN}", r"is not YAML \(line \d\)"),
         ("#" * ((1 << 20) + 1), "is larger than 1 MiB"),
         ("", "is not a mapping"),

@@ -21,9 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
     KubernetesClients,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import (
-    k8s_pull_secret,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
 from tests.integration.gcp.login import TlsFront
 from tests.integration.k8s.running import run_task
 from tests.integration.k8s.test_secret import NAME, ONE, desired

@@ -21,13 +21,13 @@ from ..runtime.settings import Settings
 from ..workflows.adapter.config.config import AdapterConfig, load_adapter_config
 from ..workflows.adapter.config.parts import LoggingSettings
 from ..workflows.adapter.engine.engine import Engine
-from ..workflows.adapter.engine.inline import Places
+from ..workflows.adapter.engine.inline import InlineProvisioner
 from ..workflows.adapter.engine.lazy_jobs import LazyJobs
 from ..workflows.adapter.engine.run_results import (
     ClusterResult,
-    counted,
     log_entries,
     module_result,
+    request_counts,
     sweep_problem_entry,
 )
 from ..workflows.adapter.engine.sweep import Sweep
@@ -86,7 +86,7 @@ def run(
     return {
         **ran.result(params.get("results")),
         "entries": [one.entry() for one in ran.results],
-        "calls": counted(ran.calls),
+        "calls": request_counts(ran.calls),
         "log": log,
     }
 
@@ -163,7 +163,7 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
             log(said, config.logging)
 
     options = validated_by_spec(run_options(), _places_options(params, config))
-    places = Places(options, stop=stop, check_mode=check_mode)
+    places = InlineProvisioner(options, stop=stop, check_mode=check_mode)
     engine = Engine(
         config,
         config.criteria(),

@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.metrics import AdapterMetrics
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.run_results import (
-    counted,
+    request_counts,
     result_document,
 )
 from tests.integration.adapter.world import ONE, PROJECT, TWO, World, outcomes
@@ -164,7 +164,7 @@ def test_what_was_asked_is_told_of_the_cluster_that_it_was_asked_for(world: Worl
     assert (told[foreign]["result"], told[foreign]["kind"]) == ("failure", "ownership")
     assert counts(told[foreign], "k8s") == Counter()
     everything = {
-        api: sum((counts(job, api) for job in (*told.values(), counted(ran.calls))), Counter())
+        api: sum((counts(job, api) for job in (*told.values(), request_counts(ran.calls))), Counter())
         for api in ("gcp", "k8s")
     }
     assert sum(everything["gcp"].values()) == world.manager.calls.count()
@@ -188,10 +188,10 @@ def test_a_look_that_changes_nothing_is_no_job_and_its_requests_are_counted(worl
     world.manager.calls.reset()
     ran = world.ran(cluster)
     assert ran.results[0].job is None
-    asked = counts(counted(ran.calls), "gcp")
+    asked = counts(request_counts(ran.calls), "gcp")
     assert sum(asked.values()) == world.manager.calls.count() > 0
     world.delete(cluster)
     world.manager.calls.reset()
     gone = world.ran(cluster)
-    assert counts(counted(gone.calls), "gcp")["delete_secret 200"] == 1
-    assert sum(counts(counted(gone.calls), "gcp").values()) == world.manager.calls.count()
+    assert counts(request_counts(gone.calls), "gcp")["delete_secret 200"] == 1
+    assert sum(counts(request_counts(gone.calls), "gcp").values()) == world.manager.calls.count()

@@ -22,11 +22,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks impor
     k8s_pull_secret,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.decide import (
     Apply,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.inline import (
-    Places,
+    InlineProvisioner,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import (
     run_options,
@@ -141,7 +141,7 @@ class World:
     def _inline(self, word: str) -> Ran:
         wanted = order(cluster_id=CLUSTER, cluster_name=CLUSTER, project=PROJECT, namespace=NAMESPACE)
         options = validated_by_spec(run_options(), self._options())
-        places = Places(options, stop=threading.Event(), check_mode=False)
+        places = InlineProvisioner(options, stop=threading.Event(), check_mode=False)
         (seen,) = places.apply([Apply(wanted, document(word).encode())])
         result = dict(seen.result or {})
         failure = None if result.get("result") == "success" else seen.message

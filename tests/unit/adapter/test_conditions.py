@@ -22,9 +22,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine import (
     conditions,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.decide import (
     Refuse,
-    Wait,
+    UnmetPreconditions,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.report import (
     ClusterReport,
@@ -55,7 +55,7 @@ def observed(state: str, **more: Any) -> Observed:
 
 
 EVERY = [
-    conditions.preconditions_unmet(SUBJECT, Wait(("dns is not Available",))),
+    conditions.preconditions_unmet(SUBJECT, UnmetPreconditions(("dns is not Available",))),
     conditions.refused(SUBJECT, Refuse("InvalidPullSecret", "quay.io: no auth")),
     *(
         conditions.observed(SUBJECT, ORDER, observed(s))
@@ -131,7 +131,7 @@ def test_what_a_removal_needs_is_not_forgotten(told: int) -> None:
     own = AdapterStatus("pullsecret", 2, {}, said)
     subject = ReportSubject("cls-1", "pullsecret", 3, own)
     made = [
-        conditions.preconditions_unmet(subject, Wait(("x",))),
+        conditions.preconditions_unmet(subject, UnmetPreconditions(("x",))),
         conditions.refused(subject, Refuse("X", "x")),
         conditions.observed(subject, ORDER, observed(RUNNING)),
         conditions.adapter_failed(subject, "Statuses", Unavailable("x")),
@@ -224,14 +224,14 @@ def test_an_outage_does_not_take_back_what_was_stored_for_this_generation(
 
 def test_a_dependency_that_flips_does_not_take_back_what_was_stored() -> None:
     told = conditions.preconditions_unmet(
-        ReportSubject("cls-1", "pullsecret", 3, stored()), Wait(("dns is not Available",))
+        ReportSubject("cls-1", "pullsecret", 3, stored()), UnmetPreconditions(("dns is not Available",))
     )
     assert (statuses(told), told.state, told.reason) == ("TTTF", "unmet", "PreconditionsNotMet")
     available = told.api_report.conditions[1]
     assert available.reason == "PullSecretStored"
     assert "dns is not Available" in available.message
     told = conditions.preconditions_unmet(
-        ReportSubject("cls-1", "pullsecret", 4, stored()), Wait(("dns is not Available",))
+        ReportSubject("cls-1", "pullsecret", 4, stored()), UnmetPreconditions(("dns is not Available",))
     )
     assert statuses(told) == "FFTF"
 
@@ -269,14 +269,14 @@ PLANTED = "s3cr3t-planted"
 def test_what_was_planted_in_our_status_is_not_said_again(data: dict[str, Any]) -> None:
     subject = ReportSubject("cls-1", "pullsecret", 3, AdapterStatus("pullsecret", 3, {}, data))
     for told in (
-        conditions.preconditions_unmet(subject, Wait(("x",))),
+        conditions.preconditions_unmet(subject, UnmetPreconditions(("x",))),
         conditions.adapter_failed(subject, "Kubernetes", Unavailable("x"), ORDER),
         conditions.observed(subject, ORDER, observed(RUNNING)),
         conditions.deleted(subject),
     ):
         assert PLANTED not in str(told.api_report)
     if "password" in str(data) or "auths': {" in str(data):
-        held = conditions.preconditions_unmet(subject, Wait(("x",))).api_report.data
+        held = conditions.preconditions_unmet(subject, UnmetPreconditions(("x",))).api_report.data
         assert {"namespace": "a", "name": "b"} in (held.get("management_secret"), *held.get("earlier", ()))
 
 
@@ -287,7 +287,9 @@ def test_a_new_place_replaces_the_remembered_one_which_is_not_forgotten() -> Non
     assert told.api_report.data["management_secret"] == PLACES["management_secret"]
     assert told.api_report.data["earlier"] == [place]
     own = AdapterStatus("pullsecret", 3, {}, told.api_report.data)
-    again = conditions.preconditions_unmet(ReportSubject("cls-1", "pullsecret", 4, own), Wait(("x",)))
+    again = conditions.preconditions_unmet(
+        ReportSubject("cls-1", "pullsecret", 4, own), UnmetPreconditions(("x",))
+    )
     assert again.api_report.data["earlier"] == [place]
 
 
@@ -305,7 +307,7 @@ def test_who_moves_back_was_nowhere_else_and_moves_have_an_end() -> None:
 @pytest.mark.parametrize("traceparent", [None, "00-" + "a" * 32 + "-" + "b" * 16 + "-01"])
 def test_a_traceparent_is_carried_on(traceparent: Optional[str]) -> None:
     told = conditions.preconditions_unmet(
-        ReportSubject("cls-1", "pullsecret", 3, None, traceparent), Wait(("x",))
+        ReportSubject("cls-1", "pullsecret", 3, None, traceparent), UnmetPreconditions(("x",))
     )
     assert told.api_report.metadata.get("traceparent") == traceparent
 

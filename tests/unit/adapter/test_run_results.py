@@ -22,8 +22,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     conditions,
     run_results,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
-    Wait,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.decide import (
+    UnmetPreconditions,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.report import (
     ReportSubject,
@@ -33,7 +33,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 )
 from tests.tools.env import ROOT
 
-TOLD = conditions.preconditions_unmet(ReportSubject("cls-1", "pullsecret", 3), Wait(("dns",)))
+TOLD = conditions.preconditions_unmet(ReportSubject("cls-1", "pullsecret", 3), UnmetPreconditions(("dns",)))
 TRACE = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"
 
 

@@ -69,7 +69,7 @@ def test_the_generation_of_a_job(annotations: dict[str, str], name: str, generat
 
 @pytest.mark.parametrize("missing", ["managed-by", "adapter", "cluster-id", "resource-type"])
 def test_whose_an_object_is(missing: str) -> None:
-    labels = names.labels("pullsecret", "c-1", "my cluster", names.JOB)
+    labels = names.object_labels("pullsecret", "c-1", "my cluster", names.JOB)
     assert labels == {
         "managed-by": "hyperfleet",
         "adapter": "pullsecret",

@@ -19,9 +19,7 @@ NOT_RENAMED_YET = {
     "AlreadyExists",
     "Answer",
     "Failed",
-    "Gone",
     "Outcome",
-    "Places",
     "Refused",
     "Settings",
 }

@@ -35,7 +35,7 @@ __all__ = [
     "is_ours",
     "job_name",
     "label_value",
-    "labels",
+    "object_labels",
     "selector",
 ]
 
@@ -87,7 +87,9 @@ def generation_from_annotations(annotations: Mapping[str, str], name: str) -> in
     return int(found.group(1)) if found else 0
 
 
-def labels(adapter: str, cluster_id: str, cluster_name: str | None, resource_type: str) -> dict[str, str]:
+def object_labels(
+    adapter: str, cluster_id: str, cluster_name: str | None, resource_type: str
+) -> dict[str, str]:
     """Those of a Job, of its pods, and of the Secret with its data."""
     return {
         **kubernetes_labels(None, cluster_name),

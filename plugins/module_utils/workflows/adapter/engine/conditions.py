@@ -14,7 +14,7 @@ from typing import Any, Optional
 
 from ....model.errors import PullSecretError
 from ..model import CREATED, FAILED, PENDING, RUNNING, STUCK, SUCCEEDED, Observed, Order
-from .deciding import Refuse, Wait
+from .decide import Refuse, UnmetPreconditions
 from .failure_reasons import (
     LATER_SECONDS,
     RARELY_SECONDS,
@@ -46,9 +46,9 @@ _DELETED = "deleted"
 _STORED = "PullSecretStored"
 
 
-def preconditions_unmet(subject: ReportSubject, wait: Wait) -> ClusterReport:
+def preconditions_unmet(subject: ReportSubject, unmet: UnmetPreconditions) -> ClusterReport:
     """Preconditions are not met: what was stored for this generation before stays stored."""
-    message = shortened(f"Preconditions not met: {'; '.join(wait.reasons)}")
+    message = shortened(f"Preconditions not met: {'; '.join(unmet.reasons)}")
     said = ("False", "PreconditionsNotMet", message)
     if subject.is_stored():
         kept = ("True", _STORED, stored_earlier(message))

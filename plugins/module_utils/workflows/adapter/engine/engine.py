@@ -28,9 +28,9 @@ from ..jobs.job_reconciler import NOTED_END
 from ..jobs.job_removal import JobRemoval
 from ..model import Observed
 from . import conditions
-from .deciding import Apply, Refuse, Remove, Wait, decide, generation_of, may_hold
-from .inline import Places, is_told
-from .last_status import named
+from .decide import Apply, Refuse, Remove, UnmetPreconditions, decide, generation_of, may_hold
+from .inline import InlineProvisioner, is_end_to_report
+from .last_status import reported_places
 from .lazy_jobs import LazyJobs
 from .report import ReportSubject
 from .run_results import OUTCOME_GONE, ClusterResult
@@ -54,7 +54,7 @@ class Engine:
         preconditions: Preconditions,
         api: HyperFleetClient,
         jobs: LazyJobs,
-        places: Places,
+        places: InlineProvisioner,
         settings: Settings,
         *,
         check_mode: bool = False,
@@ -152,7 +152,7 @@ class Engine:
             traceparent=result.traceparent,
             allows=self._config.placement.allows,
         )
-        if isinstance(decision, Wait):
+        if isinstance(decision, UnmetPreconditions):
             return self._reporter.report(cluster_run, conditions.preconditions_unmet(subject, decision))
         if isinstance(decision, Refuse):
             return self._reporter.report(cluster_run, conditions.refused(subject, decision))
@@ -190,7 +190,7 @@ class Engine:
         result.actions = found.actions
         result.job_created = found.made
         # A Job's end is noted once.
-        new = is_told(found) if found.job is None else _noted_end(found)
+        new = is_end_to_report(found) if found.job is None else _noted_end(found)
         if found.result is not None and new:
             result.job = found.result
         self._reporter.report(cluster_run, conditions.observed(subject, decision.order, found))
@@ -201,7 +201,7 @@ class Engine:
         """It was deleted for good while its Job was made."""
         cluster_id, own = cluster_run.result.cluster_id, cluster_run.known_subject.last_status
         with suppress(PullSecretError):
-            if own is not None and any(named(own.data)):
+            if own is not None and any(reported_places(own.data)):
                 # There may be secrets, and only the Jobs still say where: they are the sweep's.
                 self._jobs.suspend(cluster_id, self._settings.deadline())
             else:

@@ -25,18 +25,18 @@ from ...provision.store import PHASE as STORE
 from ...provision.store import store
 from ...run import Places as Shared
 from ..model import FAILED, SUCCEEDED, Observed, Order, other_replication
-from .deciding import Apply
+from .decide import Apply
 from .failure_reasons import is_retryable, reason_of
-from .last_status import Place
-from .run_results import counted
+from .last_status import ManagementSecretName
+from .run_results import request_counts
 
-__all__ = ["Gone", "Places", "is_told"]
+__all__ = ["InlineProvisioner", "SecretDeletion", "is_end_to_report"]
 
 _Step = Callable[..., dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Gone:
+class SecretDeletion:
     """What became of one thing that was to be removed.
 
     :param name: its full name.
@@ -50,7 +50,7 @@ class Gone:
     message: str = ""
 
 
-class Places:
+class InlineProvisioner:
     """Secret Manager and the management cluster, for a batch.
 
     ``calls`` has the requests of all runs that no cluster's result tells of: those for many clusters at once,
@@ -79,13 +79,13 @@ class Places:
         for index, apply in enumerate(wanted):
             took = spent.get(str(stored[index].get("id"))) or Spent()
             found = _observed(apply.order, Result(stored[index], second.get(index, {})), took)
-            if is_told(found):
+            if is_end_to_report(found):
                 # Its own result says so.
                 self.calls.merge(took.calls, -1)
             seen.append(found)
         return seen
 
-    def remove_stored(self, wanted: Sequence[tuple[str, tuple[str, str]]]) -> list[Gone]:
+    def remove_stored(self, wanted: Sequence[tuple[str, tuple[str, str]]]) -> list[SecretDeletion]:
         """Delete secrets of Secret Manager.
 
         :param wanted: (cluster id, (project, secret)); a secret is deleted only as that cluster's.
@@ -97,7 +97,7 @@ class Places:
         names = [f"projects/{one[0]}/secrets/{one[1]}" for _cluster_id, one in wanted]
         return self._removed(store, targets, names)
 
-    def remove_placed(self, wanted: Sequence[tuple[str, Place]]) -> list[Gone]:
+    def remove_placed(self, wanted: Sequence[tuple[str, ManagementSecretName]]) -> list[SecretDeletion]:
         """Delete Secrets of the management cluster, likewise."""
         clusters = [
             Cluster(cluster_id, state="absent", management_namespace=one.namespace, k8s_secret_name=one.name)
@@ -107,7 +107,7 @@ class Places:
         names = [f"namespaces/{one.namespace}/secrets/{one.name}" for _cluster_id, one in wanted]
         return self._removed(place, targets, names)
 
-    def _removed(self, step: _Step, targets: list[dict[str, Any]], names: list[str]) -> list[Gone]:
+    def _removed(self, step: _Step, targets: list[dict[str, Any]], names: list[str]) -> list[SecretDeletion]:
         entries: dict[int, dict[str, Any]] = {}
         left = list(range(len(targets)))
         while left:
@@ -117,7 +117,7 @@ class Places:
             entries.update(zip(now, self._run(step, [targets[index] for index in now])))
             left = sorted(set(left) - set(now))
         return [
-            Gone(name, bool(entry.get("changed")), entry.get("kind"), str(entry.get("msg") or ""))
+            SecretDeletion(name, bool(entry.get("changed")), entry.get("kind"), str(entry.get("msg") or ""))
             for name, entry in ((name, entries[index]) for index, name in enumerate(names))
         ]
 
@@ -148,7 +148,7 @@ class Places:
         return entries
 
 
-def is_told(found: Observed) -> bool:
+def is_end_to_report(found: Observed) -> bool:
     """Whether what was done counts as a Job's end does: something was written, or it failed."""
     return found.state == FAILED or bool(found.actions)
 
@@ -173,7 +173,7 @@ def _observed(order: Order, done: Result, spent: Spent) -> Observed:
         "changed": bool(actions),
         "versions_created": done.added,
         "duration_seconds": round(spent.seconds, 3),
-        **counted(spent.calls),
+        **request_counts(spent.calls),
     }
     version = done.version
     if version:

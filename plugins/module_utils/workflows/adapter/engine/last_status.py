@@ -20,12 +20,12 @@ from ....model.naming import KUBERNETES_NAMESPACE, PROJECT
 from ..model import Order
 
 __all__ = [
-    "Place",
+    "ManagementSecretName",
     "carried_over",
     "is_reported_stored",
-    "named",
     "order_places",
     "place_of",
+    "reported_places",
     "secret_of",
 ]
 
@@ -42,7 +42,7 @@ _PlaceName = Union[str, dict[str, str]]
 
 
 @dataclass(frozen=True)
-class Place:
+class ManagementSecretName:
     """A Secret of the management cluster."""
 
     namespace: str
@@ -63,20 +63,22 @@ def secret_of(said: Any) -> Optional[_Secret]:
     return (match.group(1), match.group(2)) if match and PROJECT.match(match.group(1)) else None
 
 
-def place_of(namespace: Any, name: Any) -> Optional[Place]:
+def place_of(namespace: Any, name: Any) -> Optional[ManagementSecretName]:
     """The Secret of these names; None where they are none."""
     good = all(isinstance(one, str) for one in (namespace, name))
     if good and KUBERNETES_NAMESPACE.match(namespace) and _NAME.match(name):
-        return Place(namespace, name)
+        return ManagementSecretName(namespace, name)
     return None
 
 
-def named(data: Mapping[str, Any]) -> tuple[list[_Secret], list[Place]]:
+def reported_places(data: Mapping[str, Any]) -> tuple[list[_Secret], list[ManagementSecretName]]:
     """All that our last status says was made: in Secret Manager, and in the management cluster."""
     held = _checked_data(data)
     said = [*(held[name] for name in _PLACES if name in held), *held.get("earlier", ())]
     secrets = [found for found in map(secret_of, said) if found is not None]
-    return secrets, [Place(one["namespace"], one["name"]) for one in said if isinstance(one, dict)]
+    return secrets, [
+        ManagementSecretName(one["namespace"], one["name"]) for one in said if isinstance(one, dict)
+    ]
 
 
 def _checked_data(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ..jobs.job_removal import JobRemoval
 from ..jobs.jobs import Jobs
 from ..jobs.suspension import SuspendedJobs
 from ..model import Observed
-from .deciding import Apply
+from .decide import Apply
 
 __all__ = ["LazyJobs"]
 

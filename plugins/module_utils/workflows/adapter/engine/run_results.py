@@ -29,9 +29,9 @@ __all__ = [
     "OUTCOME_GONE",
     "OUTCOME_REPORTED",
     "ClusterResult",
-    "counted",
     "log_entries",
     "module_result",
+    "request_counts",
     "result_document",
     "sweep_problem_entry",
     "utc_now",
@@ -137,11 +137,11 @@ def result_document(
         "started": started,
         "ended": ended,
         "clusters": [one.entry() for one in results],
-        **counted(calls),
+        **request_counts(calls),
     }
 
 
-def counted(calls: Calls) -> dict[str, Any]:
+def request_counts(calls: Calls) -> dict[str, Any]:
     """As a Job's termination message has it."""
     return {"gcp_api_calls": calls.of(Calls.GCP), "k8s_api_calls": calls.of(Calls.KUBERNETES)}
 

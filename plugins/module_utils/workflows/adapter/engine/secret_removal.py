@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Callable, Optional
 
-from .deciding import Remove
-from .inline import Gone, Places
+from .decide import Remove
+from .inline import InlineProvisioner, SecretDeletion
 
 __all__ = ["SecretRemoval", "SecretRemovalResult", "remove_secrets"]
 
@@ -48,7 +48,11 @@ class SecretRemovalResult:
 
 
 def remove_secrets(
-    places: Places, wanted: Sequence[SecretRemoval], *, store: str, lacks_namespace: Callable[[str], bool]
+    places: InlineProvisioner,
+    wanted: Sequence[SecretRemoval],
+    *,
+    store: str,
+    lacks_namespace: Callable[[str], bool],
 ) -> list[SecretRemovalResult]:
     """Remove the management Secrets, then those of Secret Manager.
 
@@ -79,7 +83,7 @@ def remove_secrets(
     return removal_result
 
 
-def _note(removal_result: SecretRemovalResult, one: SecretRemoval, removed: Gone) -> None:
+def _note(removal_result: SecretRemovalResult, one: SecretRemoval, removed: SecretDeletion) -> None:
     if removed.changed:
         removal_result.actions.append(f"deleted {removed.name}")
     if removed.kind == _FOREIGN:
@@ -92,6 +96,6 @@ def _note(removal_result: SecretRemovalResult, one: SecretRemoval, removed: Gone
     removal_result.failures.append((removed.kind, _said(removed)))
 
 
-def _said(removed: Gone) -> str:
+def _said(removed: SecretDeletion) -> str:
     message: Optional[str] = removed.message or removed.kind
     return f"{removed.name}: {message}"

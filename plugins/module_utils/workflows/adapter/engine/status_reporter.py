@@ -15,7 +15,7 @@ from ....model.errors import Internal, NotFound, PullSecretError
 from ....runtime.breaker import Breaker
 from ....runtime.retry import RetryObserver
 from ....runtime.settings import Settings
-from .deciding import Apply
+from .decide import Apply
 from .report import ClusterReport, ReportSubject
 from .run_results import OUTCOME_DISCARDED, OUTCOME_FAILED, OUTCOME_GONE, OUTCOME_REPORTED, ClusterResult
 from .secret_removal import SecretRemoval

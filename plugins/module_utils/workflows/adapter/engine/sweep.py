@@ -20,9 +20,9 @@ from ....clients.hyperfleet.client import HyperFleetClient
 from ....model.errors import Conflict, NotFound, PullSecretError, Unavailable
 from ....runtime.batch import Failure, run_batch
 from ....runtime.settings import Settings
-from .deciding import removal_by_jobs
+from .decide import removal_by_jobs
 from .engine import Engine
-from .inline import Places
+from .inline import InlineProvisioner
 from .lazy_jobs import LazyJobs
 from .run_results import OUTCOME_FAILED, OUTCOME_GONE, ClusterResult
 from .secret_removal import SecretRemoval, SecretRemovalResult, remove_secrets
@@ -54,7 +54,7 @@ class Sweep:
         engine: Engine,
         api: HyperFleetClient,
         jobs: LazyJobs,
-        places: Places,
+        places: InlineProvisioner,
         settings: Settings,
         *,
         store: str,

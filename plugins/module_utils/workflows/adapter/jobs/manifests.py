@@ -57,7 +57,7 @@ def data_secret(order: Order, document: bytes, adapter: str) -> dict[str, Any]:
         "kind": "Secret",
         "metadata": {
             "name": names.data_secret_name(order.cluster_id),
-            "labels": names.labels(adapter, order.cluster_id, order.cluster_name, names.DATA),
+            "labels": names.object_labels(adapter, order.cluster_id, order.cluster_name, names.DATA),
             "annotations": _annotations(order),
         },
         "type": "Opaque",
@@ -161,7 +161,10 @@ def job_spec(order: Order, settings: JobTemplate, adapter: str) -> dict[str, Any
 
 
 def _labels(order: Order, settings: JobTemplate, adapter: str) -> dict[str, str]:
-    return {**settings.labels, **names.labels(adapter, order.cluster_id, order.cluster_name, names.JOB)}
+    return {
+        **settings.labels,
+        **names.object_labels(adapter, order.cluster_id, order.cluster_name, names.JOB),
+    }
 
 
 def _annotations(order: Order) -> dict[str, str]:

@@ -18,16 +18,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyp
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.parts import (
     PlacementSettings,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.deciding import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.decide import (
     Apply,
     Refuse,
     Remove,
-    Wait,
+    UnmetPreconditions,
     decide,
     removal_by_jobs,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.last_status import (
-    Place,
+    ManagementSecretName,
 )
 
 AUTH = base64.b64encode(b"user:example-password-one").decode()
@@ -74,7 +74,7 @@ def test_a_namespace_that_is_not_allowed_is_refused_by_its_rule() -> None:
         cluster(deleted_time="2026-01-01T00:00:00Z"), PLACED, list, allows=PlacementSettings(()).allows
     )
     assert isinstance(leaving, Remove)
-    assert leaving.placed == (Place("clusters-cls-1", "cls-1-pull-secret"),)
+    assert leaving.placed == (ManagementSecretName("clusters-cls-1", "cls-1-pull-secret"),)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "x" * 100_000, "a\nb", 7, {"x": "y"}])
@@ -148,7 +148,7 @@ def test_a_spec_of_another_shape_is_refused_by_its_path(gcp: dict[str, Any], sai
     assert found.message.startswith(f"spec.gcp.{said}")
     # What others have to do first comes first; and what goes, goes.
     waiting = decide(cluster(spec=spec), {}, list)
-    assert isinstance(waiting, Wait)
+    assert isinstance(waiting, UnmetPreconditions)
     assert waiting.reasons == ("placement has no namespace", found.message)
     leaving = decide(cluster(spec=spec, deleted_time="2026-01-01T00:00:00Z"), PLACED, list)
     assert isinstance(leaving, Remove)
@@ -215,7 +215,7 @@ def test_a_snake_case_spec_is_the_same() -> None:
 def test_what_is_missing_is_waited_for(
     changes: dict[str, Any], statuses: dict[str, AdapterStatus], lacks: list[str], reasons: tuple[str, ...]
 ) -> None:
-    assert decide(cluster(**changes), statuses, lambda: lacks) == Wait(reasons)
+    assert decide(cluster(**changes), statuses, lambda: lacks) == UnmetPreconditions(reasons)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,9 @@ def test_a_spec_of_another_type_is_refused_and_not_waited_for() -> None:
 @pytest.mark.parametrize("held", [None, "", {}, {"data": None}, {"data": ""}], ids=repr)
 def test_a_pull_secret_that_nobody_filled_in_is_waited_for(held: Any) -> None:
     spec = {"gcp": {"projectId": "customer-1"}, "pullSecret": held}
-    assert decide(cluster(spec=spec), PLACED, list) == Wait(("cluster has no spec.pullSecret.data",))
+    assert decide(cluster(spec=spec), PLACED, list) == UnmetPreconditions(
+        ("cluster has no spec.pullSecret.data",)
+    )
 
 
 @pytest.mark.parametrize(
@@ -287,7 +289,7 @@ def test_a_deleted_cluster_is_asked_for_no_preconditions() -> None:
     found = decide(cluster(deleted_time="2026-01-01T00:00:00Z"), PLACED, asked)
     assert found == Remove(
         (("customer-1", "hyperfleet-cls-1-pull-secret"),),
-        (Place("clusters-cls-1", "cls-1-pull-secret"),),
+        (ManagementSecretName("clusters-cls-1", "cls-1-pull-secret"),),
         False,
     )
 
@@ -305,7 +307,11 @@ def test_a_removal_goes_by_what_was_said_last_and_by_what_is_said_now() -> None:
     name = "hyperfleet-cls-1-pull-secret"
     assert found == Remove(
         (("earlier-1", name), ("first-1", "s"), ("customer-1", name)),
-        (Place("earlier", "cls-1-pull-secret"), Place("first", "n"), Place("later", "cls-1-pull-secret")),
+        (
+            ManagementSecretName("earlier", "cls-1-pull-secret"),
+            ManagementSecretName("first", "n"),
+            ManagementSecretName("later", "cls-1-pull-secret"),
+        ),
         True,
     )
 

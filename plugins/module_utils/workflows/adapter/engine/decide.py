@@ -24,9 +24,18 @@ from ....model.naming import KUBERNETES_NAMESPACE, PROJECT, gcp_secret_id, kuber
 from ....places.hyperfleet_spec import pull_secret
 from ...provision.checking import check
 from ..model import Order
-from .last_status import Place, named, place_of, secret_of
+from .last_status import ManagementSecretName, place_of, reported_places, secret_of
 
-__all__ = ["Apply", "Decision", "Refuse", "Remove", "Wait", "decide", "may_hold", "removal_by_jobs"]
+__all__ = [
+    "Apply",
+    "Decision",
+    "Refuse",
+    "Remove",
+    "UnmetPreconditions",
+    "decide",
+    "may_hold",
+    "removal_by_jobs",
+]
 
 # Who chooses the management cluster.
 _PLACEMENT = "placement"
@@ -35,7 +44,7 @@ _WORDS = {"project": PROJECT_KEY.path, "namespace": "placement's namespace", "re
 
 
 @dataclass(frozen=True)
-class Wait:
+class UnmetPreconditions:
     """Nothing can be made yet.
 
     :param reasons: what is missing, in words for people.
@@ -77,12 +86,12 @@ class Remove:
     """
 
     secrets: tuple[tuple[str, str], ...]
-    placed: tuple[Place, ...]
+    placed: tuple[ManagementSecretName, ...]
     made: bool
-    barred: tuple[Place, ...] = ()
+    barred: tuple[ManagementSecretName, ...] = ()
 
 
-Decision = Union[Wait, Apply, Refuse, Remove]
+Decision = Union[UnmetPreconditions, Apply, Refuse, Remove]
 
 
 def decide(
@@ -122,7 +131,7 @@ def decide(
     if missing:
         # A misspelt field may be why a precondition is not met.
         missing += [wrong] if wrong else []
-        return Wait(tuple(dict.fromkeys(missing)))
+        return UnmetPreconditions(tuple(dict.fromkeys(missing)))
     if spec is None or project is None or namespace is None:
         return Refuse("InvalidClusterSpec", wrong)
     try:
@@ -177,9 +186,9 @@ def _removal(
     allows: Callable[[str], bool],
 ) -> Remove:
     """What our last status names comes first: the spec and the placement may have changed since."""
-    secrets, placed = named(own.data if own is not None else {})
+    secrets, placed = reported_places(own.data if own is not None else {})
     made = bool(secrets or placed)
-    barred: tuple[Place, ...] = ()
+    barred: tuple[ManagementSecretName, ...] = ()
     try:
         names = (gcp_secret_id(cluster_id), kubernetes_secret_name(cluster_id))
     except ConfigurationError:
@@ -190,7 +199,7 @@ def _removal(
         secrets.append((project, names[0]))
     namespace = _namespace(cluster, statuses, current=False)
     if namespace is not None and KUBERNETES_NAMESPACE.match(namespace):
-        place = Place(namespace, names[1])
+        place = ManagementSecretName(namespace, names[1])
         barred = (place,) if place not in placed and not allows(namespace) else ()
         placed.append(place)
     return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), made, barred)

@@ -24,7 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hype
     HyperFleetSource,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Retrier, RetryPolicy
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 
 _ANSWER = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
@@ -71,7 +71,7 @@ def dripping() -> Iterator[Dripping]:
         thread.join()
 
 
-def gcp(settings: Settings) -> object:
+def gcp(settings: RunSettings) -> object:
     return (
         SecretManagerClients(settings)
         .get(settings.deadline())
@@ -79,20 +79,20 @@ def gcp(settings: Settings) -> object:
     )
 
 
-def kubernetes(settings: Settings) -> object:
+def kubernetes(settings: RunSettings) -> object:
     return KubernetesClients(settings).get(settings.deadline()).get("n", "secrets", "s", settings.deadline())
 
 
-def hyperfleet(settings: Settings) -> object:
+def hyperfleet(settings: RunSettings) -> object:
     return HyperFleetSource(settings).read({"cluster_id": "cls-1"}, settings.deadline())
 
 
 @pytest.mark.parametrize("read", [gcp, kubernetes, hyperfleet])
 def test_a_call_ends_at_its_limit_and_is_made_again(
-    dripping: Dripping, read: Callable[[Settings], object]
+    dripping: Dripping, read: Callable[[RunSettings], object]
 ) -> None:
     url = f"http://127.0.0.1:{dripping.server_address[1]}"
-    settings = Settings(
+    settings = RunSettings(
         retrier=Retrier(RetryPolicy(tries=2, delay=0.01)),
         api_timeout=_LIMIT,
         connections={

@@ -14,7 +14,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.goo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.client import (
     SecretManagerClient,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.set
 )
 def test_requests_keeps_ten_connections_of_each(transport: str, concurrency: int, clients: int) -> None:
     connection = GoogleConnection(transport=transport, endpoint="127.0.0.1:1", plaintext=True)
-    client = SecretManagerClient(connection, Settings(concurrency=concurrency))
+    client = SecretManagerClient(connection, RunSettings(concurrency=concurrency))
     used = [client._api for _number in range(3 * clients)]
     assert len({id(one) for one in used}) == clients
     assert used[:clients] == used[clients : 2 * clients]

@@ -15,14 +15,14 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.listing import Listing
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 
 
 class Initials(Listing[str, str, str, str]):
     """Words as targets: the first letter is the group, the rest the name."""
 
     def __init__(self, there: list[str], error: PullSecretError | None = None, after: int = 0) -> None:
-        super().__init__(Settings(concurrency=2))
+        super().__init__(RunSettings(concurrency=2))
         self.there, self.error, self.after = there, error, after
         self.listed: list[str] = []
 

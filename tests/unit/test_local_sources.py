@@ -24,13 +24,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.loca
     InlineSource,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 
 VALUE = "example-password"
 
 
 def read(kind: type[Source], reference: Any) -> bytes:
-    return kind(Settings()).read(reference, Deadline(5))
+    return kind(RunSettings()).read(reference, Deadline(5))
 
 
 def test_inline_text_is_read_as_it_is() -> None:
@@ -50,7 +50,7 @@ def test_an_inline_value_of_another_kind_is_refused_without_being_shown(wrong: A
 
 
 def test_inline_is_described_without_its_value() -> None:
-    assert InlineSource(Settings()).describe({"auths": {VALUE: {}}}) == "inline"
+    assert InlineSource(RunSettings()).describe({"auths": {VALUE: {}}}) == "inline"
     assert InlineSource.SPEC["no_log"] is True
 
 
@@ -58,7 +58,7 @@ def test_a_file_is_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
     path.write_bytes(b"\xef\xbb\xbf{}\n")
     assert read(FileSource, str(path)) == b"\xef\xbb\xbf{}\n"
-    assert FileSource(Settings()).describe(str(path)) == f"file:{path}"
+    assert FileSource(RunSettings()).describe(str(path)) == f"file:{path}"
 
 
 @pytest.mark.parametrize("name", ["absent", "", "absent/deeper"])

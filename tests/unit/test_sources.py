@@ -34,7 +34,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.read
     source_spec,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import place, store
 from tests.yaml_bombs import MERGES
@@ -45,7 +45,7 @@ TEXT = json.dumps(CONFIG)
 
 
 def read(target: dict[str, Any], seen: list[bytes] | None = None) -> Document:
-    settings = Settings()
+    settings = RunSettings()
     reader = DocumentReader(settings, SecretManagerClients(settings), KubernetesClients(settings))
     return reader.read(target, Deadline(5), [] if seen is None else seen)
 
@@ -253,7 +253,9 @@ def test_an_optional_layer_that_is_unreachable_is_not_left_out() -> None:
     """Missing and invalid are its owner's will; a place that does not answer is not."""
     down = {"hyperfleet": {"cluster_id": "cls-1"}}
     layers = [layer("one", CONFIG), {"name": "two", "source": down, "optional": True}]
-    settings = Settings(timeout=2, api_timeout=1, connections={"hyperfleet": {"url": "http://127.0.0.1:9"}})
+    settings = RunSettings(
+        timeout=2, api_timeout=1, connections={"hyperfleet": {"url": "http://127.0.0.1:9"}}
+    )
     reader = DocumentReader(settings, SecretManagerClients(settings), KubernetesClients(settings))
     with pytest.raises(PullSecretError) as caught:
         reader.read({"layers": layers}, Deadline(0.5), [])

@@ -23,9 +23,9 @@ import anyio
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.transport import (
-    Answer,
     NoAnswer,
     Server,
+    WatchAnswer,
     reach,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
@@ -34,7 +34,16 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     Unavailable,
 )
 
-__all__ = ["ApiServers", "Failed", "Found", "Gone", "Named", "Nonsense", "Refused", "SecretReader"]
+__all__ = [
+    "ApiServers",
+    "Found",
+    "Named",
+    "Nonsense",
+    "SecretReader",
+    "WatchExpired",
+    "WatchFailed",
+    "WatchRefused",
+]
 
 _JSON = "application/json"
 _TABLE = f"{_JSON};as=Table;g=meta.k8s.io;v=v1"
@@ -58,7 +67,7 @@ _REMEMBERED = 100_000
 _WATCH = (240, 300)
 
 
-class Failed(Exception):
+class WatchFailed(Exception):
     """The server answered, and not with what was asked for. ``status`` is HTTP's."""
 
     def __init__(self, status: int, retry_after: str | None = None) -> None:
@@ -67,18 +76,18 @@ class Failed(Exception):
         self.retry_after = retry_after
 
 
-class Refused(Failed):
+class WatchRefused(WatchFailed):
     """Nothing will change until a person does something: 401, 403, and what is no such server."""
 
 
-class Nonsense(Refused):
+class Nonsense(WatchRefused):
     """What was sent is no answer to what was asked. ``status`` is 200."""
 
     def __init__(self) -> None:
         super().__init__(200)
 
 
-class Gone(Failed):
+class WatchExpired(WatchFailed):
     """410: what happened since is no longer known, so list again."""
 
 
@@ -121,7 +130,7 @@ class ApiServers:
                 if len(self._silent) < _REMEMBERED:
                     self._silent.add(access.url)
                 raise
-            except Failed:
+            except WatchFailed:
                 self._silent.discard(access.url)
                 raise
         self._silent.discard(access.url)
@@ -159,7 +168,7 @@ class SecretReader:
             # and in the watch, which its version tells apart.
             try:
                 one = await self._table(f"{_path(secret)}/{quote(secret.name, safe='')}", {})
-            except Failed as error:
+            except WatchFailed as error:
                 if error.status != 404:
                     raise
                 return Found("", listed["version"])
@@ -169,7 +178,7 @@ class SecretReader:
     async def watch(self, secret: Named, at: str) -> AsyncIterator[AsyncIterator[Any]]:
         """Gives what gives ``(type, resourceVersion)`` of each event, until the server ends it.
 
-        :raises Gone: at the beginning or later.
+        :raises WatchExpired: at the beginning or later.
         :raises NoAnswer: the connection is lost; TimeoutError after a silence.
         """
         parameters = {
@@ -198,7 +207,7 @@ class SecretReader:
                 return _version(await _content(answer, _LARGEST_TABLE))
 
 
-async def _content(answer: Answer, largest: int) -> Any:
+async def _content(answer: WatchAnswer, largest: int) -> Any:
     """:raises Nonsense: it is larger than any such answer, or no JSON."""
     content = bytearray()
     async for part in answer.parts():
@@ -215,7 +224,7 @@ def _parsed(content: bytes) -> Any:
         raise Nonsense from None
 
 
-async def _lines(answer: Answer) -> AsyncIterator[bytes]:
+async def _lines(answer: WatchAnswer) -> AsyncIterator[bytes]:
     kept = bytearray()
     async for part in answer.parts():
         kept += part
@@ -230,7 +239,7 @@ async def _lines(answer: Answer) -> AsyncIterator[bytes]:
         yield bytes(kept)
 
 
-async def _events(answer: Answer) -> AsyncIterator[tuple[str, str]]:
+async def _events(answer: WatchAnswer) -> AsyncIterator[tuple[str, str]]:
     count = 0
     async for line in _lines(answer):
         event = _parsed(line)
@@ -248,25 +257,25 @@ async def _events(answer: Answer) -> AsyncIterator[tuple[str, str]]:
 
 
 def _version(table: Any) -> dict[str, Any]:
-    """A table's version and rows; :raises Refused: the server sends something else, which may hold values."""
+    """A table's version and rows; :raises WatchRefused: the server sends something else, which may hold values."""
     version = None
     if isinstance(table, dict) and table.get("kind") == "Table":
         metadata = table.get("metadata")
         version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
     # It will be in events and in addresses.
     if not isinstance(version, str) or not (version.isascii() and version.isalnum() and len(version) <= 64):
-        raise Refused(406)
+        raise WatchRefused(406)
     return {"version": version, "rows": table.get("rows")}
 
 
-def _check(answer: Answer) -> None:
+def _check(answer: WatchAnswer) -> None:
     if answer.status != 200:
         raise _failure(answer.status, answer.retry_after)
 
 
-def _failure(status: int, retry_after: str | None = None) -> Failed:
-    kinds = {410: Gone, 401: Refused, 403: Refused, 406: Refused}
-    return kinds.get(status, Failed)(status, retry_after)
+def _failure(status: int, retry_after: str | None = None) -> WatchFailed:
+    kinds = {410: WatchExpired, 401: WatchRefused, 403: WatchRefused, 406: WatchRefused}
+    return kinds.get(status, WatchFailed)(status, retry_after)
 
 
 def _path(secret: Named) -> str:

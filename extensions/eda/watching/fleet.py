@@ -24,7 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.recheck import Recheck
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
     Clusters,
-    Settings,
+    SecretWatchSettings,
     Watched,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.watch import LOGGER, Pauses, Watch
@@ -41,7 +41,7 @@ _LOOK = 1.0
 class Fleet:
     """Watches what the settings name, and tells ``batches``."""
 
-    def __init__(self, settings: Settings, batches: Batches, pauses: Pauses | None = None) -> None:
+    def __init__(self, settings: SecretWatchSettings, batches: Batches, pauses: Pauses | None = None) -> None:
         self._settings = settings
         self._batches = batches
         self._pauses = pauses or Pauses()

@@ -18,8 +18,8 @@ __all__ = [
     "CONNECTION",
     "Clusters",
     "KubeconfigSecret",
+    "SecretWatchSettings",
     "ServerOptions",
-    "Settings",
     "Watched",
     "parse_connection",
     "parse_name",
@@ -81,7 +81,7 @@ class Watched:
 
 
 @dataclass(frozen=True)
-class Settings:
+class SecretWatchSettings:
     """The source's options; times in seconds.
 
     :param clusters: a list, or the path of a file that holds one and is read again when it changes.
@@ -100,7 +100,7 @@ class Settings:
     silence: float = 330.0
 
 
-def parse_settings(arguments: Mapping[str, Any]) -> Settings:
+def parse_settings(arguments: Mapping[str, Any]) -> SecretWatchSettings:
     """The event source's ``args``, but for the list of clusters.
 
     :raises ConfigurationError: before anything is begun, so that it is seen when the rulebook is started.
@@ -117,13 +117,13 @@ def parse_settings(arguments: Mapping[str, Any]) -> Settings:
         if not isinstance(given, Mapping):
             raise ConfigurationError(f"{name} is not a mapping of {', '.join(known)}")
         parse_only(given, known, name)
-    return Settings(
+    return SecretWatchSettings(
         clusters=clusters,
         default=parse_connection(default, "kubernetes"),
-        delay=_number(batch.get("delay"), "batch.delay", Settings.delay, 0, _HOUR),
-        most=int(_number(batch.get("max"), "batch.max", Settings.most, 1, _MOST)),
-        resync=_number(arguments.get("resync"), "resync", Settings.resync, 0, _MONTH),
-        silence=_number(arguments.get("silence"), "silence", Settings.silence, 1, _DAY),
+        delay=_number(batch.get("delay"), "batch.delay", SecretWatchSettings.delay, 0, _HOUR),
+        most=int(_number(batch.get("max"), "batch.max", SecretWatchSettings.most, 1, _MOST)),
+        resync=_number(arguments.get("resync"), "resync", SecretWatchSettings.resync, 0, _MONTH),
+        silence=_number(arguments.get("silence"), "silence", SecretWatchSettings.silence, 1, _DAY),
     )
 
 

@@ -34,7 +34,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.errors import distrust
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
-__all__ = ["Answer", "NoAnswer", "Server", "reach"]
+__all__ = ["NoAnswer", "Server", "WatchAnswer", "reach"]
 
 # When it debugs it writes down the heads of answers, which may quote anything.
 logging.getLogger("httpcore").setLevel(logging.INFO)
@@ -62,7 +62,7 @@ class NoAnswer(Exception):
         self.untrusted = untrusted
 
 
-class Answer:
+class WatchAnswer:
     """The head of an answer; its body is read in parts."""
 
     def __init__(self, response: httpcore.Response) -> None:
@@ -98,7 +98,7 @@ class Server:
     @asynccontextmanager
     async def get(
         self, path: str, parameters: Mapping[str, str], accept: str, *, head: float, silence: float
-    ) -> AsyncIterator[Answer]:
+    ) -> AsyncIterator[WatchAnswer]:
         """Ask once: no redirect is followed, since a token is for the server that was named.
 
         :param head: seconds until the head of the answer is there.
@@ -127,7 +127,7 @@ class Server:
         with _translated(self.access), anyio.fail_after(head):
             response = await self._pool.handle_async_request(request)
         try:
-            yield Answer(response)
+            yield WatchAnswer(response)
         finally:
             # An answer that was not read to its end closes its connection.
             with anyio.CancelScope(shield=True):

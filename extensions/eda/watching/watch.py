@@ -15,12 +15,12 @@ from typing import Callable
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import (
     ApiServers,
-    Failed,
-    Gone,
     Named,
     Nonsense,
-    Refused,
     SecretReader,
+    WatchExpired,
+    WatchFailed,
+    WatchRefused,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.hosted_control_plane import (
     original_secret,
@@ -53,11 +53,11 @@ class Pauses:
         self._first, self._most, self._refused = first, most, refused
 
     def after(self, failures: int, error: BaseException | None) -> float:
-        if isinstance(error, (Refused, ConfigurationError, PermissionDenied)):
+        if isinstance(error, (WatchRefused, ConfigurationError, PermissionDenied)):
             seconds = self._refused
         else:
             seconds = min(self._most, self._first * 2.0 ** min(failures - 1, 20))
-        asked = parse_retry_after(error.retry_after) if isinstance(error, Failed) else None
+        asked = parse_retry_after(error.retry_after) if isinstance(error, WatchFailed) else None
         # A thousand watches that a server lost at once do not come back at once.
         return max(seconds * random.uniform(0.5, 1.5), min(asked or 0.0, 300.0))  # noqa: S311
 
@@ -173,9 +173,9 @@ class Watch:
 
     def _mends(self, error: Exception | None) -> bool:
         """Do what most often helps, once until it works again; whether it was done."""
-        if not isinstance(error, (Gone, Refused)) or error.status not in (401, 410):
+        if not isinstance(error, (WatchExpired, WatchRefused)) or error.status not in (401, 410):
             return False
-        if isinstance(error, Gone):
+        if isinstance(error, WatchExpired):
             self._at = None
         else:
             # Tokens end, and the next one is most often there already.
@@ -208,7 +208,7 @@ class Watch:
 
 
 def _is_refused(error: Exception) -> bool:
-    return isinstance(error, (Refused, PullSecretError))
+    return isinstance(error, (WatchRefused, PullSecretError))
 
 
 def describe(error: Exception) -> str:
@@ -217,7 +217,7 @@ def describe(error: Exception) -> str:
         return str(error)
     if isinstance(error, Nonsense):
         return "the API server sends what is no answer of an API server"
-    if isinstance(error, Failed):
+    if isinstance(error, WatchFailed):
         said = {
             401: "HTTP 401: the API server does not accept the credentials",
             403: "HTTP 403: the user may not get, list and watch this secret",

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from ..model.naming import check_name
 from ..model.stored_version import StoredVersion
 from ..runtime.retry import Deadline
-from ..runtime.settings import Settings
+from ..runtime.settings import RunSettings
 
 __all__ = ["Source"]
 
@@ -31,7 +31,7 @@ class Source:
     # The options that are parts of an address, each called as its kind is in ``naming``.
     RULES: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
 
     @classmethod

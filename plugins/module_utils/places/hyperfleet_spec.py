@@ -19,7 +19,7 @@ from ..clients.pool import ClientPool
 from ..model.cluster_document import pull_secret_of
 from ..model.errors import ConfigurationError, InvalidDocument, NotFound, PullSecretError, TimedOut
 from ..runtime.retry import Deadline
-from ..runtime.settings import Settings
+from ..runtime.settings import RunSettings
 from .base import Source
 
 __all__ = ["HyperFleetSource", "pull_secret"]
@@ -60,7 +60,7 @@ class HyperFleetSource(Source):
         type="dict", options=dict(cluster_id=dict(type="str", required=True))
     )
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         super().__init__(settings)
         # One API; made at first use, as the other places' clients are.
         self._clients: ClientPool[str, HyperFleetClient] = ClientPool(

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 from ..model.errors import PullSecretError
-from ..runtime.settings import Settings
+from ..runtime.settings import RunSettings
 
 __all__ = ["Listing"]
 
@@ -30,7 +30,7 @@ class Listing(Generic[T, G, N, S]):
     A place says what these are (``group``, ``name``) and how a group is listed.  Thread-safe once prepared.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         self._settings = settings
         self._known: dict[G, dict[N, S]] = {}
 

@@ -20,7 +20,7 @@ from ..model.naming import registries
 from ..model.shown import is_name
 from ..model.stored_version import StoredVersion
 from ..runtime.retry import Deadline
-from ..runtime.settings import Settings
+from ..runtime.settings import RunSettings
 from ..runtime.yaml_text import NotYAML, load_json_or_yaml
 from .base import Source
 from .hyperfleet_spec import HyperFleetSource
@@ -79,7 +79,9 @@ class _Reading:
 class DocumentReader:
     """Reads the documents of many targets; thread-safe."""
 
-    def __init__(self, settings: Settings, gcp: SecretManagerClients, kubernetes: KubernetesClients) -> None:
+    def __init__(
+        self, settings: RunSettings, gcp: SecretManagerClients, kubernetes: KubernetesClients
+    ) -> None:
         self._sources: dict[str, Source] = {
             InlineSource.NAME: InlineSource(settings),
             FileSource.NAME: FileSource(settings),

@@ -15,10 +15,10 @@ import time
 from collections.abc import Mapping
 from typing import Callable
 
-from .transport import Answer
+from .transport import HttpAnswer
 from .wire import LARGEST, HttpConnection, WireError
 
-__all__ = ["Answer", "PlainTransport", "server"]
+__all__ = ["HttpAnswer", "PlainTransport", "server"]
 
 # Seconds; one that was not used for longer may be closed on the other side.
 _KEPT = 5.0
@@ -55,7 +55,7 @@ class PlainTransport:
         seconds: float,
         body: bytes | None = None,
         largest: int | None = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Ask once; the whole answer, whose headers have names in lower case, is there in time, or this raises.
 
         :param target: the path and query.
@@ -108,9 +108,9 @@ def _asked(
     body: bytes | None,
     seconds: float,
     largest: int,
-) -> Answer:
+) -> HttpAnswer:
     found = connection.request(method, target, headers, body or b"", timeout=seconds)
-    return Answer(found.status, found.headers, found.read(largest))
+    return HttpAnswer(found.status, found.headers, found.read(largest))
 
 
 def server(address: str, port: int) -> tuple[str, int]:

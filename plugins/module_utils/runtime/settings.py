@@ -13,11 +13,11 @@ from typing import Any
 from .calls import Calls
 from .retry import Deadline, Retrier, RetryObserver
 
-__all__ = ["Settings"]
+__all__ = ["RunSettings"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """What all places of one module run share.
 
     :param api_timeout: seconds for one request.

@@ -26,7 +26,7 @@ from typing import Any, Callable
 
 from .waiting import begin
 
-__all__ = ["Answer", "DeadlineSocket", "Forbidden", "Late", "Transport"]
+__all__ = ["DeadlineSocket", "Forbidden", "HttpAnswer", "Late", "Transport"]
 
 # Seconds; none at all would mean not to wait for a socket.
 _SHORTEST = 0.001
@@ -41,7 +41,7 @@ class Forbidden(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpAnswer:
     """What a server said.
 
     :param data: of an answer that is larger than was allowed one byte more than that, and no more.
@@ -83,7 +83,7 @@ class Transport:
         seconds: float,
         body: bytes | None = None,
         largest: int | None = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Ask once: nothing is repeated, no redirect is followed, and no body is unpacked.
 
         :param path: and query.
@@ -110,7 +110,7 @@ class Transport:
         if largest is not None and len(data) > largest:
             response.close()
         response.release_conn()
-        return Answer(response.status, response.headers, data)
+        return HttpAnswer(response.status, response.headers, data)
 
     def close(self) -> None:
         """Close the connections that are not in use; the next request opens another."""

@@ -17,7 +17,7 @@ from ..model.errors import ConfigurationError, PullSecretError
 from ..model.limits import Limits
 from ..runtime.calls import Calls
 from ..runtime.retry import Deadline, Retrier, RetryPolicy
-from ..runtime.settings import Settings
+from ..runtime.settings import RunSettings
 from ..workflows.adapter.config.config import AdapterConfig, load_adapter_config
 from ..workflows.adapter.config.parts import LoggingSettings
 from ..workflows.adapter.engine.engine import Engine
@@ -133,7 +133,7 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
     cluster_ids, traceparents = _wanted(params)
     config = _config(params)
     retry = params.get("retry") or {}
-    settings = Settings(
+    settings = RunSettings(
         api_timeout=params["api_timeout"],
         timeout=params["timeout"],
         concurrency=params["concurrency"],
@@ -215,7 +215,7 @@ def _config(params: Mapping[str, Any]) -> AdapterConfig:
     return config.replaced(overrides) if overrides else config
 
 
-def _api(config: AdapterConfig, settings: Settings) -> HyperFleetClient:
+def _api(config: AdapterConfig, settings: RunSettings) -> HyperFleetClient:
     api = config.hyperfleet
     return HyperFleetClient(
         api.connection(),

@@ -29,11 +29,11 @@ from ..runtime.batch import Failure, Progress, run_batch
 from ..runtime.calls import Spent
 from ..runtime.retry import Deadline, Retrier, RetryPolicy
 from ..runtime.secrecy import Mask
-from ..runtime.settings import Settings
+from ..runtime.settings import RunSettings
 from .options import run_options
 from .targets import Wanted
 
-__all__ = ["Places", "Run", "Work", "key_of_digests"]
+__all__ = ["Run", "StoreConnections", "Work", "key_of_digests"]
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ class Work:
         return document
 
 
-class Places:
+class StoreConnections:
     """What reaches the places, made from a module's validated parameters; a run after this one may share it.
 
     ``spent`` has what each target took, by its id, in all runs that share these.
@@ -74,7 +74,7 @@ class Places:
         _LIMITS.check(params)
         self.spent: dict[str, Spent] = {}
         retry = params.get("retry") or {}
-        self.settings = Settings(
+        self.settings = RunSettings(
             api_timeout=params["api_timeout"],
             timeout=params["timeout"],
             concurrency=params["concurrency"],
@@ -108,9 +108,9 @@ class Run:
         check_mode: bool,
         diff: bool,
         stop: threading.Event | None = None,
-        places: Places | None = None,
+        places: StoreConnections | None = None,
     ) -> None:
-        places = places or Places(params, stop or threading.Event())
+        places = places or StoreConnections(params, stop or threading.Event())
         self.settings = places.settings
         self.stop = places.settings.retrier.stop
         self.gcp, self.kubernetes, self.documents = places.gcp, places.kubernetes, places.documents

@@ -15,7 +15,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
     KubernetesClients,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.jobs import Jobs
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import Observed
 from tests.integration.adapter_jobs.world import DOCUMENT, FAILURE, SUCCESS, config, order
@@ -39,7 +39,7 @@ def ended(jobs: Jobs, cluster_id: str) -> Observed:
 
 
 def test_they_end_as_the_test_says(lab: KubernetesLab) -> None:
-    settings = Settings(connections={"kubernetes": {"host": lab.url, "api_key": lab.admin_token}})
+    settings = RunSettings(connections={"kubernetes": {"host": lab.url, "api_key": lab.admin_token}})
     client = KubernetesClients(settings).get(Deadline(20))
     jobs = Jobs(client, config("default", backoff_limit=0))
 

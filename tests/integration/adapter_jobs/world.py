@@ -26,7 +26,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.ret
     Retrier,
     RetryPolicy,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
     AdapterConfig,
     parse_adapter_config,
@@ -116,7 +116,7 @@ class World:
         self.namespace = namespace
         self.playing = Working(api.request, namespace, controllers=api.real)
         self.ahead = 0.0
-        settings = Settings(
+        settings = RunSettings(
             api_timeout=5.0,
             timeout=20.0,
             retrier=Retrier(RetryPolicy(tries=3, delay=0.02, max_delay=0.1)),

@@ -19,7 +19,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import fleet as module
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Batches
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.fleet import Fleet
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import SecretWatchSettings
 from tests.exhaustive import some
 from tests.integration.eda.api_server import CANARY, ApiServer
 from tests.integration.eda.source import entry, running, token_file
@@ -121,7 +121,7 @@ def test_what_nobody_thought_of_is_named_by_its_class_alone(
 
     async def scenario() -> None:
         (tmp_path / "clusters").write_text("[]")
-        settings = Settings(str(tmp_path / "clusters"))
+        settings = SecretWatchSettings(str(tmp_path / "clusters"))
         fleet = Fleet(settings, Batches(Nobody(), 0, 1, lambda: False))
         await fleet._read(str(tmp_path / "clusters"))
         # It is the same, so it is not read again.

@@ -16,13 +16,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.source import (
     SecretManagerSource,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 
 from .support import PROJECT, Module, document, endpoint, owned, secret_id
 
 
 def _read(module: Module, **reference: Any) -> bytes:
-    settings = Settings(connections={"gcp": endpoint(module.lab, module.transport)})
+    settings = RunSettings(connections={"gcp": endpoint(module.lab, module.transport)})
     source = SecretManagerSource(settings)
     return source.read({"project": PROJECT, "secret": secret_id("cls-1"), **reference}, settings.deadline())
 

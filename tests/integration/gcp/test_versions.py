@@ -27,7 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.writer import (
     SecretManagerWriter,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 from tests.lab.secret_manager import SecretManagerLab
 from tests.lab.secret_manager.records import NANO
 
@@ -326,7 +326,7 @@ def test_wherever_a_restore_is_killed_the_next_run_is_right(
 @pytest.mark.parametrize("payload", [document("one"), "{"], ids=["restored", "broken"])
 def test_a_restored_document_is_known_to_the_net_under_messages(module: Module, payload: str) -> None:
     module.lab.seed([owned("cls-1", payload, document("two"))])
-    settings = Settings(connections={"gcp": endpoint(module.lab, module.transport)})
+    settings = RunSettings(connections={"gcp": endpoint(module.lab, module.transport)})
     writer = SecretManagerWriter(settings, SecretManagerClients(settings))
     target = SecretManagerTarget("cls-1", PROJECT, secret_id("cls-1"), cluster_id="cls-1")
     seen: list[bytes] = []

@@ -20,7 +20,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
     KubernetesClients,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
 from tests.integration.gcp.login import TlsFront
 from tests.integration.k8s.running import run_task
@@ -81,7 +81,7 @@ def _no_canary(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[st
 
 def ask(**options: str) -> None:
     """One GET, with these options and the environment."""
-    settings = Settings(connections={"kubernetes": options})
+    settings = RunSettings(connections={"kubernetes": options})
     deadline = settings.deadline()
     assert KubernetesClients(settings).get(deadline).get("ns", "secrets", "name", deadline) is None
 
@@ -222,7 +222,7 @@ def test_the_job_that_names_its_variables_reads_none_of_them(
     monkeypatch.setenv("K8S_AUTH_HOST", recorder.url)
     monkeypatch.setenv("K8S_AUTH_API_KEY", CANARY)
     monkeypatch.setenv("KUBECONFIG", str(api.kubeconfig(tmp_path / "config")))
-    settings = Settings(connections={"kubernetes": {"k8s_auth": False}})
+    settings = RunSettings(connections={"kubernetes": {"k8s_auth": False}})
     deadline = settings.deadline()
     assert KubernetesClients(settings).get(deadline).get("ns", "secrets", "name", deadline) is None
     assert recorder.asked == []

@@ -20,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.plain_http import PlainTransport
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     k8s_pull_secret,
 )
@@ -64,7 +64,7 @@ def connect(
     """A client of a server: over the official one's transport, or over the standard library's."""
 
     def made(url: str) -> KubernetesClient:
-        settings = Settings(connections={"kubernetes": {"host": url, "api_key": "example-token"}})
+        settings = RunSettings(connections={"kubernetes": {"host": url, "api_key": "example-token"}})
         client = KubernetesClients(settings).get(settings.deadline())
         if request.param == "plain":
             parts = urlsplit(url)
@@ -76,7 +76,7 @@ def connect(
 
 
 def names(client: KubernetesClient) -> Iterator[str]:
-    for item in client.list_all("secrets", "a=b", Settings().deadline()):
+    for item in client.list_all("secrets", "a=b", RunSettings().deadline()):
         yield item["metadata"]["name"]
 
 

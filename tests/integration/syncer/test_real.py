@@ -24,7 +24,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import (
     MERGE_PATCH,
     METADATA_ONLY,
-    Api,
+    PodApi,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.intervals import (
     Intervals,
@@ -142,7 +142,7 @@ def server() -> Iterator[Server]:
 def test_a_report_is_answered_without_the_reports_of_others(server: Server, tmp_path: Path) -> None:
     (tmp_path / "token").write_text(server.token())
     (tmp_path / "ca.crt").write_bytes(server.ca)
-    api = Api(server.host, server.port, tls=True, directory=str(tmp_path))
+    api = PodApi(server.host, server.port, tls=True, directory=str(tmp_path))
     path, body = f"{server.core}/configmaps/global-pull-secret-status", {"data": {"node-1": "x"}}
     answers = [api.call("PATCH", path, body, MERGE_PATCH, accept=METADATA_ONLY) for _time in range(2)]
     assert [answer["kind"] for answer in answers] == ["PartialObjectMetadata"] * 2

@@ -23,7 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.ret
     Retrier,
     RetryPolicy,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 from tests.lab.hyperfleet import HyperFleetLab
 
 TRIES = 3
@@ -51,7 +51,7 @@ class World:
 
     def source(self, api_timeout: float = 10.0, timeout: float = 10.0, **options: Any) -> HyperFleetSource:
         connections: Mapping[str, Mapping[str, Any]] = {"hyperfleet": {"url": self.lab.url, **options}}
-        settings = Settings(
+        settings = RunSettings(
             api_timeout=api_timeout, timeout=timeout, retrier=quick_retrier(), connections=connections
         )
         return HyperFleetSource(settings)

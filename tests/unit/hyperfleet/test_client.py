@@ -29,7 +29,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.transport import Answer
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.transport import HttpAnswer
 from tests.unit.hyperfleet.support import TRIES, World
 
 CLUSTERS = "/api/hyperfleet/v1/clusters"
@@ -53,7 +53,7 @@ def test_the_api_is_not_asked_sooner_than_it_wants(
 ) -> None:
     """The stand-in sends no such header; a gateway before the API does."""
     client = world.client()
-    answer = Answer(429, {"Retry-After": "600"}, b"{}")
+    answer = HttpAnswer(429, {"Retry-After": "600"}, b"{}")
     monkeypatch.setattr(client._api._transport, "request", lambda *_arguments, **_options: answer)
     with pytest.raises(QuotaExceeded) as raised:
         client.get_cluster("cls-1", deadline)
@@ -279,9 +279,9 @@ def test_one_clusters_json_keeps_no_other_from_being_read(
     body = b'{"items": [{"id": "cls-1"}, {"id": "cls-2", "spec": {"x": %s}}], "total": 2}' % held.encode()
     asked: list[str] = []
 
-    def request(_method: str, path: str, **_options: object) -> Answer:
+    def request(_method: str, path: str, **_options: object) -> HttpAnswer:
         asked.append(path)
-        return Answer(200, {}, body)
+        return HttpAnswer(200, {}, body)
 
     monkeypatch.setattr(client._api._transport, "request", request)
     with pytest.raises(RequestRefused, match="cannot be read"):

@@ -20,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyp
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.transport import Answer
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.transport import HttpAnswer
 from tests.unit.hyperfleet.support import World
 
 
@@ -33,10 +33,10 @@ def answers_in_pages(
     """Answer with these clusters, without a total if there is none; gives the pages that were asked for."""
     asked: list[int] = []
 
-    def request(_method: str, path: str, **_options: object) -> Answer:
+    def request(_method: str, path: str, **_options: object) -> HttpAnswer:
         asked.append(int(parse_qs(urlsplit(path).query)["page"][0]))
         items = [{"id": f"cls-{number}"} for number in pages(asked[-1])]
-        return Answer(200, {}, json.dumps({"items": items, **total}).encode())
+        return HttpAnswer(200, {}, json.dumps({"items": items, **total}).encode())
 
     monkeypatch.setattr(client._api._transport, "request", request)
     return asked

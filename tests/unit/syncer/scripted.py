@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import Api
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import PodApi
 
 TOKEN = "example-token"
 
@@ -96,10 +96,10 @@ class Scripted:
         self._open: list[socket.socket] = []
         self._thread = threading.Thread(target=self._accept, daemon=True)
 
-    def api(self, directory: Path, timeout: float = 5) -> Api:
+    def api(self, directory: Path, timeout: float = 5) -> PodApi:
         """An API client of this server, whose token is in ``directory``."""
         (directory / "token").write_text(TOKEN)
-        return Api("127.0.0.1", self.port, tls=False, directory=str(directory), timeout=timeout)
+        return PodApi("127.0.0.1", self.port, tls=False, directory=str(directory), timeout=timeout)
 
     def _accept(self) -> None:
         while True:

@@ -213,10 +213,10 @@ def test_without_a_token_nothing_is_sent(tmp_path: Path, content: bytes | None) 
 
 
 def test_a_token_is_not_sent_in_the_clear() -> None:
-    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import Api
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import PodApi
 
     with pytest.raises(ValueError, match="TLS"):
-        Api("10.0.0.1", 80, tls=False, directory="/nowhere")
+        PodApi("10.0.0.1", 80, tls=False, directory="/nowhere")
 
 
 @pytest.mark.hardening(17)

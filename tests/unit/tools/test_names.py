@@ -14,15 +14,6 @@ ROOT = Path(__file__).resolve().parents[3]
 
 # Ansible finds these classes by their name: one for each plugin.
 NAMED_BY_ANSIBLE = {"ActionModule", "CallbackModule", "FilterModule", "LookupModule", "ModuleDocFragment"}
-# Still to be renamed.
-NOT_RENAMED_YET = {
-    "AlreadyExists",
-    "Answer",
-    "Failed",
-    "Outcome",
-    "Refused",
-    "Settings",
-}
 # Packages whose modules list all their public names.
 LISTED = (
     "extensions/eda/monitoring",
@@ -68,8 +59,7 @@ def test_no_two_modules_define_a_public_class_of_one_name() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(path)
     found = {name: paths for name, paths in places.items() if len(paths) > 1 and name not in NAMED_BY_ANSIBLE}
-    assert {name: paths for name, paths in found.items() if name not in NOT_RENAMED_YET} == {}
-    assert set(found) == NOT_RENAMED_YET, "remove from NOT_RENAMED_YET what has been renamed"
+    assert found == {}
 
 
 def test_a_module_lists_exactly_its_public_names() -> None:

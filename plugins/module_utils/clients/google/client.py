@@ -23,7 +23,7 @@ from ...model.errors import NotFound, PullSecretError, Unavailable, missing_pack
 from ...runtime.calls import Call, Calls, snake
 from ...runtime.pages import all_pages
 from ...runtime.retry import Deadline
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from ...runtime.waiting import within
 from ..pool import ClientPool
 from .auth import GoogleConnection, Tokens, connect, credentials_for, identity_of
@@ -63,7 +63,7 @@ def number(version_name: str) -> str:
 class SecretManagerClient:
     """One connection.  Thread-safe.  Resource names are full ones: ``projects/P/secrets/S[/versions/N]``."""
 
-    def __init__(self, connection: GoogleConnection, settings: Settings) -> None:
+    def __init__(self, connection: GoogleConnection, settings: RunSettings) -> None:
         self._endpoint = connection.endpoint
         self._settings = settings
         self._connection = connection
@@ -190,7 +190,7 @@ class SecretManagerClient:
     def create_secret(
         self, project: str, secret_id: str, secret: Mapping[str, Any], deadline: Deadline
     ) -> Any:
-        """Create atomically; raises ``AlreadyExists`` where another run was first."""
+        """Create atomically; raises ``SecretAlreadyExists`` where another run was first."""
         return self._call(
             "CreateSecret",
             f"projects/{project}/secrets/{secret_id}",
@@ -373,7 +373,7 @@ def _imports(transport: str | None) -> None:
 class SecretManagerClients:
     """The clients of one module run, by the service account that they act as."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         self._settings = settings
         self._pool: ClientPool[GoogleConnection, SecretManagerClient] = ClientPool(
             lambda connection: SecretManagerClient(connection, settings),

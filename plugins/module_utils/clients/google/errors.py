@@ -24,17 +24,17 @@ from ...runtime.retry import parse_retry_after
 from ...runtime.wire import NoConnection, WireError
 
 __all__ = [
-    "AlreadyExists",
     "FailedPrecondition",
     "NoToken",
-    "Refused",
+    "PlainApiRefused",
+    "SecretAlreadyExists",
     "Unanswered",
     "status_code",
     "translate",
 ]
 
 
-class AlreadyExists(PullSecretError):
+class SecretAlreadyExists(PullSecretError):
     """The secret is there already: another run was first, which is no failure."""
 
     kind = "conflict"
@@ -54,7 +54,7 @@ class Unanswered(Unavailable):
     """The time for the call is over, and the service may still be carrying it out."""
 
 
-class Refused(Exception):
+class PlainApiRefused(Exception):
     """What the plain transport got for an answer.
 
     :param code: HTTP's; :param status: the word that goes with it, such as ``NOT_FOUND``, or None.
@@ -105,7 +105,7 @@ def translate(
     :param detail: whether the service's own sentence may be quoted; not for a call that carries a payload.
     """
     where = f"{method} on {resource}"
-    if isinstance(error, Refused):
+    if isinstance(error, PlainApiRefused):
         said = _sentence(error) if detail else ""
         ours = _refusal(error.code, error.status, where, said, method, resource, identity)
         ours.retry_after = error.retry_after
@@ -193,7 +193,7 @@ def _refusal(
             return Conflict(f"ABORTED: {where}{said}")
         # REST says 409 for both ABORTED and ALREADY_EXISTS; only a create can meet the latter.
         return (
-            AlreadyExists(f"ALREADY_EXISTS: {where}")
+            SecretAlreadyExists(f"ALREADY_EXISTS: {where}")
             if method == "CreateSecret"
             else Conflict(f"CONFLICT: {where}{said}")
         )

@@ -14,7 +14,7 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from ...model.errors import ConfigurationError
-from ...runtime.plain_http import Answer, PlainTransport, server
+from ...runtime.plain_http import HttpAnswer, PlainTransport, server
 from ...runtime.wire import WireError
 from .errors import NoToken
 
@@ -124,7 +124,7 @@ class PlainRequest:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
 
-    def __call__(self, url: str, method: str = "GET", *, headers: Mapping[str, str]) -> Answer:
+    def __call__(self, url: str, method: str = "GET", *, headers: Mapping[str, str]) -> HttpAnswer:
         """Ask once.
 
         :raises WireError: no whole answer, or one that is too large for a token.

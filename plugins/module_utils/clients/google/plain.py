@@ -22,7 +22,7 @@ from urllib.parse import quote, urlencode
 from ...runtime.plain_http import PlainTransport, server
 from ...runtime.retry import parse_retry_after
 from .auth import GoogleConnection
-from .errors import Refused
+from .errors import PlainApiRefused
 from .metadata import AnonymousCredentials, MetadataCredentials
 
 __all__ = ["PlainApi", "credentials_of"]
@@ -72,7 +72,7 @@ class PlainApi:
     """One connection.  Thread-safe.  The methods are ``SecretManagerServiceClient``'s, without its retry.
 
     :param credentials: have a valid token (``Tokens.renew``).
-    :raises Refused: an answer other than 2xx.
+    :raises PlainApiRefused: an answer other than 2xx.
     :raises WireError: no answer, or none that can be understood.
     """
 
@@ -139,7 +139,7 @@ class PlainApi:
             data = base64.b64decode(payload.get("data") or "", validate=True)
         except (ValueError, binascii.Error, TypeError):
             # Not chained: the error would hold the payload.
-            raise Refused(502, "DATA_LOSS", "", None) from None
+            raise PlainApiRefused(502, "DATA_LOSS", "", None) from None
         found = SimpleNamespace(data=data, data_crc32c=payload.get("dataCrc32c") or "")
         return SimpleNamespace(name=str(answer.get("name") or ""), payload=found)
 
@@ -200,15 +200,15 @@ class PlainApi:
             raise _refused(answer.status, said, answer.headers.get("retry-after"))
         if not isinstance(said, dict):
             # Not chained: the decoder's error holds the document.
-            raise Refused(502, "NO_JSON", "", None) from None
+            raise PlainApiRefused(502, "NO_JSON", "", None) from None
         return said
 
 
-def _refused(code: int, said: Any, retry_after: str | None) -> Refused:
+def _refused(code: int, said: Any, retry_after: str | None) -> PlainApiRefused:
     error = said.get("error") if isinstance(said, dict) else None
     error = error if isinstance(error, dict) else {}
     word = error.get("status")
-    return Refused(
+    return PlainApiRefused(
         code,
         word if isinstance(word, str) and word.isupper() and len(word) < 40 else None,
         str(error.get("message") or ""),

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 from ...model.errors import ConfigurationError, PullSecretError, Unavailable, missing_package
 from ...runtime.pages import MOST_PAGES, endless
 from ...runtime.retry import Deadline, Retrier
-from ...runtime.transport import Answer, Late, Transport
+from ...runtime.transport import HttpAnswer, Late, Transport
 from .connection import HyperFleetConnection, TokenFile
 from .errors import RequestRefused, hyperfleet_error
 
@@ -165,7 +165,7 @@ class HyperFleetApi:
         body: Optional[Mapping[str, Any]] = None,
         traceparent: Optional[str] = None,
         largest: int = _LARGEST_OBJECT,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """One try; whatever the API answers.
 
         :param largest: bytes that are read of it.
@@ -202,13 +202,13 @@ class HyperFleetApi:
             raise _TooMuch(f"{where}: the answer has more than {largest >> 20} MiB")
         return answer
 
-    def refusal(self, answer: Answer, what: str) -> PullSecretError:
+    def refusal(self, answer: HttpAnswer, what: str) -> PullSecretError:
         """The error that an answer is."""
         content_type = answer.headers.get("Content-Type") or ""
         retry_after = answer.headers.get("Retry-After")
         return hyperfleet_error(answer.status, content_type, answer.data, what, self.place, retry_after)
 
-    def _object(self, answer: Answer, what: str) -> dict[str, Any]:
+    def _object(self, answer: HttpAnswer, what: str) -> dict[str, Any]:
         try:
             document = json.loads(answer.data)
         except (ValueError, RecursionError) as error:

@@ -14,7 +14,7 @@ from ...model.errors import PullSecretError
 from ...runtime.batch import Failure, run_batch
 from ...runtime.breaker import Breaker, again
 from ...runtime.retry import Deadline
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from .client import HyperFleetClient, check_api_cluster_id
 from .connection import hyperfleet_connection
 from .errors import RequestRefused
@@ -25,7 +25,7 @@ __all__ = ["ClusterReader", "hyperfleet_client"]
 _SEARCHES = 4
 
 
-def hyperfleet_client(settings: Settings) -> HyperFleetClient:
+def hyperfleet_client(settings: RunSettings) -> HyperFleetClient:
     """The client of a module's ``hyperfleet`` options.
 
     :raises ConfigurationError: they are wrong.
@@ -51,7 +51,7 @@ class ClusterReader:
     def __init__(
         self,
         client: HyperFleetClient,
-        settings: Settings,
+        settings: RunSettings,
         *,
         breaker: Optional[Breaker] = None,
         given: Optional[Mapping[str, Mapping[str, Any]]] = None,

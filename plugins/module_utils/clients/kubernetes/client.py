@@ -31,7 +31,7 @@ from ...model.errors import (
 from ...runtime.calls import Call, Calls, kubernetes_operation
 from ...runtime.pages import all_pages
 from ...runtime.retry import Deadline
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from ...runtime.transport import Forbidden, Late, Transport
 from ...runtime.waiting import within
 from ..pool import ClientPool
@@ -59,7 +59,7 @@ _LARGEST = 16 << 20
 class KubernetesClient:
     """One connection.  Thread-safe."""
 
-    def __init__(self, connection: Connection, settings: Settings, kubeconfigs: Kubeconfigs) -> None:
+    def __init__(self, connection: Connection, settings: RunSettings, kubeconfigs: Kubeconfigs) -> None:
         # Not at the top of the file: see _imports, which has been run. A client of the pod needs none of it.
         from kubernetes.client.rest import RESTClientObject
         from urllib3.exceptions import HTTPError
@@ -153,7 +153,7 @@ class KubernetesClient:
     def create(
         self, namespace: str, kind: str, body: Mapping[str, Any], deadline: Deadline, *, dry_run: bool = False
     ) -> dict[str, Any]:
-        """Raises ``AlreadyExists``, or ``DependencyMissing`` where the namespace is not there.
+        """Raises ``ObjectAlreadyExists``, or ``DependencyMissing`` where the namespace is not there.
 
         :param dry_run: the server checks everything and stores nothing.
         """
@@ -345,7 +345,7 @@ def _imports() -> None:
 class KubernetesClients:
     """The clients of one module run, by context and kubeconfig."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         self._settings = settings
         plain = bool(settings.connection("kubernetes").get("plain"))
         self._pool: ClientPool[Connection, KubernetesClient] = ClientPool(
@@ -386,7 +386,7 @@ class KubernetesClients:
         return self._pool.get(Connection(embedded=parse(document, name, where)), deadline)
 
 
-def _maker(settings: Settings, plain: bool) -> Callable[[Connection], KubernetesClient]:
+def _maker(settings: RunSettings, plain: bool) -> Callable[[Connection], KubernetesClient]:
     """What makes a client; each way loads what it needs and nothing of the other."""
     if plain:
         from .pod import PodClient

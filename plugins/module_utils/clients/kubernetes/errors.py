@@ -28,7 +28,7 @@ from ...model.errors import (
 )
 from ...runtime.retry import parse_retry_after
 
-__all__ = ["AlreadyExists", "NamespaceEnding", "Overtaken", "distrust", "translate"]
+__all__ = ["NamespaceEnding", "ObjectAlreadyExists", "Overtaken", "distrust", "translate"]
 
 # RBAC, ResourceQuota, admission webhooks and policies, up to where they may quote.
 _SENTENCES = re.compile(
@@ -68,7 +68,7 @@ class Overtaken(Conflict):
     unsure: bool = False
 
 
-class AlreadyExists(Overtaken):
+class ObjectAlreadyExists(Overtaken):
     """The object is there already."""
 
 
@@ -115,7 +115,7 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
         return NotFound(f"NotFound: {where}")
     if status == 409:
         return (
-            AlreadyExists(f"AlreadyExists: {where}")
+            ObjectAlreadyExists(f"AlreadyExists: {where}")
             if reason == "AlreadyExists"
             else Overtaken(f"Conflict: {where}")
         )

@@ -17,7 +17,7 @@ from typing import Any
 
 from ...model.errors import ConfigurationError, PermissionDenied
 from ...runtime.plain_http import PlainTransport
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from ...runtime.wire import WireError
 from .client import KubernetesClient
 from .connection import Connection
@@ -33,7 +33,7 @@ _PORT = re.compile(r"[0-9]{1,5}\Z")
 class PodClient(KubernetesClient):
     """The pod's service account, whose token and CA are files that the kubelet renews."""
 
-    def __init__(self, connection: Connection, settings: Settings) -> None:
+    def __init__(self, connection: Connection, settings: RunSettings) -> None:
         self.connection = connection
         self._settings = settings
         self._prefix = ""

@@ -20,7 +20,7 @@ from . import records
 from .auth_file import Snapshot
 from .records import encoded, flag, key, lists, mapping, number, one_of, optional, record, text
 
-__all__ = ["RESTART", "ROLLBACK", "Backup", "Failed", "Ledger", "Pending"]
+__all__ = ["RESTART", "ROLLBACK", "Backup", "FailedVersion", "Ledger", "Pending"]
 
 RESTART, ROLLBACK = "restart", "rollback"
 
@@ -36,7 +36,7 @@ class Pending(NamedTuple):
     there was one: if it has changed, kubelet has started with the file; ``undone``: digest of the bytes that
     a roll-back takes away; ``touched``: whether it follows a restart of ours with something else;
     ``reason``: why kubelet is not well with it, if a roll-back was left to a later task; ``by_node``: as
-    in ``Failed``.
+    in ``FailedVersion``.
     """
 
     id: str
@@ -65,7 +65,7 @@ class Pending(NamedTuple):
         return self.has_restarted or self.is_back
 
 
-class Failed(NamedTuple):
+class FailedVersion(NamedTuple):
     """What kubelet did not come up with: digest, how often, when last (seconds since the epoch), and why.
 
     ``by_node``: nothing says that the docker config was the reason.
@@ -93,7 +93,7 @@ class Ledger:
         self.verified = ""
         self.desired = ""
         self.pending: Pending | None = None
-        self.failed: Failed | None = None
+        self.failed: FailedVersion | None = None
         vars(self).update(fields)
 
     def is_only_noted(self, here: bytes | None) -> bool:
@@ -179,7 +179,7 @@ _PENDING = record(
     by_node=optional(flag, False),
 )
 _FAILED = record(
-    Failed, desired=text, times=number(10**9), at=number(1e12, int, float), reason=text, by_node=flag
+    FailedVersion, desired=text, times=number(10**9), at=number(1e12, int, float), reason=text, by_node=flag
 )
 _SNAPSHOT = record(
     Snapshot, data=optional(encoded), mode=number(0o7777), uid=_ID, gid=_ID, label=optional(encoded)

@@ -14,7 +14,7 @@ import os
 
 from ...dockerconfig import registry_identity
 from .auth_file import Snapshot
-from .ledger import RESTART, ROLLBACK, Backup, Failed, Ledger, Pending
+from .ledger import RESTART, ROLLBACK, Backup, FailedVersion, Ledger, Pending
 from .merge import MergedFile, ownership, revert
 from .node_file import parse_file
 from .store import Store
@@ -145,7 +145,7 @@ def roll_back(
     # A content that no kubelet was started with has not failed.
     if pending is None or pending.invocation:
         times = ledger.failed.times if ledger.failed is not None and ledger.failed.desired == desired else 0
-        ledger.failed = Failed(desired, times + 1, now, reason, by_node)
+        ledger.failed = FailedVersion(desired, times + 1, now, reason, by_node)
     if backup.previous is None:
         _give_up(store, ledger)
         return False

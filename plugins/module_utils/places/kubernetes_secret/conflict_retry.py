@@ -15,14 +15,14 @@ from ...dockerconfig import DockerConfig
 from ...model.errors import TimedOut
 from ...model.outcome import Outcome
 from ...runtime.retry import Deadline
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from ..writing import note
 
 __all__ = ["retry_when_overtaken"]
 
 
 def retry_when_overtaken(
-    settings: Settings, outcome: Outcome, deadline: Deadline, once: Callable[[bool], None]
+    settings: RunSettings, outcome: Outcome, deadline: Deadline, once: Callable[[bool], None]
 ) -> None:
     """Call ``once`` until it meets no conflict.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Optional
 
 from ...clients.kubernetes.client import KubernetesClients
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from .. import listing
 from .target import KubernetesTarget
 
@@ -24,7 +24,7 @@ _Name = tuple[str, str]
 class KubernetesSecretListing(listing.Listing[KubernetesTarget, _Group, _Name, dict[str, Any]]):
     """By cluster, all of its namespaces at once."""
 
-    def __init__(self, settings: Settings, clients: KubernetesClients) -> None:
+    def __init__(self, settings: RunSettings, clients: KubernetesClients) -> None:
         super().__init__(settings)
         self._clients = clients
 

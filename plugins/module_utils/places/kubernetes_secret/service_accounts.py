@@ -17,7 +17,7 @@ from ...clients.kubernetes.client import KubernetesClient
 from ...model.errors import DependencyMissing
 from ...model.outcome import Outcome
 from ...runtime.retry import Deadline
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from ..writing import note
 
 __all__ = ["link_service_account"]
@@ -25,7 +25,7 @@ __all__ = ["link_service_account"]
 
 def link_service_account(
     client: KubernetesClient,
-    settings: Settings,
+    settings: RunSettings,
     namespace: str,
     account: str,
     secret: str,

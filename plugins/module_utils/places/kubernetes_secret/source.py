@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from ...clients.kubernetes.client import KubernetesClients
 from ...model.errors import NotFound
 from ...runtime.retry import Deadline
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from ..base import Source
 from .target import KEY, secret_value
 
@@ -34,7 +34,7 @@ class KubernetesSource(Source):
     }
     RULES: ClassVar[tuple[str, ...]] = ("namespace", "name", "key")
 
-    def __init__(self, settings: Settings, clients: KubernetesClients | None = None) -> None:
+    def __init__(self, settings: RunSettings, clients: KubernetesClients | None = None) -> None:
         super().__init__(settings)
         self._clients = clients or KubernetesClients(settings)
 

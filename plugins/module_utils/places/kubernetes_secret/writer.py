@@ -19,7 +19,7 @@ from ...model.naming import owner_problem
 from ...model.outcome import Outcome
 from ...model.ownership import foreign
 from ...runtime.retry import Deadline
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from ..writing import note, parse_held, same_meaning
 from .conflict_retry import retry_when_overtaken
 from .content import ContentChoice, SecretContent
@@ -52,7 +52,7 @@ class KubernetesWriter:
     :param dry_run: check mode: everything is read, nothing is written.
     """
 
-    def __init__(self, settings: Settings, clients: KubernetesClients, *, dry_run: bool = False) -> None:
+    def __init__(self, settings: RunSettings, clients: KubernetesClients, *, dry_run: bool = False) -> None:
         self._settings = settings
         self._clients = clients
         self._dry_run = dry_run

@@ -26,7 +26,7 @@ from ...model.errors import (
     VerificationFailed,
 )
 from ...runtime.retry import Deadline
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from .access import access_enabled
 from .claim import ANNOTATION, Claim, ClaimLifetime
 from .desired import DesiredVersion
@@ -45,7 +45,7 @@ class VersionAddition:
     :param owner: the run's name in its claims.
     """
 
-    def __init__(self, desired: DesiredVersion, settings: Settings, owner: str) -> None:
+    def __init__(self, desired: DesiredVersion, settings: RunSettings, owner: str) -> None:
         self._desired = desired
         self._stop = settings.retrier.stop
         self._name = desired.target.name

@@ -10,14 +10,14 @@ from typing import Callable
 
 from ...model.errors import Conflict, PullSecretError, TimedOut
 from ...runtime.retry import Deadline
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 
 __all__ = ["retry_on_conflict"]
 
 _LONGEST_PAUSE = 2.0
 
 
-def retry_on_conflict(settings: Settings, deadline: Deadline, once: Callable[[bool], None]) -> None:
+def retry_on_conflict(settings: RunSettings, deadline: Deadline, once: Callable[[bool], None]) -> None:
     """Call ``once`` until it meets no conflict.
 
     :param once: told whether metadata has to be read again, and not taken from the batch's LIST.

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Optional
 
 from ...clients.google.client import SecretManagerClients, number
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from .. import listing
 from .target import SecretManagerTarget
 
@@ -23,7 +23,7 @@ _Group = tuple[Optional[str], str]
 class SecretManagerListing(listing.Listing[SecretManagerTarget, _Group, str, Any]):
     """By service account and project."""
 
-    def __init__(self, settings: Settings, clients: SecretManagerClients) -> None:
+    def __init__(self, settings: RunSettings, clients: SecretManagerClients) -> None:
         super().__init__(settings)
         self._clients = clients
 

@@ -13,7 +13,7 @@ from ...clients.google.errors import FailedPrecondition
 from ...model.errors import NotFound
 from ...model.stored_version import StoredVersion
 from ...runtime.retry import Deadline
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from ..base import Source
 from .access import access_enabled
 
@@ -35,7 +35,7 @@ class SecretManagerSource(Source):
     }
     RULES: ClassVar[tuple[str, ...]] = ("project", "secret", "version")
 
-    def __init__(self, settings: Settings, clients: SecretManagerClients | None = None) -> None:
+    def __init__(self, settings: RunSettings, clients: SecretManagerClients | None = None) -> None:
         super().__init__(settings)
         self._clients = clients or SecretManagerClients(settings)
 

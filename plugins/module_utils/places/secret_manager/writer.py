@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...clients.google.client import SecretManagerClient, SecretManagerClients
-from ...clients.google.errors import AlreadyExists, FailedPrecondition
+from ...clients.google.errors import FailedPrecondition, SecretAlreadyExists
 from ...dockerconfig import DockerConfig, DockerConfigError, load
 from ...model.errors import Conflict, InvalidDocument, NotFound, PermissionDenied, PullSecretError
 from ...model.outcome import Outcome
 from ...model.ownership import foreign
 from ...runtime.retry import Deadline
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from ..writing import note
 from .adding import VersionAddition
 from .claim import ANNOTATION, Claim
@@ -42,7 +42,9 @@ class SecretManagerWriter:
     :param dry_run: check mode: everything is read, nothing is written.
     """
 
-    def __init__(self, settings: Settings, clients: SecretManagerClients, *, dry_run: bool = False) -> None:
+    def __init__(
+        self, settings: RunSettings, clients: SecretManagerClients, *, dry_run: bool = False
+    ) -> None:
         self._settings = settings
         self._clients = clients
         self._dry_run = dry_run
@@ -231,7 +233,7 @@ class SecretManagerWriter:
                 new_secret_manager_secret(target, {ANNOTATION: str(claim)}),
                 desired.deadline,
             )
-        except AlreadyExists:
+        except SecretAlreadyExists:
             # Another run, our own earlier try, or a LIST that did not show it.
             raise Conflict(f"{target.name} was created by another run") from None
         desired.outcome.settle()

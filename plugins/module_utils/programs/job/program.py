@@ -26,7 +26,7 @@ from ...runtime.calls import Calls
 from ...runtime.secrecy import Mask
 from ...workflows.provision.place import place
 from ...workflows.provision.store import store
-from ...workflows.run import Places
+from ...workflows.run import StoreConnections
 from .ending import exit_code, outcome, written
 from .log import render
 from .work import GCP, Ended, Job
@@ -89,7 +89,7 @@ class Program:
         self._stop = threading.Event()
         # Not an Event: a signal's handler must take no lock, since what it interrupts may hold it.
         self._wake: SimpleQueue[None] = SimpleQueue()
-        self._places: Optional[Places] = None
+        self._places: Optional[StoreConnections] = None
         self._ways = ways(environment)
         self._job = Job(self._ask, self._show, ready=lambda: check_ways(environment))
         self._mask = Mask(sensitive_forms(os.fsencode(environment.get("PULL_SECRET_DATA", ""))))
@@ -132,7 +132,7 @@ class Program:
         params = {**_DEFAULTS, **run}
         try:
             if self._places is None:
-                self._places = Places({**params, **self._ways}, self._stop)
+                self._places = StoreConnections({**params, **self._ways}, self._stop)
             step = store if phase == GCP else place
             return step([target], params, check_mode=False, places=self._places)
         except PullSecretError as error:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ...runtime.wire import HttpConnection, HttpResponse, NoConnection, WireError
 
-__all__ = ["MERGE_PATCH", "METADATA_ONLY", "Api", "ApiError", "WireError"]
+__all__ = ["MERGE_PATCH", "METADATA_ONLY", "ApiError", "PodApi", "WireError"]
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -39,7 +39,7 @@ class ApiError(Exception):
         self.retry_after = retry_after
 
 
-class Api:
+class PodApi:
     """One API server.
 
     :param tls: without it only a server on loopback is spoken to: the token would be there to read.

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from ...model.syncer_limits import LONGEST_LEASE
-from .api import Api, ApiError, WireError
+from .api import ApiError, PodApi, WireError
 from .backoff import random_between
 
 __all__ = ["RestartSlots"]
@@ -40,7 +40,7 @@ class RestartSlots:
 
     def __init__(
         self,
-        api: Api,
+        api: PodApi,
         namespace: str,
         names: Sequence[str],
         node: str,

@@ -20,7 +20,7 @@ from .backoff import random_between
 from .intervals import Intervals
 from .leases import RestartSlots
 from .log import JsonLog, error_place, kind_of
-from .node import Invalid, Node, NodeError, Outcome
+from .node import Invalid, Node, NodeError, NodeOutcome
 from .restarts import RestartResult, Restarts
 from .settings import ON_CHANGE, SyncerSettings
 from .status import FAILED, IN_SYNC, PENDING, NodeStatus
@@ -301,10 +301,10 @@ class SyncLoop:
 
     def _on_restarted(self, result: RestartResult) -> None:
         self._restarts.end(result)
-        if not isinstance(result, Outcome) or result.failed:
+        if not isinstance(result, NodeOutcome) or result.failed:
             # Rolled back. Otherwise the file was left alone: if it is another one, somebody else was there.
             self._stamp = self._node.stamp()
-        ended = isinstance(result, Outcome) and result.finished
+        ended = isinstance(result, NodeOutcome) and result.finished
         if self._stopping and not ended:
             # Whether kubelet gets well is not known: the slot stays ours until its time is over.
             self._log.info("interrupted", resourceVersion=self._version)
@@ -313,7 +313,7 @@ class SyncLoop:
         is_old = self._written_meanwhile or self._restarts.only_back or not self._is_written
         try:
             self._report_result(result)
-            if isinstance(result, Outcome) and ended:
+            if isinstance(result, NodeOutcome) and ended:
                 if is_old:
                     self._converge(time.monotonic())
                 elif result.restart:
@@ -325,7 +325,7 @@ class SyncLoop:
 
     def _report_result(self, result: RestartResult) -> None:
         version = self._version
-        if not isinstance(result, Outcome):
+        if not isinstance(result, NodeOutcome):
             self._try_later("not restarted", result, PENDING)
         elif not result.finished:
             self._try_later("not restarted", result.message, PENDING)
@@ -343,7 +343,7 @@ class SyncLoop:
             if not self._written_meanwhile:
                 self._set_state(IN_SYNC, result.message)
 
-    def _set_failed(self, outcome: Outcome) -> None:
+    def _set_failed(self, outcome: NodeOutcome) -> None:
         # Also what the ledger says: it may have been another syncer, or another version of the same.
         self._status.failed_with(self._version, by_node=outcome.by_node)
         message = outcome.message

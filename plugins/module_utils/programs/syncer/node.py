@@ -20,7 +20,7 @@ from ...places.kubelet.sync import Synchroniser
 from ...runtime.clock import Clock
 from .settings import SyncerSettings
 
-__all__ = ["Invalid", "Node", "NodeError", "Outcome"]
+__all__ = ["Invalid", "Node", "NodeError", "NodeOutcome"]
 
 NodeError = PullSecretError
 """The node's file or systemd could not be used; trying again may help. Made of names only."""
@@ -30,7 +30,7 @@ class Invalid(Exception):
     """The Secret's content is refused: the text has rules and registries, and no value."""
 
 
-class Outcome(NamedTuple):
+class NodeOutcome(NamedTuple):
     """What became of a write or a restart.
 
     ``restart``: there is one left to do; ``only_back``: it only ends a roll-back; ``begun``: kubelet may have
@@ -75,7 +75,7 @@ class Node:
         retrying = self._options._replace(retry_failed=True)
         self._retrier = Synchroniser(self._path, retrying, None, self._clock)
 
-    def write(self, content: bytes | None, *, again: bool = False) -> Outcome:
+    def write(self, content: bytes | None, *, again: bool = False) -> NodeOutcome:
         """Put the content into the node's file; kubelet is left alone.
 
         :param content: of the Secret's key; None: it has none.
@@ -97,7 +97,7 @@ class Node:
         result = (self._retrier if again else self._writer).write(config)
         return _outcome(result, self._pending() if result.needed else None)._replace(restart=result.needed)
 
-    def restart(self, stopping: Callable[[], bool]) -> Outcome:
+    def restart(self, stopping: Callable[[], bool]) -> NodeOutcome:
         """Restart kubelet and watch it, or finish what an earlier run began; roll back if it stays unwell.
 
         :param stopping: asked several times a second; a roll-back is not left unfinished for it.
@@ -113,17 +113,17 @@ class Node:
         finally:
             systemd.close()
 
-    def left(self) -> Outcome:
+    def left(self) -> NodeOutcome:
         """What an earlier write has left to be done; nothing is written."""
         try:
             ledger = self._store.ledger()
             pending = ledger.pending
             # Where kubelet may be down the file is not asked: it may be what cannot be read.
             if pending is None or (not pending.may_be_down and ledger.is_only_noted(self._store.file().data)):
-                return Outcome()
+                return NodeOutcome()
         except PullSecretError:
-            return Outcome()
-        return Outcome(
+            return NodeOutcome()
+        return NodeOutcome(
             restart=True,
             only_back=pending.is_back,
             begun=bool(pending.invocation),
@@ -149,13 +149,13 @@ class Node:
             return None
 
 
-def _outcome(result: SyncResult, left: Pending | None) -> Outcome:
+def _outcome(result: SyncResult, left: Pending | None) -> NodeOutcome:
     """:param left: the restart that is left to do."""
     failed = result.state in (FAILED, HELD)
     said = [result.message] if result.message else []
     if result.effective == CACHE:
         said.append(f"kubelet reads the file {CACHE}")
-    return Outcome(
+    return NodeOutcome(
         changed=result.changed,
         restart=left is not None,
         only_back=left is not None and left.is_back,

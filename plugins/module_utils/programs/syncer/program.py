@@ -14,7 +14,7 @@ import threading
 from collections.abc import Mapping
 from typing import Optional
 
-from .api import Api
+from .api import PodApi
 from .intervals import Intervals
 from .leases import RestartSlots
 from .log import JsonLog, error_place
@@ -46,7 +46,7 @@ class SyncerProgram:
         self._log = log
         pace = pace or Intervals(settings)
         self._calls, watch = (
-            Api(
+            PodApi(
                 settings.host,
                 settings.port,
                 tls=settings.tls,

@@ -17,7 +17,7 @@ from .backoff import random_between
 from .intervals import Intervals
 from .leases import RestartSlots
 from .log import JsonLog, error_place, kind_of
-from .node import Node, NodeError, Outcome
+from .node import Node, NodeError, NodeOutcome
 from .status import HELD, PENDING, NodeStatus
 
 __all__ = ["RestartResult", "Restarts"]
@@ -26,7 +26,7 @@ _IDLE, _WAITING, _RUNNING = "idle", "waiting", "running"
 # How often whoever has not been told of others asks again where there is no answer: about a minute.
 _ASKS = 6
 
-RestartResult = Union[Outcome, str]
+RestartResult = Union[NodeOutcome, str]
 """How it ended, or why there was none."""
 
 
@@ -103,7 +103,7 @@ class Restarts:
             return owed_at
         return self._look_at if owed_at is None else min(owed_at, self._look_at)
 
-    def request(self, version: str, outcome: Outcome) -> None:
+    def request(self, version: str, outcome: NodeOutcome) -> None:
         """There is a restart to do, for this version of the Secret."""
         if self._step == _RUNNING:
             return
@@ -123,7 +123,7 @@ class Restarts:
             self._look_at = max(self._look_at, self._back_at)
         self._step = _WAITING
 
-    def resume(self, outcome: Outcome) -> None:
+    def resume(self, outcome: NodeOutcome) -> None:
         """Likewise, for the version that it was last to be done for; what is waited for already goes on."""
         if self._step == _IDLE:
             self.request(self._version, outcome)
@@ -151,13 +151,13 @@ class Restarts:
     def end(self, result: RestartResult) -> None:
         """The result is known; the slot is still held."""
         self._step = _IDLE
-        if isinstance(result, Outcome) and result.finished and not result.only_back:
+        if isinstance(result, NodeOutcome) and result.finished and not result.only_back:
             self._back_at = 0.0
             self._pace.back.reset()
             if result.failed:
                 # It may be left as it was, as where there was nothing to go back to.
                 self._resume_at = time.monotonic() + self._pace.retry.wait()
-        elif self.only_back or (isinstance(result, Outcome) and result.only_back):
+        elif self.only_back or (isinstance(result, NodeOutcome) and result.only_back):
             self._back_at = time.monotonic() + self._pace.back.wait()
 
     def release(self) -> None:

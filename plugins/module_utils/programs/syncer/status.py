@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Optional
 
-from .api import MERGE_PATCH, METADATA_ONLY, Api, ApiError, WireError
+from .api import MERGE_PATCH, METADATA_ONLY, ApiError, PodApi, WireError
 from .backoff import Backoff, random_between
 
 __all__ = ["FAILED", "HELD", "IN_SYNC", "PENDING", "NodeStatus"]
@@ -46,7 +46,7 @@ class NodeStatus:
 
     def __init__(
         self,
-        api: Api,
+        api: PodApi,
         namespace: str,
         name: str,
         node: str,

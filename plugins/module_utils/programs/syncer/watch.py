@@ -19,7 +19,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Optional
 
 from ...runtime.wire import HttpConnection
-from .api import Api, ApiError, WireError, read_object
+from .api import ApiError, PodApi, WireError, read_object
 from .backoff import Backoff, random_between
 from .log import error_place
 
@@ -88,7 +88,7 @@ class SecretWatch:
 
     def __init__(
         self,
-        api: Api,
+        api: PodApi,
         namespace: str,
         name: str,
         deliver: Callable[[Optional[SecretState]], None],

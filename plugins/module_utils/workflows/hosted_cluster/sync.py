@@ -23,7 +23,7 @@ from ...places.kubernetes_secret.conflict_retry import retry_when_overtaken
 from ...places.kubernetes_secret.target import is_being_deleted
 from ...runtime.retry import Deadline
 from ...runtime.secrecy import Mask
-from ...runtime.settings import Settings
+from ...runtime.settings import RunSettings
 from .cluster import HostedCluster
 from .control_plane import ControlPlane, ControlPlaneDeleting
 from .decision import ABSENT, MERGED, MergeDecision
@@ -44,7 +44,7 @@ class HostedClusters:
     :param dry_run: check mode: everything is read, nothing is written.
     """
 
-    def __init__(self, settings: Settings, clients: KubernetesClients, *, dry_run: bool) -> None:
+    def __init__(self, settings: RunSettings, clients: KubernetesClients, *, dry_run: bool) -> None:
         self._settings = settings
         self._clients = clients
         self._dry_run = dry_run

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ...clients.kubernetes.errors import AlreadyExists, Overtaken
+from ...clients.kubernetes.errors import ObjectAlreadyExists, Overtaken
 from ...model.errors import PullSecretError
 from ...model.outcome import Outcome
 from ...places.writing import note
@@ -62,7 +62,7 @@ def _event(
             if patch is None:
                 return
             objects.client.patch(objects.namespace, "events", name, patch, deadline)
-    except (AlreadyExists, Overtaken):
+    except (ObjectAlreadyExists, Overtaken):
         # Another run has told the same.
         return
     note(outcome, "event", "Told the tenant by an Event")

@@ -35,7 +35,7 @@ from ...places.kubernetes_secret.target import KubernetesTarget
 from ...places.kubernetes_secret.writer import KubernetesWriter
 from ...places.reader import Document, check_references
 from ..options import document_options, with_defaults
-from ..run import Places, Run, Work
+from ..run import Run, StoreConnections, Work
 from ..targets import Wanted, described
 
 __all__ = ["PHASE", "build_target", "full_place", "place", "targets_of"]
@@ -66,7 +66,7 @@ def place(
     check_mode: bool,
     diff: bool = False,
     stop: threading.Event | None = None,
-    places: Places | None = None,
+    places: StoreConnections | None = None,
 ) -> dict[str, Any]:
     """Handle every target; the result of ``k8s_pull_secret``.
 

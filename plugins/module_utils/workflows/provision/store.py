@@ -31,7 +31,7 @@ from ...places.secret_manager.retention import Retention
 from ...places.secret_manager.target import SecretManagerTarget
 from ...places.secret_manager.writer import SecretManagerWriter
 from ..options import document_options, with_defaults
-from ..run import Places, Run, Work
+from ..run import Run, StoreConnections, Work
 from ..targets import Wanted, described
 
 __all__ = ["PHASE", "build_target", "store", "targets_of"]
@@ -58,7 +58,7 @@ def store(
     check_mode: bool,
     diff: bool = False,
     stop: threading.Event | None = None,
-    places: Places | None = None,
+    places: StoreConnections | None = None,
 ) -> dict[str, Any]:
     """Handle every target; the result of ``gcp_pull_secret``.
 

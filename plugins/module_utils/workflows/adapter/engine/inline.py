@@ -23,7 +23,7 @@ from ...provision.place import place
 from ...provision.steps import Result, to_place, to_store
 from ...provision.store import PHASE as STORE
 from ...provision.store import store
-from ...run import Places as Shared
+from ...run import StoreConnections as Shared
 from ..model import FAILED, SUCCEEDED, Observed, Order, other_replication
 from .decide import Apply
 from .failure_reasons import is_retryable, reason_of

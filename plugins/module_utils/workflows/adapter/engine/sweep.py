@@ -19,7 +19,7 @@ from ....clients.hyperfleet.all_clusters import AllClusters
 from ....clients.hyperfleet.client import HyperFleetClient
 from ....model.errors import Conflict, NotFound, PullSecretError, Unavailable
 from ....runtime.batch import Failure, run_batch
-from ....runtime.settings import Settings
+from ....runtime.settings import RunSettings
 from .decide import removal_by_jobs
 from .engine import Engine
 from .inline import InlineProvisioner
@@ -55,7 +55,7 @@ class Sweep:
         api: HyperFleetClient,
         jobs: LazyJobs,
         places: InlineProvisioner,
-        settings: Settings,
+        settings: RunSettings,
         *,
         store: str,
         on_result: Callable[[ClusterResult], None],

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Optional
 
 from ....clients.kubernetes.client import KubernetesClient
-from ....clients.kubernetes.errors import AlreadyExists, Overtaken
+from ....clients.kubernetes.errors import ObjectAlreadyExists, Overtaken
 from ....model.errors import OwnershipConflict
 from ....places.kubernetes_secret.target import delete_preconditions, is_being_deleted
 from ....runtime.retry import Deadline
@@ -42,7 +42,7 @@ class DataSecrets:
             made = self._client.create(self._namespace, "secrets", wanted, deadline)
             actions.append(f"created secret {name}")
             return _uid(made)
-        except AlreadyExists as error:
+        except ObjectAlreadyExists as error:
             found = self._client.get(self._namespace, "secrets", name, deadline)
             if found is None or is_being_deleted(found):
                 raise Overtaken(error.message) from None

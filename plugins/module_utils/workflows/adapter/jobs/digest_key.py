@@ -12,7 +12,7 @@ import threading
 from typing import Optional
 
 from ....clients.kubernetes.client import KubernetesClient
-from ....clients.kubernetes.errors import AlreadyExists
+from ....clients.kubernetes.errors import ObjectAlreadyExists
 from ....model.errors import ConfigurationError, PullSecretError
 from ....model.naming import MANAGED_BY
 from ....places.kubernetes_secret.target import secret_value
@@ -92,7 +92,7 @@ class DigestKey:
         }
         try:
             self._client.create(self._namespace, "secrets", body, deadline)
-        except AlreadyExists:
+        except ObjectAlreadyExists:
             made = self._read(deadline)
             if made is None:
                 raise

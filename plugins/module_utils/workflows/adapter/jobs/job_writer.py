@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from ....clients.kubernetes.client import KubernetesClient
-from ....clients.kubernetes.errors import AlreadyExists
+from ....clients.kubernetes.errors import ObjectAlreadyExists
 from ....model.errors import ConfigurationError, OwnershipConflict, PermissionDenied
 from ....runtime.retry import Deadline
 from .. import model, names
@@ -69,7 +69,7 @@ class JobWriter:
         name = str(body["metadata"]["name"])
         try:
             self._client.create(self._namespace, "jobs", body, request.deadline)
-        except AlreadyExists as error:
+        except ObjectAlreadyExists as error:
             if error.unsure:
                 request.unsure = name
             self._guard(request, name, uid)

@@ -20,8 +20,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_options import (
     known_names,
-    options_of,
     registered_by,
+    role_variables,
     wrong_options,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.templates import is_referred_to
@@ -62,7 +62,7 @@ class ActionModule(QuietAction):
 
     def _problems(self, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> Iterator[str]:
         role, playbook = arguments["role"], arguments["playbook"]
-        options = options_of(role) if role else {}
+        options = role_variables(role) if role else {}
         extra = load_extra_vars(self._loader)
         if playbook is None:
             yield from wrong_options(options, variables, self._templar)

@@ -13,7 +13,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfi
     image_credentials,
     is_image,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import plain
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import as_module_argument
 
 
 def credential_for(config: Any, image: Any) -> dict[str, dict[str, Any]]:
@@ -21,7 +21,7 @@ def credential_for(config: Any, image: Any) -> dict[str, dict[str, Any]]:
 
     :raises AnsibleFilterError: one of the two is of another type, or the image's name is refused by both.
     """
-    config, image = plain(config), plain(image)
+    config, image = as_module_argument(config), as_module_argument(image)
     if not isinstance(config, (str, Mapping)):
         raise AnsibleFilterError("credential_for: the docker config must be a string or a mapping")
     if not isinstance(image, str) or not is_image(image):

@@ -50,7 +50,7 @@ def checked_cluster(given: Mapping[str, Any]) -> tuple[Cluster, tuple[str, str]]
     :raises ConfigurationError: what is wrong with it, in the words of a list of clusters.
     """
     # It brings what reaches the places along, which a report without failures does not need.
-    from ..module_utils.workflows.provision.checking import check
+    from ..module_utils.workflows.provision.checking import check_cluster
 
     check_known(given, CLUSTER_KEYS)
     cluster = read_cluster(given)
@@ -64,7 +64,7 @@ def checked_cluster(given: Mapping[str, Any]) -> tuple[Cluster, tuple[str, str]]
     astray = misplaced(given)
     if astray:
         raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
-    stored, placed = check(cluster, _WORDS)
+    stored, placed = check_cluster(cluster, _WORDS)
     where = [shown(part) for part in (placed.kubeconfig, placed.context) if part]
     within = f" of {' '.join(where)}" if where else ""
     in_cluster = f"the management cluster's namespaces/{placed.namespace}/secrets/{placed.name}{within}"

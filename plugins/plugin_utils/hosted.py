@@ -19,7 +19,7 @@ from ..module_utils.model.shown import MISPLACED, shown
 from ..module_utils.runtime.secrecy import misplaced
 from ..module_utils.tasks.fitting import fitted
 from .clusters import PROBLEM, check_known, is_given
-from .problems import Checked, ClusterError, has_name, listed, refuse, returned
+from .problems import Checked, ClusterError, has_name, listed, refuse_group, returned
 
 __all__ = ["checked", "hosted_rows", "hosted_targets"]
 
@@ -71,7 +71,7 @@ def checked(clusters: Any, defaults: Any = None) -> list[Checked[dict[str, Any]]
         found.append(Checked(str(identity) if named else f"cluster {index + 1}", cluster, problem))
     for name, group in names.items():
         positions = " and ".join(str(index + 1) for index in group[:5])
-        refuse(found, group, f"clusters {positions} share {name}")
+        refuse_group(found, group, f"clusters {positions} share {name}")
     return found
 
 

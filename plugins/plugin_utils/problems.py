@@ -24,10 +24,10 @@ from .plain_values import decrypted
 __all__ = [
     "Checked",
     "ClusterError",
-    "check",
+    "check_cluster_list",
     "has_name",
     "listed",
-    "refuse",
+    "refuse_group",
     "returned",
 ]
 
@@ -87,7 +87,7 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
-def check(clusters: Any) -> list[Checked[Cluster]]:
+def check_cluster_list(clusters: Any) -> list[Checked[Cluster]]:
     """Every cluster of the list, in its order.
 
     :raises ClusterError: what concerns the list as a whole.
@@ -113,9 +113,9 @@ def check(clusters: Any) -> list[Checked[Cluster]]:
         checked.append(Checked(called, described, problem))
     for identity, group in identities.items():
         positions = [str(index + 1) for index in group]
-        refuse(checked, group, f"{identity} is the cluster_id of clusters {_enumerated(positions)}")
+        refuse_group(checked, group, f"{identity} is the cluster_id of clusters {_enumerated(positions)}")
     for name, group in secrets.items():
-        refuse(checked, group, f"{_enumerated([checked[index].name for index in group])} share {name}")
+        refuse_group(checked, group, f"{_enumerated([checked[index].name for index in group])} share {name}")
     return checked
 
 
@@ -127,7 +127,7 @@ def has_name(cluster: Mapping[str, Any]) -> bool:
     return is_name(identity) if PROBLEM in cluster else allows("cluster_id", identity)
 
 
-def refuse(checked: list[Checked[T]], group: Sequence[int], problem: str) -> None:
+def refuse_group(checked: list[Checked[T]], group: Sequence[int], problem: str) -> None:
     """All of a group, since nobody knows which of them is meant."""
     for index in group if len(group) > 1 else ():
         if checked[index].problem is None:

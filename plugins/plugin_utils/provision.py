@@ -15,7 +15,7 @@ from typing import Any
 from ..module_utils.model.errors import ConfigurationError
 from ..module_utils.workflows.provision.steps import rows, to_place, to_store
 from .clusters import PROBLEM, read_cluster
-from .problems import ClusterError, check, listed, returned
+from .problems import ClusterError, check_cluster_list, listed, returned
 
 __all__ = ["gcp_targets", "kubernetes_targets", "summary_rows"]
 
@@ -25,7 +25,7 @@ def gcp_targets(clusters: Any) -> list[dict[str, Any]]:
 
     :raises ClusterError: there is no list of clusters.
     """
-    good = [one.cluster for one in check(clusters) if one.problem is None]
+    good = [one.cluster for one in check_cluster_list(clusters) if one.problem is None]
     return [to_store(cluster) for cluster in good if cluster is not None]
 
 
@@ -61,7 +61,7 @@ def summary_rows(clusters: Any, stored: Mapping[str, Any], placed: Mapping[str, 
     whole = [identity for identity in identities if identity in in_store]
     if len(whole) == len(identities):
         return rows([(identity, None) for identity in whole if identity is not None], stored, placed)
-    return rows([(one.name, one.problem) for one in check(clusters)], stored, placed)
+    return rows([(one.name, one.problem) for one in check_cluster_list(clusters)], stored, placed)
 
 
 def _identity(cluster: Any) -> str | None:

@@ -28,7 +28,7 @@ from ..module_utils.tasks.secret_options import hidden_texts, quiet_arguments
 from .playbook_process import ends_with_playbook, finished_first
 from .printed_variables import PRINTS_VARIABLES, printed_variables
 
-__all__ = ["QuietAction", "plain"]
+__all__ = ["QuietAction", "as_module_argument"]
 
 display = Display()
 
@@ -91,7 +91,7 @@ class QuietAction(ActionBase):
         # A retried task runs again with the same action plugin.
         self._given = self._given or dict(self._task.args)
         # What ansible-core 2.18 makes of a vault is no string, and would be looked at by nobody.
-        arguments: dict[str, Any] = plain(self._given)
+        arguments: dict[str, Any] = as_module_argument(self._given)
         self._task.args = quiet_arguments(self.spec(), arguments)
         return arguments
 
@@ -149,19 +149,19 @@ def _looped(task_vars: Mapping[str, Any]) -> list[Any]:
 
 def _holds(value: Any, hidden: set[str]) -> bool:
     """Whether a value holds a docker config, or one of these texts."""
-    given = plain(value)
+    given = as_module_argument(value)
     return bool(forms_in(given)) or Mask(hidden).value(given) != given
 
 
-def plain(value: Any) -> Any:
+def as_module_argument(value: Any) -> Any:
     """The value as a module gets it, without Ansible's own kinds of strings, lists and dictionaries."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, Mapping):
-        return {plain(key): plain(item) for key, item in value.items()}
+        return {as_module_argument(key): as_module_argument(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [as_module_argument(item) for item in value]
     # A date of YAML, or a value from a vault.
     return value.isoformat() if hasattr(value, "isoformat") else to_text(value)

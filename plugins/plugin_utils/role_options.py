@@ -20,14 +20,14 @@ from ..module_utils.tasks.fitting import fitted
 from .clusters import is_given
 from .variables import VariableError, value_of
 
-__all__ = ["known_names", "options_of", "registered_by", "wrong_options"]
+__all__ = ["known_names", "registered_by", "role_variables", "wrong_options"]
 
 _ROLES = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "roles")
 _PLAYBOOKS = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "playbooks")
 _REGISTER = re.compile(r"^ *register: (\w+)$", re.MULTILINE)
 
 
-def options_of(role: str) -> dict[str, Mapping[str, Any]]:
+def role_variables(role: str) -> dict[str, Mapping[str, Any]]:
     """A role's variables with their types, from its ``meta/argument_specs.yml``.
 
     :raises ConfigurationError: the collection has no such role.
@@ -45,7 +45,7 @@ def known_names() -> frozenset[str]:
     A playbook lists its own in variables of the play that end with ``_variables``; those of one cluster are its
     keys.
     """
-    names = {*CLUSTER_KEYS, *(name for role in sorted(os.listdir(_ROLES)) for name in options_of(role))}
+    names = {*CLUSTER_KEYS, *(name for role in sorted(os.listdir(_ROLES)) for name in role_variables(role))}
     for playbook in sorted(glob.glob(os.path.join(_PLAYBOOKS, "*.yml"))):
         with open(playbook, "rb") as stream:
             plays = load_yaml(stream.read())

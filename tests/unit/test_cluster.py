@@ -21,7 +21,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     WrongOption,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.naming import with_secret_names
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision.checking import check
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision.checking import (
+    check_cluster,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision.environment import (
     read_environment,
 )
@@ -85,7 +87,7 @@ def test_each_way_in_has_its_words(wrong: dict[str, str], listed: str, told: str
     assert str(caught.value).startswith(listed)
     variables = {str(OPTIONS[name].variable): value for name, value in wrong.items()}
     with pytest.raises(ConfigurationError) as caught:
-        check(read_environment({**REQUIRED, **variables}).cluster, words_of("variable"))
+        check_cluster(read_environment({**REQUIRED, **variables}).cluster, words_of("variable"))
     assert str(caught.value).startswith(told)
 
 

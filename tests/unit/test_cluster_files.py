@@ -18,7 +18,7 @@ import yaml
 from ansible.errors import AnsibleError, AnsibleLookupError
 
 from ansible_collections.hyperfleet.pull_secret.plugins.lookup import cluster_files
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import check
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import check_cluster_list
 from tests.yaml_bombs import MERGES
 
 SECRET = '{"auths": {"quay.io": {"auth": "dXNlcjpleGFtcGxlLXBhc3N3b3Jk"}}}'
@@ -101,7 +101,7 @@ def test_the_replication_policy_is_read(tmp_path: Path, name: str, policy: Any, 
     gcp = {"projectId": "customer-prod-12345", name: policy}
     (found,) = read(written(tmp_path / "a.json", {**DOCUMENT, "spec": {**DOCUMENT["spec"], "gcp": gcp}}))
     assert {key: value for key, value in found.items() if key.startswith("replication")} == expected
-    assert [checked.problem for checked in check([found])] == [None]
+    assert [checked.problem for checked in check_cluster_list([found])] == [None]
 
 
 @pytest.mark.hardening(2)
@@ -204,7 +204,7 @@ def test_a_broken_file_is_a_problem_of_its_own(
     # What is neither has a line.
     assert found[0]["problem"].partition(" (line ")[0] == f"{shown(tmp_path / name)} {told}"
     assert found[1]["cluster_id"] == "cls-1"
-    assert [checked.problem for checked in check(found)] == [found[0]["problem"], None]
+    assert [checked.problem for checked in check_cluster_list(found)] == [found[0]["problem"], None]
 
 
 def test_what_cannot_be_read_is_a_problem_of_its_own_and_nothing_hangs(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_name_that_is_no_text_is_a_problem_of_its_own(tmp_path: Path) -> None:
     written(Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.json")))
     (cluster,) = read(tmp_path)
     assert cluster["problem"] == "a file (its name not shown): its name is not UTF-8"
-    assert [checked.name for checked in check([cluster])] == ["cluster 1"]
+    assert [checked.name for checked in check_cluster_list([cluster])] == ["cluster 1"]
 
 
 def test_hidden_files_are_left_out(tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ WAYS = {
         assert target["made_up"] == "it"
         stored = {"targets": [{"id": "cls-1", "place": "projects/p-1/secrets/s", "version": "1"}]}
         assert "made_up" not in kubernetes_targets([{**CLUSTER, "made_up": "it"}], stored)[0]
-        assert "did you mean made_up?" in check([{**CLUSTER, "madeup": "it"}])[0].problem
-        assert "made_up is not a string" in check([{**CLUSTER, "made_up": ["it"]}])[0].problem
+        assert "did you mean made_up?" in check_cluster_list([{**CLUSTER, "madeup": "it"}])[0].problem
+        assert "made_up is not a string" in check_cluster_list([{**CLUSTER, "made_up": ["it"]}])[0].problem
     """,
     "the module": """
         params = validated(gcp_pull_secret.target_options, {"project": "customer-1", "cluster_id": "cls-1",
@@ -85,7 +85,7 @@ from UTILS.workflows.adapter.jobs.marks import content_digest
 from UTILS.workflows.adapter.model import Order
 from UTILS.workflows.provision.environment import read_environment
 from UTILS.workflows.provision.steps import to_store
-from PLUGIN_UTILS.problems import check
+from PLUGIN_UTILS.problems import check_cluster_list
 from PLUGIN_UTILS.provision import gcp_targets, kubernetes_targets
 
 CLUSTER = {"cluster_id": "cls-1", "gcp_project_id": "customer-1", "management_namespace": "n"}

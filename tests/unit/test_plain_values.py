@@ -17,7 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.plain_value
     not_in_json,
     plain,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import check
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import check_cluster_list
 
 _DATE = datetime.date(2026, 1, 2)
 _QUOTES = "is a date; put it in quotes"
@@ -57,7 +57,7 @@ def test_a_vaulted_string_becomes_a_string() -> None:
     assert decrypted({"a": [1, {"b": _Vaulted()}]}) == {"a": [1, {"b": "opened"}]}
     as_it_is = {"a": [1, {"b": "c"}]}
     assert decrypted(as_it_is) is as_it_is
-    assert check([{"cluster_id": _Vaulted()}])[0].name == "opened"
+    assert check_cluster_list([{"cluster_id": _Vaulted()}])[0].name == "opened"
 
 
 class _Tagged(str):

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import ClusterError, check
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.problems import (
+    ClusterError,
+    check_cluster_list,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision import (
     gcp_targets,
     kubernetes_targets,
@@ -33,7 +36,7 @@ def cluster(number: int, **more: Any) -> dict[str, Any]:
 
 
 def problems(*clusters: Any) -> dict[str, str]:
-    return {checked.name: checked.problem for checked in check(clusters) if checked.problem}
+    return {checked.name: checked.problem for checked in check_cluster_list(clusters) if checked.problem}
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -147,7 +150,7 @@ def test_what_the_modules_take_is_no_problem(fine: dict[str, Any]) -> None:
 
 def test_one_id_twice_fails_both_and_names_them() -> None:
     clusters = [cluster(1), cluster(2), cluster(3, cluster_id="cls-1")]
-    checked = check(clusters)
+    checked = check_cluster_list(clusters)
     said = "cls-1 is the cluster_id of clusters 1 and 3"
     assert [item.problem for item in checked] == [said, None, said]
     assert [target["id"] for target in gcp_targets(clusters)] == ["cls-2"]
@@ -187,7 +190,7 @@ def test_a_cluster_can_bring_its_problem_along() -> None:
     # It has no id of its own that another cluster's could be mixed up with.
     clusters = [cluster(1), told, cluster(2, cluster_id="x.json")]
     assert problems(*clusters)["cluster 3"].startswith("cluster_id is not lower case")
-    assert check(clusters)[1].problem == told["problem"]
+    assert check_cluster_list(clusters)[1].problem == told["problem"]
     assert [target["id"] for target in gcp_targets(clusters)] == ["cls-1"]
 
 

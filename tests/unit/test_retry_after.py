@@ -32,7 +32,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 
 def _kubernetes(status: int, body: Any = "Too many requests", header: str | None = None) -> PullSecretError:
     data = (body if isinstance(body, str) else json.dumps(body)).encode()
-    return kubernetes.translate(status, data, "GET", "namespaces/a/secrets/b", header)
+    return kubernetes.translate_kubernetes_error(status, data, "GET", "namespaces/a/secrets/b", header)
 
 
 @pytest.mark.parametrize(("status", "kind"), [(429, QuotaExceeded), (503, Unavailable)])
@@ -62,7 +62,7 @@ def test_the_hyperfleet_api_says_it_in_a_header() -> None:
 
 
 def _secret_manager(error: BaseException) -> PullSecretError:
-    return secret_manager.translate(error, "GetSecret", "projects/p/secrets/s", "nobody")
+    return secret_manager.translate_google_error(error, "GetSecret", "projects/p/secrets/s", "nobody")
 
 
 def test_secret_manager_says_it_in_a_header_over_rest() -> None:

@@ -30,13 +30,13 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
     Connection,
-    connect,
+    kubernetes_connection,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import (
     Embedded,
     in_memory,
     no_password,
-    parse,
+    parse_embedded,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.kubeconfig import (
     Kubeconfigs,
@@ -142,7 +142,7 @@ class Accesses:
     async def _make(self, connection: ServerOptions) -> Access:
         if connection.secret:
             return await self._of_secret(connection.secret)
-        wanted = connect(
+        wanted = kubernetes_connection(
             {
                 "kubeconfig": connection.kubeconfig,
                 "context": connection.context,
@@ -198,7 +198,7 @@ class Accesses:
             raise ConfigurationError(f"{where}: its key {shown(key)} is not base64") from None
         # Nothing of it leads to files or programs of this machine. A thread reads it, since a tenant may have
         # made it as large as it may be.
-        found = await asyncio.to_thread(parse, document, where, where)
+        found = await asyncio.to_thread(parse_embedded, document, where, where)
         url = _address(found.server, f"{where}: the kubeconfig's server")
         if found.proxy or getproxies():
             await asyncio.to_thread(found.check_beyond_proxy)

@@ -29,7 +29,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.yam
     load_json_or_yaml,
 )
 
-__all__ = ["Listed", "check_clusters", "parse_clusters", "parse_document"]
+__all__ = ["Listed", "check_clusters", "parse_cluster_list", "parse_clusters"]
 
 _ADDITIONAL = "additional-pull-secret"
 # Values in a file: enough for thirty thousand clusters.
@@ -77,7 +77,7 @@ class Listed(NamedTuple):
     complaints: list[str]
 
 
-def parse_document(text: bytes, path: str, default: ServerOptions) -> Listed:
+def parse_cluster_list(text: bytes, path: str, default: ServerOptions) -> Listed:
     """The clusters of a file, JSON or YAML: the list itself, or a mapping with the list under ``clusters``.
 
     What stands beside the list holds for all its clusters, as when the file is given to ``ansible-playbook``.

@@ -18,8 +18,8 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api impo
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Batches
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters import (
     Listed,
+    parse_cluster_list,
     parse_clusters,
-    parse_document,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.recheck import Recheck
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
@@ -89,7 +89,7 @@ class Fleet:
             if signature == self._signature:
                 return
             text = (await asyncio.to_thread(read_regular, path))[0]
-            found = await asyncio.to_thread(parse_document, text, path, self._settings.default)
+            found = await asyncio.to_thread(parse_cluster_list, text, path, self._settings.default)
         except OSError as error:
             # Whoever replaces it may not be done.
             self._complain(f"{shown_path(path)} cannot be read: {error.strerror or type(error).__name__}")

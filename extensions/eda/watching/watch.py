@@ -200,7 +200,7 @@ class Watch:
             self._at = None
         if error is None:
             return
-        text = describe(error)
+        text = describe_failure(error)
         LOGGER.debug("watching %s/%s: %s", *self.secret, text)
         if (lasting or _is_refused(error)) and text != self._reported:
             self._reported = text
@@ -211,7 +211,7 @@ def _is_refused(error: Exception) -> bool:
     return isinstance(error, (WatchRefused, PullSecretError))
 
 
-def describe(error: Exception) -> str:
+def describe_failure(error: Exception) -> str:
     """What to say of it: never the text of others' exceptions, which may quote what was sent."""
     if isinstance(error, PullSecretError):
         return str(error)

@@ -35,7 +35,7 @@ def fold(name: str) -> str:
     return name.lower() if name.isascii() else name
 
 
-def examine(entry: Any, registry: str, *, has_helper: bool) -> Entry:
+def examine_entry(entry: Any, registry: str, *, has_helper: bool) -> Entry:
     """Lint and repair one entry.
 
     :param registry: the key as it may be shown.

@@ -109,7 +109,7 @@ def _parse_host(host: str) -> Optional[str]:
     return _unescape_host(host)
 
 
-def parse(rest: str) -> Optional[Url]:
+def parse_go_url(rest: str) -> Optional[Url]:
     """``url.Parse("https://" + rest)``, or None where Go reports an error."""
     rest, _mark, fragment = rest.partition("#")
     if _CONTROL.search(rest) or _unescape(fragment) is None:

@@ -38,7 +38,7 @@ def kubelet_index(key: str) -> Optional[str]:
 
     The scheme goes, and so does a leading ``/v1`` or ``/v2`` of the path if a slash follows.
     """
-    parsed = go_url.parse(_without_scheme(go_url.as_bytes(key)))
+    parsed = go_url.parse_go_url(_without_scheme(go_url.as_bytes(key)))
     if parsed is None:
         return None
     path = parsed.path

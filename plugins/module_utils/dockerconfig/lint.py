@@ -101,7 +101,7 @@ def _examine_tree(tree: Tree, max_bytes: int, allow_empty: bool) -> Examined:
     for position, (key, entry) in enumerate(pairs_of(auths)):
         shown = display(key, position)
         found += [finding(rule, shown) for rule in key_rules(key)]
-        result = entries.examine(entry, shown, has_helper=_has_helper(key, extra))
+        result = entries.examine_entry(entry, shown, has_helper=_has_helper(key, extra))
         found += result.findings
         if result.repaired is not None:
             repaired[key] = result.repaired

@@ -108,7 +108,7 @@ class KubeletFile:
                 self._index.setdefault(registry, []).append((key, entry))
         # Parsed once more, as kubelet does: the key may have been unescaped.
         self._patterns = [
-            (registry, go_url.parse(registry)) for registry in sorted(self._index, reverse=True)
+            (registry, go_url.parse_go_url(registry)) for registry in sorted(self._index, reverse=True)
         ]
 
     def tried(self, image: str) -> list[Match]:
@@ -118,7 +118,7 @@ class KubeletFile:
     def groups(self, image: str) -> list[list[Match]]:
         """See :func:`kubelet_groups`."""
         name = repository(image, "kubelet")
-        target = go_url.parse(name)
+        target = go_url.parse_go_url(name)
         found = []
         for registry, pattern in self._patterns:
             if pattern and target and go_url.kubelet_match(pattern, target):

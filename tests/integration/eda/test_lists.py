@@ -113,7 +113,7 @@ def test_what_nobody_thought_of_is_named_by_its_class_alone(
     def fail(*unused: Any) -> None:
         raise MemoryError(CANARY)
 
-    monkeypatch.setattr(module, "parse_document", fail)
+    monkeypatch.setattr(module, "parse_cluster_list", fail)
 
     class Nobody:
         async def put(self, data: Any) -> None:

@@ -15,7 +15,9 @@ import google.auth.iam
 import grpc
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.auth import connect
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.auth import (
+    google_connection,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.lab.secret_manager import SecretManagerLab
 
@@ -224,7 +226,7 @@ def test_only_http_is_spoken_in_plain_text(
     plaintext: bool,
 ) -> None:
     monkeypatch.setenv("SECRET_MANAGER_EMULATOR_HOST", emulator)
-    connection = connect(options)
+    connection = google_connection(options)
     assert (connection.endpoint, connection.plaintext) == (endpoint, plaintext)
 
 
@@ -237,11 +239,11 @@ def test_only_http_is_spoken_in_plain_text(
 )
 def test_what_is_no_endpoint(endpoint: str) -> None:
     with pytest.raises(ConfigurationError, match=r"gcp\.endpoint") as caught:
-        connect({"endpoint": endpoint})
+        google_connection({"endpoint": endpoint})
     assert "example-password" not in str(caught.value)
 
 
 def test_a_targets_service_account_comes_before_the_tasks() -> None:
     options = {"impersonate_service_account": "task@example.com"}
-    assert connect(options).impersonate == "task@example.com"
-    assert connect(options, "target@example.com").impersonate == "target@example.com"
+    assert google_connection(options).impersonate == "task@example.com"
+    assert google_connection(options, "target@example.com").impersonate == "target@example.com"

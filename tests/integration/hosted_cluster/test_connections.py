@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import parse
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import (
+    parse_embedded,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from tests.integration.gcp.login import TlsFront
 from tests.integration.hosted_cluster.world import OURS, World
@@ -65,7 +67,7 @@ def test_only_a_boolean_turns_the_check_of_certificates_off(said: object, verify
         "clusters": [{"name": "c", "cluster": cluster}],
         "users": [{"name": "u", "user": {"token": "example-token"}}],
     }
-    assert parse(json.dumps(document).encode(), "cls-1", "a secret").verify is verify
+    assert parse_embedded(json.dumps(document).encode(), "cls-1", "a secret").verify is verify
 
 
 def test_a_clusters_connections_end_with_it(world: World) -> None:

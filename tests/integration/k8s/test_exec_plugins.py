@@ -17,7 +17,7 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import configuration
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
-    connect,
+    kubernetes_connection,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.kubeconfig import (
     Kubeconfigs,
@@ -146,7 +146,9 @@ def test_what_a_library_keeps_of_stderr_stays_open() -> None:
 
 def test_a_token_of_the_file_itself_is_taken_once(api: Api, tmp_path: Path) -> None:
     path = write_kubeconfig(tmp_path / "config", [Cluster("mgmt-1", api.url, api.token)])
-    found, plugin = configuration.configure(connect({"kubeconfig": str(path)}), 4, Kubeconfigs())
+    found, plugin = configuration.configure(
+        kubernetes_connection({"kubeconfig": str(path)}), 4, Kubeconfigs()
+    )
     assert not plugin
     # The client would go through the whole file at each request.
     assert found.refresh_api_key_hook is None

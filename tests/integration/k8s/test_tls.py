@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
-    connect,
+    kubernetes_connection,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     k8s_pull_secret,
@@ -77,7 +77,9 @@ def test_a_targets_own_cluster_is_checked_though_the_tasks_is_not(
 )
 def test_without_a_host_the_tasks_choice_holds_for_every_cluster(own: dict[str, str]) -> None:
     """It is a choice about the kubeconfig's clusters then."""
-    connection = connect({"kubeconfig": "/task", "ca_cert": "/ca.pem", "validate_certs": False}, **own)
+    connection = kubernetes_connection(
+        {"kubeconfig": "/task", "ca_cert": "/ca.pem", "validate_certs": False}, **own
+    )
     assert (connection.ca_cert, connection.validate_certs) == ("/ca.pem", False)
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters import (
     check_clusters,
+    parse_cluster_list,
     parse_clusters,
-    parse_document,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import (
     KubeconfigSecret,
@@ -159,7 +159,7 @@ def test_what_is_to_be_absent_needs_no_original_as_for_the_role() -> None:
 
 @pytest.mark.parametrize("text", [b"[]", b"clusters: []", b'{"clusters": []}', b"---\n[]\n"])
 def test_a_file_is_the_list_or_has_one(text: bytes) -> None:
-    assert parse_document(text, "clusters.yml", DEFAULT) == ({}, {}, [])
+    assert parse_cluster_list(text, "clusters.yml", DEFAULT) == ({}, {}, [])
 
 
 def test_what_stands_beside_the_list_holds_for_all_of_it_as_for_the_playbook() -> None:
@@ -172,7 +172,7 @@ clusters:
   - {cluster_id: cls-1, control_plane_namespace: clusters-1}
   - {cluster_id: cls-2, control_plane_namespace: clusters-2, syncer_image: other, hosted_namespace: ""}
 """
-    found, targets, complaints = parse_document(text, "clusters.yml", DEFAULT)
+    found, targets, complaints = parse_cluster_list(text, "clusters.yml", DEFAULT)
     assert complaints == []
     assert {watched.namespace for watched in found} == {"clusters-1", "clusters-2", "tenants"}
     common = {"hosted_namespace": "tenants"}
@@ -220,7 +220,7 @@ def test_an_entry_with_a_docker_config_in_it_gets_into_no_event() -> None:
 )
 def test_a_file_that_cannot_be_used_is_named_and_not_quoted(text: bytes, complaint: str) -> None:
     with pytest.raises(ConfigurationError, match=complaint) as caught:
-        parse_document(text, "clusters.yml", DEFAULT)
+        parse_cluster_list(text, "clusters.yml", DEFAULT)
     assert "clusters.yml" in str(caught.value)
     assert "example-password" not in str(caught.value)
 

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import parse
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import (
+    parse_embedded,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.yaml_bombs import LAUGHS, MERGES
 
@@ -62,7 +64,7 @@ def kubeconfig(cluster: dict[str, Any], **user: Any) -> bytes:
 @pytest.mark.parametrize("field", ["server", "proxy-url"])
 def test_no_token_is_sent_to_where_clouds_keep_credentials_of_machines(address: str, field: str) -> None:
     with pytest.raises(ConfigurationError, match=f"secret a/b: the kubeconfig has a {field}") as caught:
-        parse(kubeconfig({"server": "https://api.example.com", field: address}), "c", "secret a/b")
+        parse_embedded(kubeconfig({"server": "https://api.example.com", field: address}), "c", "secret a/b")
     assert "254" not in str(caught.value)
 
 
@@ -83,7 +85,7 @@ def test_no_token_is_sent_to_where_clouds_keep_credentials_of_machines(address: 
     ],
 )
 def test_other_addresses_are_taken_as_they_are(address: str) -> None:
-    assert parse(kubeconfig({"server": address}), "c", "secret a/b").server == address
+    assert parse_embedded(kubeconfig({"server": address}), "c", "secret a/b").server == address
 
 
 @pytest.mark.hardening(16)
@@ -105,7 +107,7 @@ def test_what_parsers_may_not_agree_on_is_refused(address: str, field: str) -> N
     with pytest.raises(
         ConfigurationError, match=f"secret a/b: the kubeconfig has a {field} that is not an addr"
     ):
-        parse(kubeconfig({"server": "https://api.example.com", field: address}), "c", "secret a/b")
+        parse_embedded(kubeconfig({"server": "https://api.example.com", field: address}), "c", "secret a/b")
 
 
 @pytest.mark.hardening(12)
@@ -123,7 +125,7 @@ def test_what_parsers_may_not_agree_on_is_refused(address: str, field: str) -> N
 )
 def test_what_is_not_a_kubeconfig_costs_little_and_is_not_quoted(text: str, said: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"^secret a/b: the kubeconfig {said}$") as caught:
-        parse(text.encode(), "c", "secret a/b")
+        parse_embedded(text.encode(), "c", "secret a/b")
     assert TOKEN not in str(caught.value)
 
 
@@ -147,5 +149,5 @@ def test_what_leads_to_files_or_programs_is_refused(part: str, field: str) -> No
         # Where there are both, the text counts here, and the file is not looked at.
         user["token"] = ""
     with pytest.raises(ConfigurationError, match=f"has {field}, which is not followed") as caught:
-        parse(kubeconfig(cluster, **user), "c", "secret a/b")
+        parse_embedded(kubeconfig(cluster, **user), "c", "secret a/b")
     assert TOKEN not in str(caught.value)

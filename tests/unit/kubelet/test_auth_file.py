@@ -87,11 +87,11 @@ def test_what_was_removed_meanwhile_is_restored_with_its_mode(tmp_path: Path) ->
     path.chmod(0o640)
     found = auth_file.read(str(path))
     path.unlink()
-    auth_file.restore(str(path), found)
+    auth_file.restore_snapshot(str(path), found)
     assert path.read_bytes() == b"{}"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    auth_file.restore(str(path), auth_file.ABSENT)
-    auth_file.restore(str(path), auth_file.ABSENT)
+    auth_file.restore_snapshot(str(path), auth_file.ABSENT)
+    auth_file.restore_snapshot(str(path), auth_file.ABSENT)
     assert not path.exists()
 
 
@@ -104,7 +104,7 @@ def test_the_owner_is_kept_and_restored(place: Place, monkeypatch: pytest.Monkey
     given: list[tuple[int, int]] = []
     monkeypatch.setattr(os, "fchown", lambda _handle, uid, gid: given.append((uid, gid)))
     auth_file.write(str(place.path), b"{}", auth_file.Snapshot(b"old", 0o600, 12, 34))
-    auth_file.restore(str(place.path), auth_file.Snapshot(b"old", 0o600, 56, 78))
+    auth_file.restore_snapshot(str(place.path), auth_file.Snapshot(b"old", 0o600, 56, 78))
     assert given == [(12, 34), (56, 78)]
 
 

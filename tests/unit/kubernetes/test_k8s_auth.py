@@ -12,8 +12,8 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
     Connection,
-    connect,
-    describe,
+    describe_api_server,
+    kubernetes_connection,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.k8s_auth import (
     VARIABLES,
@@ -49,7 +49,7 @@ NAMES: list[tuple[str, str, str, Any]] = [
 
 
 def made(options: dict[str, Any], environ: dict[str, str], **own: str) -> Connection:
-    return connect(options, **own, environ=environ)
+    return kubernetes_connection(options, **own, environ=environ)
 
 
 @pytest.mark.parametrize(("name", "text", "field", "value"), NAMES)
@@ -59,7 +59,7 @@ def test_each_name_is_read(name: str, text: str, field: str, value: Any) -> None
     assert made({}, {name: ""}) == Connection()
     # A line break at its end is no part of it.
     assert made({}, {name: f"{text}\n"}) == connection
-    assert SECRET not in repr(connection) + describe(connection)
+    assert SECRET not in repr(connection) + describe_api_server(connection)
 
 
 def test_the_names_are_all_that_are_read() -> None:
@@ -160,4 +160,4 @@ def made_for_job(options: dict[str, bool]) -> Connection:
     with patch.context() as environment:
         for name, text in ALL.items():
             environment.setenv(name, text)
-        return connect(options)
+        return kubernetes_connection(options)

@@ -21,7 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
     configure,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.connection import (
-    connect,
+    kubernetes_connection,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.kubeconfig import (
     Kubeconfigs,
@@ -97,7 +97,9 @@ def test_many_contexts_and_threads_parse_a_file_once(tmp_path: Path, monkeypatch
     path, configs = write(tmp_path / "config", names), Kubeconfigs()
 
     def token(name: str) -> Any:
-        configuration, _plugin = configure(connect({"kubeconfig": str(path), "context": name}), 4, configs)
+        configuration, _plugin = configure(
+            kubernetes_connection({"kubeconfig": str(path), "context": name}), 4, configs
+        )
         return configuration.auth_settings()["BearerToken"]["value"]
 
     with ThreadPoolExecutor(8) as pool:

@@ -14,6 +14,9 @@ ROOT = Path(__file__).resolve().parents[3]
 
 # Ansible finds these classes by their name: one for each plugin.
 NAMED_BY_ANSIBLE = {"ActionModule", "CallbackModule", "FilterModule", "LookupModule", "ModuleDocFragment"}
+# What all tasks have, and by it the steps that they share; and what a program is started or built by.
+INTERFACE = {"build_target", "full_place", "run", "spec", "target_options", "targets_of"}
+PROGRAMS = {"compile_all", "load_all", "main"}
 # Packages whose modules list all their public names.
 LISTED = (
     "extensions/eda/monitoring",
@@ -52,14 +55,27 @@ def _listed(module: ast.Module) -> set[str] | None:
     return None
 
 
-def test_no_two_modules_define_a_public_class_of_one_name() -> None:
+def _shared_names(*kinds: type) -> dict[str, list[str]]:
+    """The public names that several modules define, with these modules."""
     places: dict[str, list[str]] = defaultdict(list)
     for path, module in _modules("plugins", "extensions"):
         for node in module.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            if isinstance(node, kinds) and not node.name.startswith("_"):
                 places[node.name].append(path)
-    found = {name: paths for name, paths in places.items() if len(paths) > 1 and name not in NAMED_BY_ANSIBLE}
-    assert found == {}
+    return {name: paths for name, paths in places.items() if len(paths) > 1}
+
+
+def test_no_two_modules_define_a_public_class_of_one_name() -> None:
+    shared = _shared_names(ast.ClassDef)
+    assert {name: paths for name, paths in shared.items() if name not in NAMED_BY_ANSIBLE} == {}
+
+
+def test_no_two_modules_define_a_public_function_of_one_name() -> None:
+    shared = _shared_names(ast.FunctionDef, ast.AsyncFunctionDef)
+    assert {name: paths for name, paths in shared.items() if name not in INTERFACE | PROGRAMS} == {}
+    assert set(shared) == INTERFACE | PROGRAMS, "name only what needs an exception"
+    folders = ("plugins/module_utils/tasks/", "plugins/module_utils/workflows/provision/")
+    assert all(path.startswith(folders) for name in INTERFACE for path in shared[name])
 
 
 def test_a_module_lists_exactly_its_public_names() -> None:

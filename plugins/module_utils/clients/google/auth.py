@@ -18,7 +18,7 @@ from ...model.errors import ConfigurationError, PermissionDenied, WrongOption
 from ...runtime.waiting import within
 from .errors import NoToken
 
-__all__ = ["GoogleConnection", "Tokens", "connect", "credentials_for", "identity_of"]
+__all__ = ["GoogleConnection", "Tokens", "credentials_for", "google_connection", "identity_of"]
 
 _SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 # Its e-mail address, or its number.
@@ -42,7 +42,7 @@ class GoogleConnection:
     credentials_file: str | None = None
 
 
-def connect(options: Mapping[str, Any], impersonate: str | None = None) -> GoogleConnection:
+def google_connection(options: Mapping[str, Any], impersonate: str | None = None) -> GoogleConnection:
     """The connection that a module's ``gcp`` options describe.
 
     ``http://host:port`` is the one way to ask for a connection without TLS; as with Google's other

@@ -26,10 +26,10 @@ from ...runtime.retry import Deadline
 from ...runtime.settings import RunSettings
 from ...runtime.waiting import within
 from ..pool import ClientPool
-from .auth import GoogleConnection, Tokens, connect, credentials_for, identity_of
-from .errors import FailedPrecondition, Unanswered, status_code, translate
+from .auth import GoogleConnection, Tokens, credentials_for, google_connection, identity_of
+from .errors import FailedPrecondition, Unanswered, http_status, translate_google_error
 
-__all__ = ["PLAIN", "SecretManagerClient", "SecretManagerClients", "number"]
+__all__ = ["PLAIN", "SecretManagerClient", "SecretManagerClients", "version_number"]
 
 # The transport that needs no library; nothing but the job's program asks for it.
 PLAIN = "plain"
@@ -55,7 +55,7 @@ _STATE_AFTER = {"enable": "ENABLED", "disable": "DISABLED", "destroy": "DESTROYE
 _CHANNEL = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 
 
-def number(version_name: str) -> str:
+def version_number(version_name: str) -> str:
     """``4`` of ``projects/p/secrets/s/versions/4``."""
     return version_name.rsplit("/", 1)[-1]
 
@@ -141,8 +141,10 @@ class SecretManagerClient:
             except PullSecretError:
                 raise
             except Exception as error:  # noqa: BLE001 - four libraries raise here; translate sorts them
-                call.status = status_code(error) or call.status
-                ours = translate(error, method, resource, _Whom(self), detail=method != "AddSecretVersion")
+                call.status = http_status(error) or call.status
+                ours = translate_google_error(
+                    error, method, resource, _Whom(self), detail=method != "AddSecretVersion"
+                )
                 if isinstance(ours, Unavailable) and self._endpoint:
                     # Not Google's own: it may be the address that is wrong.
                     ours.message = f"{ours.message} at {self._endpoint}"
@@ -276,7 +278,7 @@ class SecretManagerClient:
                 raise Unavailable(
                     f"DATA_LOSS: AccessSecretVersion on {version_name}: the payload does not match its CRC32C"
                 )
-            return number(answer.name), data
+            return version_number(answer.name), data
 
         return self._call("AccessSecretVersion", version_name, deadline, once)
 
@@ -384,4 +386,4 @@ class SecretManagerClients:
 
     def get(self, deadline: Deadline, impersonate: str | None = None) -> SecretManagerClient:
         """The client that acts as this service account (the module's own where None)."""
-        return self._pool.get(connect(self._settings.connection("gcp"), impersonate), deadline)
+        return self._pool.get(google_connection(self._settings.connection("gcp"), impersonate), deadline)

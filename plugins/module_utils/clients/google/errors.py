@@ -29,8 +29,8 @@ __all__ = [
     "PlainApiRefused",
     "SecretAlreadyExists",
     "Unanswered",
-    "status_code",
-    "translate",
+    "http_status",
+    "translate_google_error",
 ]
 
 
@@ -97,7 +97,7 @@ _PERMISSIONS = {
 }
 
 
-def translate(
+def translate_google_error(
     error: BaseException, method: str, resource: str, identity: object, *, detail: bool = True
 ) -> PullSecretError:
     """One of ours for one of theirs.
@@ -129,7 +129,7 @@ def _no_token(reason: str, retryable: bool, method: str, resource: str, identity
     )
 
 
-def status_code(error: BaseException) -> int | None:
+def http_status(error: BaseException) -> int | None:
     """What HTTP calls the answer, over gRPC likewise; None where there was none."""
     # A bare gRPC error has a method of that name.
     code = getattr(error, "code", None)
@@ -156,7 +156,7 @@ def _error(
         return Unavailable(f"{where}: {type(error).__name__}")
     said = _sentence(error) if detail else ""
     # UNKNOWN and DATA_LOSS have no number.
-    code = status_code(error) or (500 if isinstance(error, core.ServerError) else 0)
+    code = http_status(error) or (500 if isinstance(error, core.ServerError) else 0)
     kind = type(error).__name__
     return _refusal(code, _status(error), where, said, method, resource, identity, kind)
 

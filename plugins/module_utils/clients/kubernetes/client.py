@@ -36,9 +36,9 @@ from ...runtime.transport import Forbidden, Late, Transport
 from ...runtime.waiting import within
 from ..pool import ClientPool
 from .addresses import is_forbidden
-from .connection import Connection, check_address, connect, describe
-from .embedded import astray, parse
-from .errors import Overtaken, distrust, translate
+from .connection import Connection, check_address, describe_api_server, kubernetes_connection
+from .embedded import astray, parse_embedded
+from .errors import Overtaken, distrust, translate_kubernetes_error
 from .paths import list_path, object_path
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class KubernetesClient:
             pool = RESTClientObject(self._configuration).pool_manager
         except Exception as error:  # noqa: BLE001 - urllib3's, and of what a kubeconfig should not hold
             raise ConfigurationError(
-                f"no connection to {self._address} can be made as {describe(connection)} says "
+                f"no connection to {self._address} can be made as {describe_api_server(connection)} says "
                 f"({type(error).__name__})",
                 "check the kubeconfig's proxy-url and tls-server-name",
             ) from None
@@ -271,7 +271,7 @@ class KubernetesClient:
                 raise self._no_answer(error, where) from None
             if answer.status >= 300:
                 retry_after = answer.headers.get("retry-after")
-                raise translate(answer.status, answer.data, method, place, retry_after)
+                raise translate_kubernetes_error(answer.status, answer.data, method, place, retry_after)
             if largest is not None and len(answer.data) > largest:
                 raise PullSecretError(f"{where}: the answer has more than {largest >> 20} MiB")
             try:
@@ -352,7 +352,7 @@ class KubernetesClients:
             _maker(settings, plain),
             imports=(lambda: None) if plain else _imports,
             seconds=settings.timeout,
-            describe=describe,
+            describe=describe_api_server,
             hint=" (an exec plugin?)",
         )
 
@@ -360,7 +360,9 @@ class KubernetesClients:
         self, deadline: Deadline, context: str | None = None, kubeconfig: str | None = None
     ) -> KubernetesClient:
         """The client of this context (the module's own where None)."""
-        return self._pool.get(connect(self._settings.connection("kubernetes"), context, kubeconfig), deadline)
+        return self._pool.get(
+            kubernetes_connection(self._settings.connection("kubernetes"), context, kubeconfig), deadline
+        )
 
     def other(
         self, deadline: Deadline, context: str | None = None, kubeconfig: str | None = None
@@ -369,7 +371,7 @@ class KubernetesClients:
         if not kubeconfig:
             return self.get(deadline, context)
         closed = self._settings.connection("kubernetes").get("k8s_auth")
-        connection = connect({"k8s_auth": closed, "kubeconfig": kubeconfig})
+        connection = kubernetes_connection({"k8s_auth": closed, "kubeconfig": kubeconfig})
         return self._pool.get(replace(connection, context=context), deadline)
 
     def release(self, client: KubernetesClient) -> None:
@@ -383,7 +385,7 @@ class KubernetesClients:
         :param name: what messages call the cluster; :param where: the kubeconfig's printable name.
         :raises ConfigurationError: it holds more than addresses and credentials.
         """
-        return self._pool.get(Connection(embedded=parse(document, name, where)), deadline)
+        return self._pool.get(Connection(embedded=parse_embedded(document, name, where)), deadline)
 
 
 def _maker(settings: RunSettings, plain: bool) -> Callable[[Connection], KubernetesClient]:

@@ -16,7 +16,7 @@ from ...model.shown import shown
 from .embedded import Embedded
 from .k8s_auth import VARIABLES, complete, from_environment
 
-__all__ = ["Connection", "check_address", "connect", "describe"]
+__all__ = ["Connection", "check_address", "describe_api_server", "kubernetes_connection"]
 
 _ABOUT_HOST = ("host", "api_key", "ca_cert", "validate_certs")
 _NO_VARIABLES: Mapping[str, str] = {}
@@ -77,7 +77,7 @@ class Connection:
         return f"kubernetes.{field}"
 
 
-def connect(
+def kubernetes_connection(
     options: Mapping[str, Any],
     context: str | None = None,
     kubeconfig: str | None = None,
@@ -114,7 +114,7 @@ def connect(
     )
 
 
-def describe(connection: Connection) -> str:
+def describe_api_server(connection: Connection) -> str:
     """The cluster's printable name: its context and its kubeconfig's, as far as they were given."""
     if connection.embedded is not None:
         return f"the API server of {connection.embedded.where}"

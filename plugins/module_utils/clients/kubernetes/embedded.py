@@ -25,7 +25,7 @@ from ...runtime.yaml_text import NotYAML, load_yaml
 from ..pool import IMPORTING
 from .addresses import FORBIDDEN, host_of, is_forbidden, leads_astray, resolved
 
-__all__ = ["Embedded", "astray", "build", "entries", "in_memory", "no_password", "parse"]
+__all__ = ["Embedded", "astray", "build", "entries", "in_memory", "no_password", "parse_embedded"]
 
 # Lead to files of the machine that runs the task, or to programs that would run on it.
 _REFUSED = {
@@ -115,7 +115,7 @@ class Embedded:
         return context
 
 
-def parse(document: bytes, name: str, where: str) -> Embedded:
+def parse_embedded(document: bytes, name: str, where: str) -> Embedded:
     """The current context of a kubeconfig.
 
     :param name: what messages are to call the cluster.
@@ -147,7 +147,7 @@ def entries(document: bytes, where: str) -> tuple[Mapping[str, Any], Mapping[str
 
 
 def build(cluster: Mapping[str, Any], user: Mapping[str, Any], name: str, where: str) -> Embedded:
-    """What a cluster and a user say; raises as ``parse`` does."""
+    """What a cluster and a user say; raises as ``parse_embedded`` does."""
     found = Embedded(
         name=name,
         where=where,

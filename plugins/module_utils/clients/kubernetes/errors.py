@@ -28,7 +28,7 @@ from ...model.errors import (
 )
 from ...runtime.retry import parse_retry_after
 
-__all__ = ["NamespaceEnding", "ObjectAlreadyExists", "Overtaken", "distrust", "translate"]
+__all__ = ["NamespaceEnding", "ObjectAlreadyExists", "Overtaken", "distrust", "translate_kubernetes_error"]
 
 # RBAC, ResourceQuota, admission webhooks and policies, up to where they may quote.
 _SENTENCES = re.compile(
@@ -76,7 +76,7 @@ class NamespaceEnding(DependencyMissing):
     """Nothing can be made in the namespace any more, until somebody makes another of its name."""
 
 
-def translate(
+def translate_kubernetes_error(
     status: int, body: bytes, verb: str, place: str, retry_after: str | None = None
 ) -> PullSecretError:
     """One of ours for an HTTP status and a Status body.

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ...model.errors import NotFound, PermissionDenied, PullSecretError
 from ...runtime.atomic_file import label_of, read_open, remove_file, replace_file
 
-__all__ = ["ABSENT", "Snapshot", "TooLarge", "check_owner", "read", "restore", "write"]
+__all__ = ["ABSENT", "Snapshot", "TooLarge", "check_owner", "read", "restore_snapshot", "write"]
 
 _NEW_MODE = 0o600
 
@@ -127,7 +127,7 @@ def _may_chown() -> bool:
     return found is None or bool(int(found.group(1), 16) & 1)
 
 
-def restore(path: str, snapshot: Snapshot) -> None:
+def restore_snapshot(path: str, snapshot: Snapshot) -> None:
     """Make the file what it was: a file that was absent is absent again.
 
     :raises PermissionDenied: the file is as it was.

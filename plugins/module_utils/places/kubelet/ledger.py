@@ -125,12 +125,12 @@ class Ledger:
 
     def to_bytes(self) -> bytes:
         """JSON; not secret."""
-        return records.to_bytes(vars(self))
+        return records.record_bytes(vars(self))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Ledger:
         """:raises ValueError: it is not a ledger."""
-        return cast(Ledger, _LEDGER(records.parse_document(data)))
+        return cast(Ledger, _LEDGER(records.parse_record(data)))
 
 
 class Backup:
@@ -153,12 +153,12 @@ class Backup:
         """JSON.  Secret."""
         # An earlier release reads no backup without this.
         earlier: dict[str, Any] = {"displaced_members": {}}
-        return records.to_bytes({"previous": self.previous, "displaced": self.displaced, **earlier})
+        return records.record_bytes({"previous": self.previous, "displaced": self.displaced, **earlier})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Backup:
         """:raises ValueError: it is not a backup; the text has nothing of it."""
-        found = records.parse_document(data)
+        found = records.parse_record(data)
         backup = cast(Backup, _BACKUP(found))
         backup.has_lost = bool(found.get("displaced_members") or found.get("displaced_file"))
         return backup

@@ -19,7 +19,7 @@ from ...dockerconfig import DockerConfig, DockerConfigError, Layer, load, merge,
 from ...dockerconfig.display import display
 from ...model.errors import InvalidDocument
 from .ledger import Backup, Ledger
-from .node_file import NodeFile, broken_rule, entry_config, is_fatal, parse_file, to_bytes
+from .node_file import NodeFile, broken_rule, entry_config, is_fatal, node_file_bytes, parse_file
 
 __all__ = ["FOREIGN", "MEMBERS", "OURS", "MergedFile", "Ownership", "merge_file", "ownership", "revert"]
 
@@ -97,7 +97,7 @@ def merge_file(
     elif is_bare and (ledger.was_absent or current is None):
         data, after = None, None
     elif odd_entries or odd_members:
-        data = to_bytes({**odd_entries, **merged._auths}, left)
+        data = node_file_bytes({**odd_entries, **merged._auths}, left)
     else:
         data = merged.canonical()
     lost = _lost_members(foreign, left, broken, is_replaced=bool(mine_beside))
@@ -219,13 +219,13 @@ def revert(data: bytes | None, previous: bytes | None, ledger: Ledger) -> bytes 
     auths = {key: entry for key, entry in found.auths.items() if key in now.foreign}
     taken = {registry_identity(key) for key in now.foreign}
     auths.update({key: entry for key, entry in before.auths.items() if registry_identity(key) not in taken})
-    return to_bytes(auths, found.members if now.has_foreign_members else before.members)
+    return node_file_bytes(auths, found.members if now.has_foreign_members else before.members)
 
 
 def _differs(found: NodeFile, current: bytes | None, data: bytes | None) -> bool:
     if data is None or current is None or data == current:
         return data != current
-    return bool(found.rule) or to_bytes(found.auths, found.members) != data
+    return bool(found.rule) or node_file_bytes(found.auths, found.members) != data
 
 
 def _unreadable(found: NodeFile, *, is_left: bool) -> list[str]:

@@ -15,7 +15,7 @@ from ...dockerconfig.entries import FIELDS, fold
 from ...dockerconfig.lint import canonical_bytes
 from .records import parse_json
 
-__all__ = ["NodeFile", "broken_rule", "entry_config", "is_fatal", "parse_file", "to_bytes"]
+__all__ = ["NodeFile", "broken_rule", "entry_config", "is_fatal", "node_file_bytes", "parse_file"]
 
 _REJECTS = "rejects the whole file"
 
@@ -57,7 +57,7 @@ def parse_file(data: bytes | None) -> NodeFile:
     )
 
 
-def to_bytes(auths: Mapping[str, Any], members: Mapping[str, Any]) -> bytes:
+def node_file_bytes(auths: Mapping[str, Any], members: Mapping[str, Any]) -> bytes:
     """The file's content; the same for the same meaning."""
     try:
         return canonical_bytes(auths, members)

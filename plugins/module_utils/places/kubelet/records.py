@@ -38,7 +38,7 @@ def parse_json(data: bytes) -> Any:
     return tree.root
 
 
-def parse_document(data: bytes) -> dict[str, Any]:
+def parse_record(data: bytes) -> dict[str, Any]:
     """The file as an object of this release's version.
 
     :raises NewerVersion: it has a higher version.
@@ -52,8 +52,8 @@ def parse_document(data: bytes) -> dict[str, Any]:
     return found
 
 
-def to_bytes(fields: Mapping[str, Any]) -> bytes:
-    """The reverse of ``parse_document``; named tuples become objects, and bytes base64."""
+def record_bytes(fields: Mapping[str, Any]) -> bytes:
+    """The reverse of ``parse_record``; named tuples become objects, and bytes base64."""
     return json.dumps({"version": _VERSION, **_plain(fields)}, sort_keys=True).encode("utf-8")
 
 

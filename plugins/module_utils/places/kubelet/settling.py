@@ -15,7 +15,7 @@ from .ledger import Backup, Ledger, Pending
 from .restarting import Restarter, Verdict
 from .result import CACHE, FAILED, LOST, PENDING, Options, SyncResult
 from .store import Store
-from .transitions import note_reason, note_verified, restore, roll_back
+from .transitions import note_reason, note_verified, restore_backup, roll_back
 
 __all__ = ["Settlement", "finish_roll_back"]
 
@@ -168,7 +168,7 @@ def finish_roll_back(store: Store, result: SyncResult) -> bool:
     if ledger.pending is None or not ledger.pending.is_back:
         return True
     there = store.file().data
-    if not restore(store, ledger, store.backup()):
+    if not restore_backup(store, ledger, store.backup()):
         result.state, result.message = FAILED, f"the file {LOST}"
         return False
     if store.file().data != there:

@@ -154,7 +154,7 @@ class Store:
         return auth_file.read(path)
 
     def _restore(self, path: str, snapshot: Snapshot) -> None:
-        auth_file.restore(path, snapshot)
+        auth_file.restore_snapshot(path, snapshot)
 
     def _save(self, path: str, data: bytes) -> None:
         try:

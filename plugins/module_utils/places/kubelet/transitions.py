@@ -26,7 +26,7 @@ __all__ = [
     "note_retry",
     "note_verified",
     "note_write",
-    "restore",
+    "restore_backup",
     "roll_back",
 ]
 
@@ -158,7 +158,7 @@ def roll_back(
         touched=pending is not None and pending.has_restarted,
     )
     store.save_ledger(ledger)
-    return restore(store, ledger, backup)
+    return restore_backup(store, ledger, backup)
 
 
 def _displace(ledger: Ledger, backup: Backup, here: bytes | None) -> None:
@@ -171,7 +171,7 @@ def _displace(ledger: Ledger, backup: Backup, here: bytes | None) -> None:
             backup.displaced[key] = found.auths[key]
 
 
-def restore(store: Store, ledger: Ledger, backup: Backup) -> bool:
+def restore_backup(store: Store, ledger: Ledger, backup: Backup) -> bool:
     """The second half of a roll-back, which a run that was killed may have left to do.
 
     :returns: False: there is no backup, and the file is as it is.

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...clients.google.client import number
+from ...clients.google.client import version_number
 from ...clients.google.errors import FailedPrecondition, NotEnabled, Unanswered
 from ...model.errors import (
     ConfigurationError,
@@ -110,7 +110,7 @@ class VersionAddition:
         desired = self._desired
         limit = Deadline(min(desired.deadline.remaining(), claim.time_to_add()), calls=desired.deadline.calls)
         try:
-            return number(desired.client.add_version_once(self._name, desired.payload, limit))
+            return version_number(desired.client.add_version_once(self._name, desired.payload, limit))
         except PullSecretError as error:
             if isinstance(error, _REFUSED):
                 raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...clients.google.client import SecretManagerClient, number
+from ...clients.google.client import SecretManagerClient, version_number
 from ...clients.google.errors import FailedPrecondition, NotEnabled
 from ...dockerconfig import DockerConfig
 from ...model.errors import Conflict, NotFound
@@ -71,7 +71,7 @@ class DesiredVersion:
         except FailedPrecondition:
             # It is disabled, and the error does not say its number.
             newest = client.newest_version(name, self.deadline, enabled=False)
-            found = int(number(newest.name)) if newest is not None else 0
+            found = int(version_number(newest.name)) if newest is not None else 0
         else:
             found = int(latest[0]) if latest is not None else 0
             if latest is not None:
@@ -94,7 +94,7 @@ class DesiredVersion:
     def _read_older(self) -> None:
         """The newest one is not enabled: an older one may be, and its state in the list may be old, too."""
         for version in self.client.versions(self.target.name, self.deadline, enabled=True):
-            if self._read(int(number(version.name))) and self.outcome.version is not None:
+            if self._read(int(version_number(version.name))) and self.outcome.version is not None:
                 return
 
     def note(self, operation: str, message: str, **fields: str) -> None:

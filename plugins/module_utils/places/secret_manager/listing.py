@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from ...clients.google.client import SecretManagerClients, number
+from ...clients.google.client import SecretManagerClients, version_number
 from ...runtime.settings import RunSettings
 from .. import listing
 from .target import SecretManagerTarget
@@ -39,4 +39,4 @@ class SecretManagerListing(listing.Listing[SecretManagerTarget, _Group, str, Any
         deadline = self._settings.deadline()
         client = self._clients.get(deadline, impersonate)
         found = client.list_secrets(project, "labels.managed-by=hyperfleet", deadline)
-        return ((number(secret.name), secret) for secret in found)
+        return ((version_number(secret.name), secret) for secret in found)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...clients.google.client import SecretManagerClient, number
+from ...clients.google.client import SecretManagerClient, version_number
 from ...clients.google.errors import FailedPrecondition
 from ...model.errors import NotFound, PermissionDenied
 from ...model.outcome import Outcome
@@ -106,7 +106,7 @@ def apply_retention(
     if dry_run and "created" in outcome.actions:
         return
     try:
-        versions = {int(number(version.name)): version for version in client.versions(name, deadline)}
+        versions = {int(version_number(version.name)): version for version in client.versions(name, deadline)}
     except PermissionDenied as error:
         outcome.warnings.append(f"old versions were left as they are: {error}")
         return

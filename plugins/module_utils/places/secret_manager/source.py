@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ...clients.google.client import SecretManagerClients, number
+from ...clients.google.client import SecretManagerClients, version_number
 from ...clients.google.errors import FailedPrecondition
 from ...model.errors import NotFound
 from ...model.stored_version import StoredVersion
@@ -57,7 +57,7 @@ class SecretManagerSource(Source):
             # The newest one is disabled or destroyed: an older one may be in use.
             newest = client.newest_version(secret, deadline)
             if newest is not None:
-                version = number(newest.name)
+                version = version_number(newest.name)
                 data = client.access(f"{secret}/versions/{version}", deadline)
                 return data, StoredVersion(secret, int(version))
         else:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from queue import SimpleQueue
 from typing import Any, Optional
 
-from ...clients.google.auth import connect
+from ...clients.google.auth import google_connection
 from ...clients.google.client import PLAIN
 from ...clients.google.metadata import metadata_server
 from ...clients.kubernetes.pod import api_server
@@ -67,7 +67,7 @@ def check_ways(environment: Mapping[str, str]) -> None:
     :raises ConfigurationError: names the variable.
     """
     try:
-        connect({})
+        google_connection({})
     except WrongOption as error:
         raise error.called({"gcp.endpoint": "SECRET_MANAGER_EMULATOR_HOST"}) from None
     chosen = ways(environment)

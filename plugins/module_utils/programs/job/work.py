@@ -15,7 +15,7 @@ from ...model.cluster import words_of
 from ...model.errors import PullSecretError
 from ...model.naming import shown_name
 from ...workflows.provision import place, store
-from ...workflows.provision.checking import check
+from ...workflows.provision.checking import check_cluster
 from ...workflows.provision.environment import JobSettings, read_environment
 from ...workflows.provision.steps import Result, to_place, to_store
 from .log import render
@@ -86,7 +86,7 @@ class Job:
         started = time.monotonic()
         try:
             self.settings = settings = read_environment(environment)
-            check(settings.cluster, words_of("variable"))
+            check_cluster(settings.cluster, words_of("variable"))
             if self._ready is not None:
                 self._ready()
         except PullSecretError as error:

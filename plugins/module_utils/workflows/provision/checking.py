@@ -16,10 +16,10 @@ from ..options import with_defaults
 from . import place, store
 from .steps import to_place, to_store
 
-__all__ = ["check"]
+__all__ = ["check_cluster"]
 
 
-def check(cluster: Cluster, words: Mapping[str, str]) -> tuple[SecretManagerTarget, KubernetesTarget]:
+def check_cluster(cluster: Cluster, words: Mapping[str, str]) -> tuple[SecretManagerTarget, KubernetesTarget]:
     """What both steps would write. What is wrong for the second must not be found after the first has written.
 
     :param words: the modules' options -> what the cluster's way in calls them.

@@ -22,7 +22,7 @@ from ....model.cluster_keys import REPLICATION
 from ....model.errors import ConfigurationError, InvalidDocument, NotFound
 from ....model.naming import KUBERNETES_NAMESPACE, PROJECT, gcp_secret_id, kubernetes_secret_name
 from ....places.hyperfleet_spec import pull_secret
-from ...provision.checking import check
+from ...provision.checking import check_cluster
 from ..model import Order
 from .last_status import ManagementSecretName, place_of, reported_places, secret_of
 
@@ -136,7 +136,7 @@ def decide(
         return Refuse("InvalidClusterSpec", wrong)
     try:
         wanted = spec.cluster(cluster_id, management_namespace=namespace)
-        check(wanted, _WORDS)
+        check_cluster(wanted, _WORDS)
     except ConfigurationError as error:
         return Refuse("InvalidClusterSpec", error.message)
     if not allows(namespace):

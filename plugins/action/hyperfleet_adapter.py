@@ -139,9 +139,9 @@ class _Plain:
 
 @contextmanager
 def _locked(directory: Any) -> Iterator[Optional[str]]:
-    """The run's directory, held from the run's beginning to its end; whoever can take the lock knows of both.
+    """The run's directory, locked from the run's beginning to its end: so others see whether a run is under way.
 
-    The file is made by whoever asks for the run, and goes when that gives it up: a run never makes it.
+    The event source makes the file and deletes it when it gives the run up: a run never makes it.
 
     :raises ConfigurationError: it is no directory of a run that is waited for, or cannot be written to.
     :raises Conflict: another run has it.

@@ -40,7 +40,7 @@ class CallbackModule(CallbackBase):
         """Have each line written at once: into a container's pipe Python would keep them until the end."""
         super().__init__()
         if sys.stdout is None:
-            # Closed by whoever started the job; Ansible would end its own thread at the first line.
+            # The job was started without it; Ansible would end its own thread at the first line.
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
         elif isinstance(sys.stdout, io.TextIOWrapper):
             _write_lines(sys.stdout)

@@ -171,7 +171,7 @@ _STORE = r"""
     type: str
   annotations: &annotations
     description:
-      - Annotations, likewise.
+      - Annotations of the secret.
       - The collection's own, C(hyperfleet-adding) and C(hyperfleet-restoring), are refused.
     type: dict
   replication: &replication
@@ -252,7 +252,7 @@ _PLACE = r"""
     type: str
   annotations: &annotations
     description:
-      - Annotations, likewise.
+      - Annotations of the Secret.
       - The collection's own, C(hyperfleet.io/created-at), C(hyperfleet.io/created-by),
         C(hyperfleet.io/gcp-secret-path) and C(hyperfleet.io/gcp-secret-version), are refused.
     type: dict

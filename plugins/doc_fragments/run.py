@@ -51,7 +51,8 @@ options:
     type: str
   progress_file:
     description:
-      - File that is told how far the batch is. The action plugin fills it in and prints what it says.
+      - File to which the module writes how far the batch is. The action plugin sets it, and prints what it
+        says.
     type: path
   gcp:
     description:

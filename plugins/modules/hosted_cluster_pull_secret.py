@@ -197,7 +197,7 @@ options:
       - How many kubelets may restart at the same time, 1 at least and 1024 at most, a number, or a share of
         the nodes such as V(10%) that is never exceeded. The default is V(10%).
       - Of a share it is a power of two, which stays while it is a quarter of the share at least, since the
-        syncers' pods are made anew when it changes.
+        syncers' pods are replaced when it changes.
     type: str
   restart: &restart
     description:

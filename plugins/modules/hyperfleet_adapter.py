@@ -62,8 +62,8 @@ options:
     elements: str
   events:
     description:
-      - Likewise, as the C(data) of their events. Each needs an C(id), and may have a C(traceparent), which is
-        carried into the log, the report and the Job.
+      - The clusters, as the C(data) of their events. Each needs an C(id), and may have a C(traceparent), which
+        is carried into the log, the report and the Job.
     type: list
     elements: dict
   traceparents:

@@ -16,7 +16,7 @@ description:
     and the entries that they replaced come back. Names and keyed digests of them are kept in
     C(config.json.hyperfleet), and the entries that they replaced in C(config.json.hyperfleet-backup), both
     beside the file.
-  - An entry of others for which kubelet rejects the whole file is taken out, with a warning.
+  - An entry that others wrote and for which kubelet rejects the whole file is removed, with a warning.
   - What others have beside C(auths) stays as well, unless the docker config has members of its own there,
     which replace all of them. A member that breaks a rule is taken out. A warning names each member that goes.
   - A file that is not a docker config is replaced, with a warning. O(state=rolled_back) restores it as long
@@ -237,7 +237,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Bring file and kubelet in step
+- name: Update the file and restart kubelet
   hyperfleet.pull_secret.kubelet_auth_sync:
     layers:
       - name: original

@@ -149,7 +149,7 @@ class BatchAction(QuietAction):
             leave_if_gone()
             part = self._execute({**arguments, "targets": targets[start : start + _CHUNK]}, task_vars)
             if "targets" not in part:
-                # The module itself failed (arguments, connection): what was done so far is told with it.
+                # The module itself failed (arguments, connection): return what was done before, too.
                 done = whole(results, diffs)
                 del done["summary"]
                 return {**done, **part, "changed": done["changed"]}

@@ -20,7 +20,7 @@ from .plain_values import plain
 
 __all__ = ["PROBLEM", "check_known", "checked_cluster", "is_given", "read_cluster"]
 
-# Says why a cluster cannot be provisioned, where whoever lists the clusters knows: its file cannot be read.
+# The key under which a list of clusters says why a cluster cannot be provisioned: its file cannot be read.
 PROBLEM = "problem"
 _WORDS = words_of("name")
 _REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")

@@ -42,7 +42,7 @@ def hosted_rows(clusters: Any, result: Mapping[str, Any], defaults: Any = None) 
     """One row a cluster: what became of its additional secret, what was done, how far its nodes are.
 
     :param result: what ``hosted_cluster_pull_secret`` returned.
-    :raises ClusterError: likewise.
+    :raises ClusterError: there is no list of clusters, or the defaults are no mapping.
     """
     results = {target["id"]: target for target in returned(result)}
     return [_row(one, results.get(one.name), result) for one in checked(clusters, defaults)]
@@ -137,7 +137,7 @@ def _state(done: Mapping[str, Any]) -> str:
     if done.get("skipped"):
         return "left alone"
     actions = list(done.get("actions") or ())
-    # Creating or removing all of it is one thing to whoever looks at a table.
+    # A reader of the table takes creating or removing all objects for one step.
     if len(actions) > 2:
         verbs = list(dict.fromkeys(action.partition(" ")[0] for action in actions))
         return f"{' and '.join(verbs[:2])} ({len(actions)} steps)"

@@ -59,7 +59,7 @@ class MonitoringRecorder:
         self.metrics.received.labels(self._events(kind)).inc()
 
     def garbage(self, kind: str) -> None:
-        """A message, or a part of it, was of no use; it is not among those that are told as acknowledged."""
+        """A message, or a part of it, was of no use; ``acknowledged`` does not count it."""
         self.metrics.garbage.labels(self._garbage(kind)).inc()
         self.metrics.processed.labels(GARBAGE).inc()
 

@@ -93,7 +93,7 @@ def cluster_rows(result: Any) -> Iterator[ClusterRow]:
 
 
 def run_requests(result: Any) -> Iterator[tuple[str, tuple[RequestCount, ...]]]:
-    """By place (``gcp``, ``k8s``), what a run asked of it beside the Jobs; likewise."""
+    """By place (``gcp``, ``k8s``), a run's requests beside the Jobs'; no counts of another shape."""
     if isinstance(result, Mapping):
         yield "gcp", tuple(_calls(result.get("gcp_api_calls"), gcp=True))
         yield "k8s", tuple(_calls(result.get("k8s_api_calls"), gcp=False))

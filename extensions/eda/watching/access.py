@@ -106,7 +106,7 @@ class Accesses:
     """One access a connection, however many secrets are watched over it."""
 
     def __init__(self, reach: Reach) -> None:
-        """:param reach: connects to a cluster that keeps the kubeconfigs of others."""
+        """:param reach: connects to a cluster that keeps other clusters' kubeconfigs."""
         self._reach = reach
         self._kubeconfigs = Kubeconfigs()
         self._made: dict[ServerOptions, asyncio.Task[Access]] = {}

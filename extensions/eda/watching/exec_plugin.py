@@ -32,7 +32,7 @@ _LARGEST = 1024 * 1024
 async def credentials(plugin: Mapping[str, Any], cluster: Mapping[str, Any], limit: float) -> dict[str, Any]:
     """The ``status`` of the plugin's answer: token, clientCertificateData and clientKeyData.
 
-    :param cluster: the kubeconfig's cluster, which the plugin is told of where it asked for it.
+    :param cluster: the kubeconfig's cluster, which is passed to a plugin that asks for it.
     :param limit: seconds, after which the program is killed.
     """
     command = plugin.get("command")

@@ -91,7 +91,7 @@ class Fleet:
             text = (await asyncio.to_thread(read_regular, path))[0]
             found = await asyncio.to_thread(parse_cluster_list, text, path, self._settings.default)
         except OSError as error:
-            # Whoever replaces it may not be done.
+            # It may be being replaced just now.
             self._complain(f"{shown_path(path)} cannot be read: {error.strerror or type(error).__name__}")
         except ConfigurationError as error:
             self._signature = signature

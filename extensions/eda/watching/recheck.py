@@ -4,7 +4,7 @@
 
 """Looking again, some time after a change: the run that was for it may have failed, or nodes were not ready.
 
-What a run did not finish the next one does, and nobody here is told how a run ended.
+What a run did not finish the next one does; the event source does not learn how a run ended.
 """
 
 from __future__ import annotations

@@ -212,7 +212,7 @@ def _is_refused(error: Exception) -> bool:
 
 
 def describe_failure(error: Exception) -> str:
-    """What to say of it: never the text of others' exceptions, which may quote what was sent."""
+    """What to say of it: never the text of a library's exception, which may quote what was sent."""
     if isinstance(error, PullSecretError):
         return str(error)
     if isinstance(error, Nonsense):

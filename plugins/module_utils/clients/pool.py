@@ -33,7 +33,7 @@ class ClientPool(Generic[K, C]):
 
     :param make: makes the client of a connection.
     :param imports: run first, under ``IMPORTING``: imports what ``make`` needs.
-    :param seconds: how long the making may take.  Whoever asks after that does not wait again.
+    :param seconds: how long the making may take.  A call after that does not wait again.
     :param describe: a connection's printable name.
     :param hint: what may be the reason where one is not ready in time.
     """
@@ -85,7 +85,7 @@ class ClientPool(Generic[K, C]):
         return client.result()
 
     def drop(self, connection: K) -> None:
-        """Forget a client; whoever asks for it again gets a new one."""
+        """Forget a client; the next call for it makes a new one."""
         with self._lock:
             self._clients.pop(connection, None)
 

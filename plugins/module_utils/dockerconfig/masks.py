@@ -209,7 +209,7 @@ def _scan(text: str, forms: set[str], nesting: int) -> None:
 
 
 def _quoted(text: str) -> Iterator[str]:
-    """The values of a document that is none, as far as quotes tell them; in one pass, however many."""
+    """The quoted values of text that is no valid JSON, in one pass."""
     name = ""
     for match in _BETWEEN.finditer(text):
         if _COLON.match(text, match.end()):

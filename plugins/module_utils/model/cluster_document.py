@@ -45,7 +45,7 @@ class ClusterSpec:
     def cluster(self, cluster_id: str, *, management_namespace: str) -> Cluster:
         """The cluster that is to be stored and placed, with the names of both secrets.
 
-        Without a policy its replication is automatic, and a secret that is replicated otherwise is told of.
+        Without a policy its replication is automatic; the result reports a secret that is replicated otherwise.
 
         :raises WrongOption: the id cannot be a part of a name.
         """

@@ -19,7 +19,7 @@ def foreign(
 ) -> OwnershipConflict | None:
     """The refusal of an object that is not ours, or None where the work may go on.
 
-    ``adopt`` is for writing only: whoever wants to delete somebody else's has to make it his own first.
+    ``adopt`` is for writing only: to delete an object of another owner, adopt it first.
     Without ``cluster_id`` a cluster's object may be written, but not deleted.
 
     :param labels: the object's.

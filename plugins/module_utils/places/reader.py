@@ -133,7 +133,7 @@ class DocumentReader:
                     raise
                 skipped.append(f"layer {layer['name']} left out: {error.message}")
             else:
-                # Nothing was added, or nothing yet: that is no mistake, and is told all the same.
+                # Nothing was added, or nothing yet: no mistake, but the outcome says it.
                 if not reading.config.registries:
                     skipped.append(f"layer {layer['name']} is empty")
                 readings.append((layer["name"], reading))

@@ -50,7 +50,7 @@ def replace_file(
     temporary = _temporary(path)
     handle = _locked(temporary, lock_seconds)
     try:
-        # Whoever was killed may have been that far with it.
+        # An earlier writer that was killed may have changed its mode.
         os.fchmod(handle, 0o600)
         # Before the content: a label may be stricter than the mode.
         _set_label(handle, label if label is not None else label_of(path))
@@ -58,7 +58,7 @@ def replace_file(
         os.fchmod(handle, mode)
         _set_owner(handle, owner if owner is not None else _owner_of(path))
         os.fsync(handle)
-        # Still under the lock: whoever waits for it finds that the file has moved, and makes his own.
+        # Still under the lock: a writer that waits for it finds that the file has moved, and makes its own.
         os.replace(temporary, path)
     except BaseException:
         if _is_at(handle, temporary):
@@ -124,7 +124,7 @@ def _locked(temporary: str, seconds: float) -> int:
         except BaseException:
             os.close(handle)
             raise
-        # Removed, or renamed to its final name, by whoever held the lock.
+        # Removed, or renamed to its final name, by the writer that held the lock.
         os.close(handle)
 
 

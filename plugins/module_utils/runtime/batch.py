@@ -135,8 +135,8 @@ def run_batch(
 def stop_on_signals(stop: threading.Event) -> Iterator[list[int]]:
     """SIGTERM, SIGINT and SIGHUP end the run in order: it finishes what it has begun, and reports results.
 
-    Gives the numbers of the signals that came.  Outside the main thread Python gives no signals, and whoever
-    started the thread has to set ``stop``.
+    Gives the numbers of the signals that came.  Outside the main thread Python gives no signals, and the
+    code that started the thread has to set ``stop``.
     """
     came: list[int] = []
     if threading.current_thread() is not threading.main_thread():

@@ -21,7 +21,7 @@ _VERBS = {"POST": "create", "PUT": "replace", "PATCH": "patch", "DELETE": "delet
 
 
 class Call:
-    """One request; whoever makes it sets ``status``: what HTTP calls the answer."""
+    """One request. Its sender sets ``status``: the HTTP status of the answer."""
 
     NO_ANSWER: ClassVar[str] = "none"
 

@@ -176,7 +176,7 @@ class _InTime:
         super().send(b"".join(held))  # type: ignore[misc]
 
     def send(self, data: Any) -> None:
-        """Also what a proxy is told, which is not held back."""
+        """Also used for the request to a proxy, which is not held back."""
         if self._held is None:
             super().send(data)  # type: ignore[misc]
         else:

@@ -21,7 +21,7 @@ __all__ = ["NotYAML", "load_json", "load_json_or_yaml", "load_yaml", "repeated_k
 # A cluster or a kubeconfig has some twenty values, and a kubeconfig of a thousand contexts as many thousand.
 _VALUES = 100_000
 _LARGEST = 16 << 20
-# Kubernetes' deepest kinds, the definitions of others, have some forty levels.
+# Kubernetes' deepest kind, CustomResourceDefinition, has some forty levels.
 _DEPTH = 100
 # PyYAML takes the base-60 number 1:1:1:… apart in quadratic time, and deletes each merge key from a list.
 _LONGEST_NUMBER = 100

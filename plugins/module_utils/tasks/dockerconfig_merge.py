@@ -110,7 +110,10 @@ def targets_of(params: Mapping[str, Any]) -> list[Wanted[FileTarget]]:
 
 
 def targets_elsewhere(params: Mapping[str, Any]) -> list[Wanted[FileTarget]]:
-    """Likewise, asked on another machine than the files', whose links cannot be followed."""
+    """The task's targets, on another machine than the files', where links cannot be followed.
+
+    :raises ConfigurationError: two have one id, or are one file by their names.
+    """
     return build_targets(params, list(target_options()), build_target, _named_place)
 
 

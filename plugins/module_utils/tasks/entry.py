@@ -89,7 +89,7 @@ def run_module(target_options: _TargetOptions, task: _Task) -> None:
 
 
 def run_with(spec: Mapping[str, Any], task: _Task, *, with_commands: bool = False) -> None:
-    """Likewise, a module whose whole argument spec is given.
+    """Run a module with this argument spec in this process, which is its own.  Never returns.
 
     :param with_commands: whether the task is given ``run_command``, to run programs.
     """

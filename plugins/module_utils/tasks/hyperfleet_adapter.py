@@ -107,7 +107,7 @@ class Ran:
         """The module's; as much of it as is asked for."""
         answer = module_result(self.results, results)
         if self.problems:
-            # What was done stays done, and is told with what was not.
+            # What was done stays done, and is returned with what was not.
             more = [answer["msg"]] if "msg" in answer else []
             answer.update(
                 failed=True,

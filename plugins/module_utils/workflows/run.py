@@ -175,7 +175,7 @@ class Run:
             "id": outcome.id,
             "place": outcome.place,
             "failed": True,
-            # Work that was done before the failure stays done, and is told.
+            # Work that was done before the failure stays done, and is in the result.
             "changed": outcome.written,
             "actions": outcome.actions if outcome.written else [],
             "kind": failure.kind,

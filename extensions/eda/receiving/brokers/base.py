@@ -63,14 +63,14 @@ class Broker(ABC):
 
     @abstractmethod
     async def run(self, take: Take, recorder: ActivityRecorder) -> None:
-        """Give each message to ``take``, for ever: a connection that is lost is made anew.
+        """Give each message to ``take``, for ever, and reconnect when the connection is lost.
 
         :raises ConfigurationError: what was found there does not fit, and will not by itself.
         """
 
     @abstractmethod
     async def acknowledge(self, tokens: Sequence[Any]) -> int:
-        """These messages are done; how many of them the broker was told of.
+        """Acknowledge these messages, which are done; how many of them the broker could be sent.
 
         A message of a connection that is lost is delivered again, and its token of no use.
         """

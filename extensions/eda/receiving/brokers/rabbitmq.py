@@ -135,7 +135,7 @@ class RabbitMQBroker(Broker):
             await connection.close()
 
     async def _declare_queue(self, connection: Any) -> None:
-        """Make the queue and its binding where they are not there; whoever may not, uses what is."""
+        """Create the queue and its binding if they are missing; without that right, use what is there."""
         errors = self._library.exceptions
         channel = await connection.channel()
         try:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Events by HTTP: a small server that whoever has events posts them to.
+"""Events by HTTP: a small server to which a sender of events posts them.
 
 It answers 202 once the event is in the collection, and keeps it in memory: what a kill takes with it has to
 be posted again, as the sentinel does. Whether a request may be taken at all is decided by its head, before
@@ -120,7 +120,7 @@ class WebhookBroker(Broker):
         reading = asyncio.Semaphore(_BODIES)
 
         async def expected(request: Any) -> Any:
-            """Whoever asks before it sends a body."""
+            """Answer a client that asks before it sends a body."""
             if request.headers.get("Expect", "").lower() != "100-continue":
                 raise web.HTTPExpectationFailed
             refusal = self._refusal(request, recorder)
@@ -175,7 +175,7 @@ class WebhookBroker(Broker):
         except TimeoutError:
             return _answer(self._library, 408, "too slow")
         except (self._library.RequestPayloadError, ConnectionError):
-            # No body as its head says, or whoever sent it is gone.
+            # The body is not as its head says, or the client is gone.
             return _answer(self._library, 400, "no whole body")
         finally:
             if not taken:

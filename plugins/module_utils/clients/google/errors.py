@@ -130,7 +130,7 @@ def _no_token(reason: str, retryable: bool, method: str, resource: str, identity
 
 
 def http_status(error: BaseException) -> int | None:
-    """What HTTP calls the answer, over gRPC likewise; None where there was none."""
+    """The HTTP status of the answer, also of a gRPC answer; None where there was no answer."""
     # A bare gRPC error has a method of that name.
     code = getattr(error, "code", None)
     return int(code) if isinstance(code, int) else None

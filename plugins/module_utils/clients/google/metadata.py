@@ -45,7 +45,7 @@ class AnonymousCredentials:
 class MetadataCredentials:
     """The pod's Google service account, in the shape of ``google.auth.credentials.Credentials``.
 
-    google-auth's own take 120 ms and 20 MiB to load, which are all of google-auth, and believe whoever answers.
+    google-auth's own take 120 ms and 20 MiB to load, which are all of google-auth, and believe any server.
     ``GCE_METADATA_HOST`` names another server than Google's, as for Google's own libraries.
 
     ``Tokens`` lets one thread renew the token at a time.

@@ -143,7 +143,7 @@ class HyperFleetApi:
         try:
             answer = self.get(f"{path}?{asked}", what, deadline, traceparent, largest=largest)
         except _TooMuch as error:
-            # One tenant's doing: whoever asks for each by itself gets the others.
+            # One tenant's doing: the caller can still get the other items one by one.
             raise RequestRefused(f"{error.message}, and cannot be read") from None
         items, total = answer.get("items"), answer.get("total")
         if not isinstance(items, list):

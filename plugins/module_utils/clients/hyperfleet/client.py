@@ -60,7 +60,7 @@ def check_alive(cluster: Mapping[str, Any]) -> None:
 class HyperFleetClient:
     """One API.  Thread-safe.
 
-    :param retrier: the one retry policy; urllib3's own is off.  ``Deadline.on_retry`` is told of retries.
+    :param retrier: the one retry policy; urllib3's own is off.  It calls ``Deadline.on_retry`` at each retry.
     :param api_timeout: seconds for one request.
     :param connections: how many requests are made at once.
     :param flavour: ``current`` or ``seed``: the form of statuses.

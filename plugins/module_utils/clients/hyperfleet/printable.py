@@ -73,7 +73,7 @@ def _word(value: Any) -> Any:
 
 
 def shown_conditions(conditions: Iterable[Condition]) -> dict[str, dict[str, str]]:
-    """By type, as far as it may be shown: whoever reports for another adapter may write anything."""
+    """The conditions by type, as far as they may be shown: another adapter may have written anything."""
     return {
         _text(condition.type): {
             "status": condition.status,

@@ -4,7 +4,7 @@
 
 """Addresses that no tenant's kubeconfig may lead to: there clouds hand out a machine's credentials.
 
-Whoever may write the kubeconfig chooses the address, and this machine connects to it. The address of the
+A user who may write the kubeconfig chooses the address, and this machine connects to it. The address of the
 socket counts (``is_forbidden``): both transports check it for each connection, so that no parser, no name and
 no second answer of a name server leads past it. ``leads_astray`` checks the text as well, before anything is
 connected: where a proxy resolves the name, the socket's address is the proxy's.

@@ -5,7 +5,7 @@
 """A kubeconfig that was read from a Secret: used in memory, and never trusted with more than a login.
 
 The official client writes certificates and keys that a kubeconfig holds to temporary files, and runs what
-its user names (exec plugins).  Whoever may write the Secret must be able to do neither here.
+its user names (exec plugins).  A user who may write the Secret must be able to do neither here.
 """
 
 from __future__ import annotations

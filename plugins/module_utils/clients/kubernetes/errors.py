@@ -4,9 +4,9 @@
 
 """From the API server's answers to our errors.
 
-Of a Status' message only sentences of known shape are quoted, since whoever refuses may
-repeat what was sent: a 422 an invalid value (its fields and their reasons are kept), an
-admission webhook's 403 the whole object.
+Of a Status' message only sentences of known shape are quoted, since the server may repeat what
+was sent: a 422 an invalid value (its fields and their reasons are kept), an admission webhook's
+403 the whole object.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class PodClient(KubernetesClient):
 
 
 def api_server(environ: Mapping[str, str]) -> tuple[str, int]:
-    """The host and the port that every pod is told.
+    """The API server's host and port, which every pod has in its environment.
 
     :raises ConfigurationError: names the variable.
     """

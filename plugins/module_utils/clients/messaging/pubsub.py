@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How Google Cloud Pub/Sub is reached, by whoever receives and whoever publishes."""
+"""How Google Cloud Pub/Sub is reached, for receiving and for publishing."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class PubSubService:
 
 
 def subscription_path(project: str, name: str) -> str:
-    """The full name; a full name stays as it is.
+    """The full name of a subscription; a full name stays as it is.
 
     :raises ConfigurationError: one of them can be no name.
     """
@@ -106,7 +106,10 @@ def subscription_path(project: str, name: str) -> str:
 
 
 def topic_path(project: str, name: str) -> str:
-    """Likewise, of a topic."""
+    """The full name of a topic; a full name stays as it is.
+
+    :raises ConfigurationError: one of them can be no name.
+    """
     return _path(project, "topics", name, "topic")
 
 

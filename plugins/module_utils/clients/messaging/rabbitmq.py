@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How RabbitMQ is reached, by whoever receives and whoever publishes.
+"""How RabbitMQ is reached, for receiving and for publishing.
 
 An AMQP address holds a password, and the library writes addresses and frames to its log: nothing of either
 is ever shown.
@@ -157,7 +157,7 @@ async def declare_exchange(connection: Any, name: str, kind: str) -> None:
             "set exchange_type to what the sentinel has made it",
         ) from None
     except errors.ChannelClosed as error:
-        # Whoever may not make it uses what is there.
+        # A user who may not declare it uses the exchange that is there.
         if type(error).__name__ != "ChannelAccessRefused":
             raise
     else:

@@ -92,5 +92,5 @@ class SecretReplacement:
         return self._content
 
     def forget(self) -> None:
-        """There is a Secret again: whoever made it, the replacement of the old one is not for it."""
+        """There is a Secret again, of any author: it is not the old one, so it is not replaced."""
         self._new = None

@@ -88,7 +88,7 @@ class VersionAddition:
     def add(self, claim: Claim) -> str:
         """Add the version under a claim that was written; its number.
 
-        :raises Conflict: the claim is used up; it has to be made anew.
+        :raises Conflict: the claim is used up; make a new one.
         """
         if not self._lifetime.suffices(claim):
             # It took so long to write that the add could outlive it.
@@ -169,7 +169,7 @@ class VersionAddition:
         return VerificationFailed(f"{version} does not hold what was written", hint)
 
     def release(self) -> None:
-        """The target is given up: whoever runs next need not wait for a claim that protects no add."""
+        """The target is given up: the next run need not wait for a claim that protects no add."""
         if not self._claimed or self._unknown:
             return
         client, deadline = self._desired.client, self._desired.deadline

@@ -40,7 +40,7 @@ ANNOTATION = "hyperfleet-adding"
 RESTORING = "hyperfleet-restoring"
 # What only this collection writes.
 KEPT = (ANNOTATION, RESTORING)
-# Seconds.  A claim and an add take less than one; whoever is killed between them is waited for so long.
+# Seconds.  A claim and an add take less than one; others wait so long for a run that was killed between.
 LIFETIME = 20.0
 MARGIN = 10.0
 # More than a secret ever has.

@@ -79,7 +79,7 @@ class Restoration:
         finally:
             self._disable(version)
             with suppress(PullSecretError):
-                # Otherwise whoever comes next takes it away.
+                # Otherwise the next run takes it away.
                 self._mark(secret, None)
 
     def end(self, secret: Any) -> Any:
@@ -124,7 +124,7 @@ class Restoration:
     def _enabled(self, version: str) -> Any:
         """The version's metadata, or None where there is none, or it is not enabled."""
         if not _NUMBER.match(version):
-            # Whoever wrote that, it was not a restore.
+            # No restore wrote that.
             return None
         try:
             found = self._client.get_version(f"{self._name}/versions/{version}", self._deadline)

@@ -75,8 +75,9 @@ class Job:
         self._check_mode = check_mode
         self._ready = ready
         self.settings: JobSettings | None = None
-        """Once they have been read; likewise ``phase`` once it has begun."""
+        """None until the environment was read."""
         self.phase: str | None = None
+        """None until the first phase has begun."""
 
     def run(self, environment: Mapping[str, str], options: Mapping[str, Any]) -> Ended:
         """Both phases.
@@ -130,7 +131,7 @@ class Job:
     ) -> Mapping[str, Any]:
         """Run a phase's module, and log that it begins and what it did."""
         self.phase = phase
-        # What the module did is told when it has ended; until then this says where the job is.
+        # The module's own lines come when it has ended; until then this line says where the job is.
         self.log("begin", _BEGINNINGS[phase], secret_name=secret)
         answer = self._ask(phase, target, run)
         targets = answer.get("targets") or []

@@ -20,7 +20,7 @@ __all__ = ["MERGE_PATCH", "METADATA_ONLY", "ApiError", "PodApi", "WireError"]
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
-# Of whoever knows it; a status of 5000 nodes is 1 MiB.
+# Servers that do not know the first type send whole objects; a status of 5000 nodes is 1 MiB.
 METADATA_ONLY = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
 _LONGEST_MESSAGE = 300
 # Seconds for the rest of a call when there is something better to do.

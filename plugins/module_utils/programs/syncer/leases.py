@@ -7,7 +7,7 @@
 There are as many Leases as nodes may restart at the same time. Holders are told apart by the node's name,
 so that a syncer that comes back takes up what it held. As in client-go, whether a holder has died is judged
 by our own clock, on a record that has not changed for its ``leaseDurationSeconds``: clocks of nodes differ.
-Of what a record says no more is believed than a syncer would write: a slot comes back whoever wrote there.
+A record is believed only as far as a syncer could have written it: none can block a slot for ever.
 """
 
 from __future__ import annotations

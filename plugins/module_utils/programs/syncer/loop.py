@@ -179,7 +179,7 @@ class SyncLoop:
 
     def _on_secret(self, secret: Optional[SecretState], at: float) -> None:
         if secret is None:
-            # Whoever deletes it has made it harmless before; the file stays as it is.
+            # It was made harmless before it was deleted; the file stays as it is.
             self._log.info("secret gone")
             self._is_gone = True
             if self._secret is None:
@@ -259,13 +259,13 @@ class SyncLoop:
             self._pace.reset()
             self._pace.again.reset()
             self._status.say(version, IN_SYNC, outcome.message)
-        # Else whoever looks for a slot says more, in a moment.
+        # Else the search for a slot says more, in a moment.
 
     def _resume(self, *, unbegun: bool = False) -> bool:
         """Nothing can be written: a kubelet that may be down is still brought back.
 
-        :param unbegun: likewise a restart that has not begun; but not one of which a new syncer cannot tell
-            for which version it is: others may have failed with it.
+        :param unbegun: also do a restart that has not begun; but not one whose version a new syncer does not
+            know: other nodes may have failed with it.
         :returns: whether there is anything to do.
         """
         left = self._node.left()

@@ -23,7 +23,7 @@ from .status import HELD, PENDING, NodeStatus
 __all__ = ["RestartResult", "Restarts"]
 
 _IDLE, _WAITING, _RUNNING = "idle", "waiting", "running"
-# How often whoever has not been told of others asks again where there is no answer: about a minute.
+# How often a node that knows nothing of other nodes' failures asks again without an answer: about a minute.
 _ASKS = 6
 
 RestartResult = Union[NodeOutcome, str]
@@ -110,7 +110,7 @@ class Restarts:
         is_new = self._step != _WAITING or outcome.changed or outcome.only_back != self.only_back
         is_other = self._step != _WAITING or version != self._version
         self._version, self.only_back = version, outcome.only_back
-        # Its kubelet may be down, and is brought to an end whoever else failed.
+        # Its kubelet may be down: finish the restart, whichever other node failed.
         self._is_bound = outcome.only_back or outcome.begun
         if is_new:
             self._asks = 0
@@ -124,7 +124,7 @@ class Restarts:
         self._step = _WAITING
 
     def resume(self, outcome: NodeOutcome) -> None:
-        """Likewise, for the version that it was last to be done for; what is waited for already goes on."""
+        """Do the restart that is left of the version requested last; one that waits already goes on."""
         if self._step == _IDLE:
             self.request(self._version, outcome)
             self._look_at = max(self._look_at, self._resume_at)
@@ -173,7 +173,7 @@ class Restarts:
                 PENDING, f"kubelet is to be restarted: {self._slots.trouble or 'others are restarting'}"
             )
             return
-        # Asked with the slot held: whoever failed has said so before giving it back.
+        # Asked with the slot held: a node that failed reports it before it gives the slot back.
         if not self._is_bound and self._is_held():
             self._slots.release()
             return
@@ -189,7 +189,7 @@ class Restarts:
     def _is_held(self) -> bool:
         """Whether kubelet did not come up elsewhere with this version: then it is not tried here."""
         if self._held_by and not self._is_current():
-            # By now whoever failed may say nothing of this version any more.
+            # By now the node that failed may no longer report this version.
             self._look_at = time.monotonic() + self._pace.held.wait()
             return True
         try:

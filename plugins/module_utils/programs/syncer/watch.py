@@ -65,7 +65,7 @@ class PendingSecrets:
     def take(self) -> list[tuple[Optional[SecretState], float]]:
         """The newest Secret, and after it that there is none now; nothing where nothing waits any more.
 
-        Whoever deletes the Secret has written before what the nodes are to keep.
+        Before the Secret is deleted, it is given the content that the nodes are to keep.
         """
         found: list[tuple[Optional[SecretState], float]] = []
         while True:

@@ -50,7 +50,7 @@ TEMPLATE = "hyperfleet.io/template-hash"
 DATA_UID = "hyperfleet.io/data-uid"
 """Of the Secret that was made for the Job."""
 RESULT = "hyperfleet.io/result"
-"""What was seen at the Job's end, as JSON; whoever writes it has seen it first."""
+"""The outcome that was observed first after the Job's end, as JSON."""
 
 # Values of the label ``resource-type``.
 JOB = "pull-secret-job"
@@ -105,12 +105,12 @@ def selector(adapter: str, resource_type: str) -> str:
 
 
 def cluster_selector(adapter: str, resource_type: str, cluster_id: str) -> str:
-    """Likewise, of one cluster."""
+    """The label selector of one cluster's objects of one type."""
     return f"{selector(adapter, resource_type)},cluster-id={label_value(cluster_id)}"
 
 
 def clusters_selector(adapter: str, resource_type: str, cluster_ids: Iterable[str]) -> str:
-    """Likewise, of some clusters."""
+    """The label selector of some clusters' objects of one type."""
     wanted = ",".join(sorted(set(map(label_value, cluster_ids))))
     return f"{selector(adapter, resource_type)},cluster-id in ({wanted})"
 

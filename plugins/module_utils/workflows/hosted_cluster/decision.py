@@ -54,7 +54,7 @@ class MergeDecision:
     """What the global secret is to hold.  Only ``config`` is secret.
 
     :param state: what became of the additional secret. ``kept``: it is not valid, and what it brought before
-        stays; ``invalid``: likewise, and nothing of it was there.
+        stays; ``invalid``: it is not valid, and it had brought nothing before.
     :param problem: what its owner has to mend: registries and rules.
     """
 
@@ -72,7 +72,7 @@ class MergeDecision:
 
     @property
     def added(self) -> str:
-        """Likewise, as the global secret says it; empty where there are none."""
+        """The marks of ``additional_registries``, as the global secret has them; "" where there are none."""
         names = self.additional_registries
         if not names:
             return ""

@@ -93,7 +93,7 @@ def slot_count(max_restarting: str, nodes: int, present: int = 0) -> int:
     """
     if not max_restarting.endswith("%"):
         return max(1, int(max_restarting))
-    # Whoever can make Nodes could have any number of Leases made otherwise.
+    # Without the limit, a tenant who can create Nodes could have any number of Leases created.
     most = min(max(1, nodes * int(max_restarting[:-1]) // 100), MOST_SLOTS)
     return present if most <= 4 * present <= 4 * most else int(2 ** (most.bit_length() - 1))
 
@@ -162,7 +162,7 @@ def rollout_of(nodes: Sequence[str], data: Mapping[str, str] | None, version: st
 
 
 def _checked_message(message: str) -> str:
-    """What a syncer says.  Whoever can write to the ConfigMap can say anything: it has to be a sentence."""
+    """What a syncer says, if it is made of names: writers of the ConfigMap could say anything."""
     if len(message) > _LONGEST:
         return "(not shown)"
     clauses = [clause for clause in _CLAUSES.split(message) if clause.strip()]

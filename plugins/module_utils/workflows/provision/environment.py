@@ -33,7 +33,7 @@ _CLUSTER = {name: option.variable for name, option in OPTIONS.items() if option.
 _SHOWN = {name: variable for name, variable in _CLUSTER.items() if OPTIONS[name].is_shown}
 _CHOICES = ("LOG_LEVEL", "LOG_FORMAT", "GCP_API_TIMEOUT")
 VARIABLES = (*_CLUSTER.values(), *_CHOICES, "TRACEPARENT", "TERMINATION_MESSAGE_PATH")
-"""What a job is told of its cluster and by its pod: nobody's to set for all clusters at once."""
+"""What a job reads of its cluster and its pod: no configuration sets it for all clusters at once."""
 SURROUNDINGS = (
     "SECRET_MANAGER_EMULATOR_HOST",
     "GCE_METADATA_HOST",
@@ -59,7 +59,7 @@ class JobSettings:
 
     :param cluster: with the names of both secrets.
     :param api_timeout: seconds.
-    :param trace_id: of ``TRACEPARENT``, which the adapter gives its Jobs; None where that is none.
+    :param trace_id: of ``TRACEPARENT``, which the adapter gives its Jobs; None where it is missing or invalid.
     """
 
     cluster: Cluster

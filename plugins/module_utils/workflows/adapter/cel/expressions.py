@@ -232,7 +232,7 @@ def _library() -> Any:
 
                 return cel
             library = importlib.util.module_from_spec(found)
-            # It can be loaded once in a process; whoever imports the package finds it here.
+            # It can be loaded once in a process; a later import of the package finds it here.
             sys.modules["cel.cel"] = library
             found.loader.exec_module(library)
         except ImportError as error:

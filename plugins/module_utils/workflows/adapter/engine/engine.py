@@ -44,7 +44,7 @@ class Engine:
     """One configuration's work; ``handle`` takes a batch.
 
     :param places: for ``inline`` and for removals.
-    :param check_mode: nothing is written or reported; what would be is told.
+    :param check_mode: nothing is written or reported; the results say what would be.
     :param on_result: given each cluster's result as soon as it is there; from several threads.
     """
 
@@ -180,7 +180,7 @@ class Engine:
         subject = cluster_run.known_subject
         try:
             found = self._jobs.apply(decision, self._settings.deadline(cluster_run.retry_observer))
-        except Exception as error:  # noqa: BLE001 - likewise
+        except Exception as error:  # noqa: BLE001 - a defect ends no other cluster's work
             report = conditions.adapter_failed(subject, "Kubernetes", _defect(error), decision.order)
             return self._reporter.report(cluster_run, report)
         return self._observed(cluster_run, decision, found)

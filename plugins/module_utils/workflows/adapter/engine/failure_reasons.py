@@ -19,14 +19,14 @@ __all__ = [
     "says_what_is_stored",
 ]
 
-# Seconds until a look is worth it; the source doubles what it is told twice.
+# Seconds until a look is worth it; the event source doubles a number that it gets twice.
 SOON_SECONDS = 2.0
 LATER_SECONDS = 15.0
 STUCK_SECONDS = 30.0
 RARELY_SECONDS = 60.0
 
 _RETRYABLE = frozenset({"unavailable", "quota", "timeout", "conflict", "stopped", "dependency"})
-# Whoever says so has looked, and found something else than what is to be there.
+# An error of such a kind means: the place was read, and holds something else than it should.
 _SEEN_OTHERWISE = frozenset(
     {
         "configuration",

@@ -98,7 +98,10 @@ class InlineProvisioner:
         return self._removed(store, targets, names)
 
     def remove_placed(self, wanted: Sequence[tuple[str, ManagementSecretName]]) -> list[SecretDeletion]:
-        """Delete Secrets of the management cluster, likewise."""
+        """Delete Secrets of the management cluster.
+
+        :param wanted: (cluster id, Secret); a Secret is deleted only as that cluster's.
+        """
         clusters = [
             Cluster(cluster_id, state="absent", management_namespace=one.namespace, k8s_secret_name=one.name)
             for cluster_id, one in wanted

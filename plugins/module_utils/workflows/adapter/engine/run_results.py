@@ -47,7 +47,7 @@ OUTCOME_FAILED = "failed"
 
 # What a run wrote, in its own words: as seed 003 calls it.
 _WROTE = re.compile(r"(create|update|delete)d (job|secret|pod) (\S+)\Z")
-# As many clusters are told of one by one, where nothing else is asked for.
+# Up to so many clusters have a row each, where nothing else is asked for.
 _FEW = 50
 
 

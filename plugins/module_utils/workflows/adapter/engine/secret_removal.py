@@ -65,8 +65,8 @@ def remove_secrets(
     ]
     results = places.remove_placed([target for _index, target in placed])
     for (index, (_cluster_id, place)), removed in zip(placed, results):
-        # Our rights there may have gone with the namespace, and whoever has none is told nothing else. Where
-        # nothing may be made we need not have any.
+        # Our rights may have gone with the namespace; without rights the API server answers 403, namespace or
+        # not. Where the configuration allows nothing we need no rights.
         refused = removed.kind == "permission_denied"
         if not refused or not (place in wanted[index].places.barred or lacks_namespace(place.namespace)):
             _note(removal_result[index], wanted[index], removed)

@@ -70,7 +70,7 @@ class Sweep:
         self.problems: list[PullSecretError] = []
 
     def run(self, chunk: int, *, leftovers: bool) -> list[ClusterResult]:
-        """Every cluster that the API lists, so many at a time; then what is left of others."""
+        """Every cluster that the API lists, so many at a time; then what is left of unlisted ones."""
         done: list[ClusterResult] = []
         listing = AllClusters(self._api, self._settings.deadline)
         clusters = iter(listing)

@@ -69,7 +69,7 @@ class DataSecrets:
                     actions.append(f"deleted secret {name}")
                 return
             except Overtaken:
-                # Another of that name: made anew by a later look, or somebody else's.
+                # Another Secret of that name: one that a later run created, or somebody else's.
                 pass
         found = self._client.get(self._namespace, "secrets", name, deadline)
         if found is None or is_being_deleted(found) or not self._is_ours(found, cluster_id):

@@ -26,7 +26,7 @@ _BYTES = 32
 
 
 class DigestKey:
-    """Read once a run, by whoever needs it first; thread-safe.
+    """The key of the content digests, read once a run when it is first needed. Thread-safe.
 
     Where it is lost another is made, and each cluster's Job is made once more, which changes nothing.
     """

@@ -33,8 +33,8 @@ CHANGED = "ManagementSecretChanged"
 # From how many on a LIST is cheaper than a GET each, and how many are named in one.
 _LIST_FROM = 3
 _NAMED = 100
-# Whoever may write Secrets somewhere may write some with these labels, as many and as large as it likes. What
-# does not fit is asked for by itself: bytes of a page, Secrets of one LIST, bytes of a value and of all.
+# Anybody who may write Secrets there may write some with these labels, of any number and size. What does
+# not fit is asked for by itself: bytes of a page, Secrets of one LIST, bytes of a value and of all.
 _PAGE = 16 << 20
 _MOST = 4 * _NAMED
 _VALUE = 256 << 10

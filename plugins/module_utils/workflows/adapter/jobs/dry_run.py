@@ -20,7 +20,7 @@ class DryRunClient:
 
     def __init__(self, client: KubernetesClient) -> None:
         self._client = client
-        # Of one cluster's Job, and asked by whoever has that cluster.
+        # Needs no lock: an entry is of one cluster's Job, and only that cluster's thread asks for it.
         self._deleted: set[tuple[str, str, str]] = set()
 
     def __getattr__(self, name: str) -> Any:

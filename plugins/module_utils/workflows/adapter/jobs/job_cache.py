@@ -29,7 +29,7 @@ _NAMED = 100
 class JobCache:
     """Jobs and pods by cluster; thread-safe once prepared.
 
-    What was read ahead is given once: whoever asks again wants to know what is there now.
+    What was read ahead is given once: a second call wants to know what is there now.
     """
 
     def __init__(self, client: KubernetesClient, namespace: str, adapter: str) -> None:

@@ -102,7 +102,7 @@ def outcome_annotation(observed: Observed) -> str:
 def recorded_outcome(job: JobState, namespace: str, order: Order) -> Optional[Observed]:
     """The recorded outcome; None if the annotation cannot be ours.
 
-    It goes through the same checks again: whoever may write annotations may have written it.
+    It goes through the same checks again: anybody who may write annotations may have written it.
     """
     kept = job.recorded
     if not isinstance(kept, Mapping):
@@ -138,7 +138,7 @@ def _complete(job: JobState, said: Optional[JobResult], namespace: str, order: O
 
 
 def _succeeded(job: JobState, said: Optional[JobResult], namespace: str, order: Order) -> Observed:
-    """All words of it are ours: of a text of others nobody has need here."""
+    """A Job that succeeded. The message is made of our own words only, not of the Job's."""
     fields = said.fields if said is not None else {}
     held = {name: value for name, value in fields.items() if name != "message"}
     where = [f"in {held['secret']}"] if "secret" in held else []

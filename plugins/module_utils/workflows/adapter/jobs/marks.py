@@ -4,8 +4,8 @@
 
 """The two marks of a Job: what it was made for, and how.  Pure.
 
-What was ordered is told by a keyed digest, since whoever reads Jobs could otherwise guess at a weak
-password; how the Job is run by a plain hash.
+The mark of what was ordered is a keyed digest, since a reader of Jobs could otherwise guess a weak password.
+The mark of how the Job is run is a plain hash.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..model import Order
 __all__ = ["content_digest", "template_hash"]
 
 # Without names, since a digest had no others once. A field that came later is in it with its name, and only
-# where it has a value, so that no Job is made anew because of an upgrade.
+# where it has a value, so that an upgrade replaces no Job.
 _FIRST = (
     "cluster_id",
     "cluster_name",

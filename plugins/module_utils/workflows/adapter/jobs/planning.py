@@ -13,7 +13,7 @@ The rules, in their order:
 3. The newest Job counts, and only it, when it was made for the same content, whatever its generation: an
    edit of a label makes no new Job, and going back to an earlier pull secret does.
 4. A Job that counts is left alone while it goes on, unless it is stuck and would be made otherwise today.
-   One that failed is made anew: at once if it would be made otherwise today, else after a pause that grows,
+   One that failed is replaced: at once if it would be made otherwise today, else after a pause that grows,
    and never where another try cannot help.
 5. No new Job is made as long as another of the cluster's goes on: that one is deleted first, and gone with
    its pods before the next is made.
@@ -48,7 +48,7 @@ class Plan:
     """What is to be done.
 
     :param current: the Job that counts, or that is in the way.
-    :param observed: what is seen of it, or of the one that is made anew.
+    :param observed: what is seen of it, or of the one that is replaced.
     :param delete: those to delete first, with the end of their pods waited for where they go on.
     :param clean: ended ones that nobody needs; not worth a failure.
     :param attempt: the number of a new Job's first pod.
@@ -63,7 +63,7 @@ class Plan:
 
 
 def retry_pause(tries: int) -> float:
-    """Seconds after a Job's failure until it is made anew, by the number of its last pod."""
+    """Seconds after a Job's failure until it is replaced, by the number of its last pod."""
     return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** min(tries - 1, 10))
 
 

@@ -43,7 +43,7 @@ def parse_retry_after(value: str | None) -> float | None:
 class Deadline:
     """A point in monotonic time that a target's work has to keep to.
 
-    :param on_retry: told of each failed try that will be repeated: number, pause in seconds, error.
+    :param on_retry: called for each failed try that will be repeated: number, pause in seconds, error.
     :param calls: where the requests for this target are counted, beside all others'.
     """
 

@@ -163,28 +163,30 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
             log(said, config.logging)
 
     options = validated_by_spec(run_options(), _places_options(params, config))
-    places = InlineProvisioner(options, stop=stop, check_mode=check_mode)
+    provisioner = InlineProvisioner(options, stop=stop, check_mode=check_mode)
     engine = Engine(
         config,
         config.criteria(),
         api,
         jobs,
-        places,
+        provisioner,
         settings,
         check_mode=check_mode,
         on_result=on_result,
     )
     if params["all"]:
-        sweep = Sweep(engine, api, jobs, places, settings, store=config.deletion.store, on_result=on_result)
+        sweep = Sweep(
+            engine, api, jobs, provisioner, settings, store=config.deletion.store, on_result=on_result
+        )
         # Nothing is left behind by who makes no Jobs.
         cluster_results = sweep.run(_CHUNK, leftovers=config.execution == "job")
         for problem in sweep.problems:
             log(sweep_problem_entry(problem), config.logging)
-        return Ran(cluster_results, places.calls, tuple(sweep.problems))
+        return Ran(cluster_results, provisioner.calls, tuple(sweep.problems))
     done: list[ClusterResult] = []
     for start in range(0, len(cluster_ids), _CHUNK):
         done += engine.handle(cluster_ids[start : start + _CHUNK], traceparents)
-    return Ran(done, places.calls)
+    return Ran(done, provisioner.calls)
 
 
 def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:

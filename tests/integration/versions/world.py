@@ -141,8 +141,8 @@ class World:
     def _inline(self, word: str) -> Ran:
         wanted = order(cluster_id=CLUSTER, cluster_name=CLUSTER, project=PROJECT, namespace=NAMESPACE)
         options = validated_by_spec(run_options(), self._options())
-        places = InlineProvisioner(options, stop=threading.Event(), check_mode=False)
-        (seen,) = places.apply([Apply(wanted, document(word).encode())])
+        provisioner = InlineProvisioner(options, stop=threading.Event(), check_mode=False)
+        (seen,) = provisioner.apply([Apply(wanted, document(word).encode())])
         result = dict(seen.result or {})
         failure = None if result.get("result") == "success" else seen.message
         return Ran(failure, result.get("version"), seen.message, bool(seen.actions))

@@ -43,7 +43,7 @@ __all__ = ["Engine"]
 class Engine:
     """One configuration's work; ``handle`` takes a batch.
 
-    :param places: for ``inline`` and for removals.
+    :param provisioner: for ``inline`` and for removals.
     :param check_mode: nothing is written or reported; the results say what would be.
     :param on_result: given each cluster's result as soon as it is there; from several threads.
     """
@@ -54,7 +54,7 @@ class Engine:
         preconditions: Preconditions,
         api: HyperFleetClient,
         jobs: LazyJobs,
-        places: InlineProvisioner,
+        provisioner: InlineProvisioner,
         settings: RunSettings,
         *,
         check_mode: bool = False,
@@ -64,7 +64,7 @@ class Engine:
         self._preconditions = preconditions
         self._api = api
         self._jobs = jobs
-        self._places = places
+        self._provisioner = provisioner
         self._settings = settings
         self.check_mode = check_mode
         self._stop = settings.retrier.stop
@@ -234,7 +234,7 @@ class Engine:
             (cluster_run, cluster_run.apply) for cluster_run in cluster_runs if cluster_run.apply is not None
         ]
         for (cluster_run, decision), found in zip(
-            applied, self._places.apply([one for _run, one in applied])
+            applied, self._provisioner.apply([one for _run, one in applied])
         ):
             after.append((cluster_run, partial(self._observed, cluster_run, decision, found)))
         removed = [
@@ -243,7 +243,7 @@ class Engine:
             if cluster_run.secret_removal is not None
         ]
         results = remove_secrets(
-            self._places,
+            self._provisioner,
             [one for _run, one in removed],
             store=self._config.deletion.store,
             lacks_namespace=lambda namespace: self._jobs.lacks_namespace(

@@ -48,7 +48,7 @@ class SecretRemovalResult:
 
 
 def remove_secrets(
-    places: InlineProvisioner,
+    provisioner: InlineProvisioner,
     wanted: Sequence[SecretRemoval],
     *,
     store: str,
@@ -63,7 +63,7 @@ def remove_secrets(
     placed = [
         (index, (one.cluster_id, place)) for index, one in enumerate(wanted) for place in one.places.placed
     ]
-    results = places.remove_placed([target for _index, target in placed])
+    results = provisioner.remove_placed([target for _index, target in placed])
     for (index, (_cluster_id, place)), removed in zip(placed, results):
         # Our rights may have gone with the namespace; without rights the API server answers 403, namespace or
         # not. Where the configuration allows nothing we need no rights.
@@ -77,7 +77,7 @@ def remove_secrets(
         for index, (_cluster_id, (project, secret)) in stored:
             removal_result[index].kept.append(f"projects/{project}/secrets/{secret}")
         return removal_result
-    results = places.remove_stored([secret for _index, secret in stored])
+    results = provisioner.remove_stored([secret for _index, secret in stored])
     for (index, _secret), removed in zip(stored, results):
         _note(removal_result[index], wanted[index], removed)
     return removal_result

@@ -54,7 +54,7 @@ class Sweep:
         engine: Engine,
         api: HyperFleetClient,
         jobs: LazyJobs,
-        places: InlineProvisioner,
+        provisioner: InlineProvisioner,
         settings: RunSettings,
         *,
         store: str,
@@ -63,7 +63,7 @@ class Sweep:
         self._engine = engine
         self._api = api
         self._jobs = jobs
-        self._places = places
+        self._provisioner = provisioner
         self._settings = settings
         self._store = store
         self._on_result = on_result
@@ -101,7 +101,7 @@ class Sweep:
         left = self._for_each(left, self._suspend_jobs)
         wanted = [one for one in left if one.secret_removal is not None]
         removal_result = remove_secrets(
-            self._places,
+            self._provisioner,
             [one.secret_removal for one in wanted if one.secret_removal is not None],
             store=self._store,
             lacks_namespace=lambda namespace: self._jobs.lacks_namespace(

@@ -97,7 +97,7 @@ class Run:
     """The shared parts of a module run, made from its validated parameters.
 
     :param stop: once it is set, no further target is begun.
-    :param places: those of an earlier run, with its connections, whose ``stop`` counts then.
+    :param connections: those of an earlier run, whose ``stop`` counts then.
     """
 
     def __init__(
@@ -108,14 +108,18 @@ class Run:
         check_mode: bool,
         diff: bool,
         stop: threading.Event | None = None,
-        places: StoreConnections | None = None,
+        connections: StoreConnections | None = None,
     ) -> None:
-        places = places or StoreConnections(params, stop or threading.Event())
-        self.settings = places.settings
-        self.stop = places.settings.retrier.stop
-        self.gcp, self.kubernetes, self.documents = places.gcp, places.kubernetes, places.documents
+        connections = connections or StoreConnections(params, stop or threading.Event())
+        self.settings = connections.settings
+        self.stop = connections.settings.retrier.stop
+        self.gcp, self.kubernetes, self.documents = (
+            connections.gcp,
+            connections.kubernetes,
+            connections.documents,
+        )
         self.check_mode = check_mode
-        self._spent = places.spent
+        self._spent = connections.spent
         self._diff = diff
         self._phase = phase
         self._progress_file = params.get("progress_file")

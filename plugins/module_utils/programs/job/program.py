@@ -89,7 +89,7 @@ class Program:
         self._stop = threading.Event()
         # Not an Event: a signal's handler must take no lock, since what it interrupts may hold it.
         self._wake: SimpleQueue[None] = SimpleQueue()
-        self._places: Optional[StoreConnections] = None
+        self._connections: Optional[StoreConnections] = None
         self._ways = ways(environment)
         self._job = Job(self._ask, self._show, ready=lambda: check_ways(environment))
         self._mask = Mask(sensitive_forms(os.fsencode(environment.get("PULL_SECRET_DATA", ""))))
@@ -131,10 +131,10 @@ class Program:
         """The module's work, in this process and over one connection a place."""
         params = {**_DEFAULTS, **run}
         try:
-            if self._places is None:
-                self._places = StoreConnections({**params, **self._ways}, self._stop)
+            if self._connections is None:
+                self._connections = StoreConnections({**params, **self._ways}, self._stop)
             step = store if phase == GCP else place
-            return step([target], params, check_mode=False, places=self._places)
+            return step([target], params, check_mode=False, connections=self._connections)
         except PullSecretError as error:
             return {"failed": True, "changed": False, "msg": str(error), "kind": error.kind}
 
@@ -147,7 +147,7 @@ class Program:
             sys.stdout = _Nowhere()
 
     def _tell(self, ended: Ended) -> None:
-        calls = self._places.settings.calls if self._places else Calls()
+        calls = self._connections.settings.calls if self._connections else Calls()
         said = outcome(
             ended, time.monotonic() - self._started, calls.of(Calls.GCP), calls.of(Calls.KUBERNETES)
         )

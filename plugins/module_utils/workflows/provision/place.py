@@ -66,7 +66,7 @@ def place(
     check_mode: bool,
     diff: bool = False,
     stop: threading.Event | None = None,
-    places: StoreConnections | None = None,
+    connections: StoreConnections | None = None,
 ) -> dict[str, Any]:
     """Handle every target; the result of ``k8s_pull_secret``.
 
@@ -74,7 +74,7 @@ def place(
     :param params: how the places are reached, as ``run_options`` has it.
     :raises ConfigurationError: two targets are one Secret.
     """
-    shared = Run(params, PHASE, check_mode=check_mode, diff=diff, stop=stop, places=places)
+    shared = Run(params, PHASE, check_mode=check_mode, diff=diff, stop=stop, connections=connections)
     targets = targets_of(options)
     writer = KubernetesWriter(shared.settings, shared.kubernetes, dry_run=check_mode)
 

@@ -58,7 +58,7 @@ def store(
     check_mode: bool,
     diff: bool = False,
     stop: threading.Event | None = None,
-    places: StoreConnections | None = None,
+    connections: StoreConnections | None = None,
 ) -> dict[str, Any]:
     """Handle every target; the result of ``gcp_pull_secret``.
 
@@ -66,7 +66,7 @@ def store(
     :param params: how the places are reached, as ``run_options`` has it.
     :raises ConfigurationError: two targets are one secret.
     """
-    shared = Run(params, PHASE, check_mode=check_mode, diff=diff, stop=stop, places=places)
+    shared = Run(params, PHASE, check_mode=check_mode, diff=diff, stop=stop, connections=connections)
     targets = targets_of(options)
     writer = SecretManagerWriter(shared.settings, shared.gcp, dry_run=check_mode)
 

@@ -23,7 +23,7 @@ from ...provision.place import place
 from ...provision.steps import Result, to_place, to_store
 from ...provision.store import PHASE as STORE
 from ...provision.store import store
-from ...run import StoreConnections as Shared
+from ...run import StoreConnections
 from ..model import FAILED, SUCCEEDED, Observed, Order, other_replication
 from .decide import Apply
 from .failure_reasons import is_retryable, reason_of
@@ -68,7 +68,7 @@ class InlineProvisioner:
     def apply(self, wanted: Sequence[Apply]) -> list[Observed]:
         """Store each docker config, then give the management cluster what Secret Manager holds."""
         # Both over the same connections, which end with the batch.
-        shared: list[Shared] = []
+        shared: list[StoreConnections] = []
         clusters = [_with_document(apply) for apply in wanted]
         stored = self._run(store, [to_store(cluster) for cluster in clusters], shared)
         left = [index for index, entry in enumerate(stored) if not entry.get("failed")]
@@ -125,7 +125,7 @@ class InlineProvisioner:
         ]
 
     def _run(
-        self, step: _Step, targets: list[dict[str, Any]], shared: Optional[list[Shared]] = None
+        self, step: _Step, targets: list[dict[str, Any]], shared: Optional[list[StoreConnections]] = None
     ) -> list[dict[str, Any]]:
         """Each target's entry, in their order.  What fails all of them is each one's failure.
 
@@ -137,9 +137,9 @@ class InlineProvisioner:
         asked = Calls()
         try:
             if not shared:
-                shared.append(Shared(self._options, self._stop))
+                shared.append(StoreConnections(self._options, self._stop))
             asked.merge(shared[0].settings.calls, -1)
-            answer = step(targets, self._options, check_mode=self._check_mode, places=shared[0])
+            answer = step(targets, self._options, check_mode=self._check_mode, connections=shared[0])
         except Exception as error:  # noqa: BLE001 - its text may hold a value
             failure = Failure.of(error)
             return [{"failed": True, "kind": failure.kind, "msg": failure.message} for _target in targets]

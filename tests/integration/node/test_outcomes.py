@@ -124,7 +124,7 @@ def test_a_dependency_that_fails(pair: World) -> None:
     pair.everywhere("rm", "/run/ok")
     for result in failed(pair, "quay.io"):
         assert "the restart ended with dependency" in result["msg"]
-        assert "not well with the file of before either" in result["msg"]
+        assert "unhealthy with the previous file, too" in result["msg"]
         assert result["restart"]["jobs"] == ["dependency"] * 4
     assert files(pair) == [False] * 2
     # Once it is mended, the next run brings kubelet up with the file of before.
@@ -170,7 +170,9 @@ def test_a_kubelet_that_runs_and_is_not_heard(pair: World) -> None:
     wrong = "http://127.0.0.1:10249/healthz"
     for flags in ((), ("--check",)):
         for result in failed(pair, "quay.io", healthz=wrong, flags=flags):
-            assert f"kubelet runs, but healthz cannot be asked: Connection refused ({wrong})" in result["msg"]
+            assert (
+                f"kubelet runs, but healthz cannot be reached: Connection refused ({wrong})" in result["msg"]
+            )
     assert kubelets(pair) == before
     assert [pair.beside(node) for node in pair.nodes] == [["config.json"]] * 2
     # One that is down is given the file, wherever it is asked.

@@ -140,7 +140,7 @@ def sick(at: Outcomes, flag: str, *words: str) -> None:
     """Kubelet needs what is not there: neither file makes it well, and no document is to blame."""
     at.run("rm", flag)
     version = at.start("quay.io")
-    at.wait("failed", version, *words, "not well with the file of before either", by_node=True)
+    at.wait("failed", version, *words, "unhealthy with the previous file, too", by_node=True)
     assert "config.json" not in at.world.beside()
     assert at.kubelet()[0] != "active"
     at.slot_is_free()

@@ -354,7 +354,7 @@ def test_whether_ours_is_in_what_cannot_be_understood_is_not_guessed(place: Plac
     data = place.path.read_bytes()[:-1] + b",}"
     place.put(data)
     for work in (place.sync().plan, place.sync().apply):
-        with pytest.raises(InvalidDocument, match="which entries are ours cannot be told"):
+        with pytest.raises(InvalidDocument, match="the entries of this collection cannot be identified"):
             work(None)
     assert place.path.read_bytes() == data
     place.put(data[:-2] + b"}")

@@ -50,7 +50,7 @@ def test_what_healthz_says(answer: Answering, problem: str) -> None:
 def test_nobody_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    assert "cannot be asked" in Healthz(f"http://127.0.0.1:{port}/healthz").problem(Clock())
+    assert "cannot be reached" in Healthz(f"http://127.0.0.1:{port}/healthz").problem(Clock())
     assert Healthz("").problem(Clock()) == ""
 
 

@@ -148,7 +148,7 @@ def test_a_kubelet_that_is_not_well_with_the_old_file_either(place: Place) -> No
     place.systemd.script = ["failed"] * 6
     result = place.sync().apply(WANTED)
     assert result.state == "failed"
-    assert "with the file of before either" in result.message
+    assert "with the previous file, too" in result.message
     assert place.auths() == document(ecr_example="x")["auths"]
     # The next run brings it up with the old file, and leaves the new one alone.
     again = place.sync().apply(WANTED)
@@ -564,7 +564,7 @@ def meanwhile(place: Place, number: int) -> None:
 
 
 def test_what_others_wrote_before_a_roll_back_outlives_the_next_one(place: Place) -> None:
-    """Kubelet is not well with the file of before either, which stays the one to go back to."""
+    """Kubelet is not well with the previous file, too, which stays the one to go back to."""
     place.sync().apply(config(quay_io="older"))
     meanwhile(place, 2)
     for ours, attempts in (("newer", 6), ("third", 3)):

@@ -152,5 +152,5 @@ def test_only_a_module_runs_it(monkeypatch: pytest.MonkeyPatch, module: AnsibleM
     ways: list[dict[str, Any]] = [{"backend": "systemctl"}, {}]
     for way in ways:
         assert open_systemd(**way, run_command=module.run_command).NAME == "systemctl"
-        with pytest.raises(ConfigurationError, match="by a module only"):
+        with pytest.raises(ConfigurationError, match="in a module only"):
             open_systemd(**way)

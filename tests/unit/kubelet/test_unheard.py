@@ -70,13 +70,13 @@ def test_nothing_is_written_and_nothing_restarted(
 
 
 def test_nobody_is_there(place: Place) -> None:
-    with pytest.raises(HealthzUnreachable, match="cannot be asked: Connection refused"):
+    with pytest.raises(HealthzUnreachable, match="cannot be reached: Connection refused"):
         place.sync(healthz="http://127.0.0.1:1/healthz", ready_timeout=60.0).apply(WANTED)
     assert 60 <= place.clock.time - 1000 < 61
     # Who only restarts may hold a slot.
     place.sync(healthz="", restart="deferred").apply(WANTED)
     begun = place.clock.time
-    with pytest.raises(HealthzUnreachable, match="cannot be asked: Connection refused"):
+    with pytest.raises(HealthzUnreachable, match="cannot be reached: Connection refused"):
         place.sync(healthz="http://127.0.0.1:1/healthz", ready_timeout=60.0).settle()
     assert 5 <= place.clock.time - begun < 6
 

@@ -55,7 +55,7 @@ def test_who_has_not_been_told_waits_a_little(fleet: Fleet, error: Exception) ->
     unanswered(fleet, error)
     began, version = fleet.now, fleet.put(document("example-good"))
     fleet.settle(node, "pending", version)
-    assert "how others fared" in node.status["message"]
+    assert "state of the other nodes" in node.status["message"]
     fleet.run(20)
     assert (node.kubelet.restarts, fleet.server.holder) == (0, ""), "and leaves the slot to others"
     fleet.settle(node, "in-sync", version)

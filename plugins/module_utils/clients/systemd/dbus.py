@@ -196,5 +196,5 @@ def _connect(unit: str) -> Any:
             prep_socket(get_bus(os.environ.get("DBUS_SYSTEM_BUS_ADDRESS") or _BUS), timeout=_CALL_LIMIT)
         )
     except (OSError, AuthenticationError) as error:
-        reason = getattr(error, "strerror", None) or "it does not let us in, or does not answer"
+        reason = getattr(error, "strerror", None) or "it denies access or does not answer"
         raise SystemdError(unit, GONE, f"D-Bus cannot be reached: {reason}") from None

@@ -37,7 +37,7 @@ UNFINISHED = "unfinished"
 _PERMANENT = {
     NO_UNIT: "there is no such unit",
     MASKED: "the unit is masked",
-    BAD_UNIT: "the unit has a setting that systemd does not take",
+    BAD_UNIT: "the unit has a setting that systemd does not accept",
 }
 # Of LoadState -> the name of the error that a restart would give.
 _LOAD_STATES = {
@@ -143,11 +143,9 @@ def open_systemd(
     from . import dbus, systemctl
 
     if backend not in ("auto", "dbus", "systemctl"):
-        raise ConfigurationError("systemd is auto, dbus or systemctl")
+        raise ConfigurationError("systemd must be auto, dbus or systemctl")
     if backend == "dbus" or (backend == "auto" and dbus.is_installed()):
         return dbus.OverDBus(clock or Clock())
     if run_command is None:
-        raise ConfigurationError(
-            "systemctl is run by a module only; elsewhere systemd is spoken to over D-Bus"
-        )
+        raise ConfigurationError("systemctl works in a module only; elsewhere use dbus")
     return systemctl.BySystemctl(run_command)

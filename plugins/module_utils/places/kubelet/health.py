@@ -100,7 +100,7 @@ class Healthz:
                         break
                     answer += part
         except OSError as error:
-            return 0, f"healthz cannot be asked: {error.strerror or 'no answer'}"
+            return 0, f"healthz cannot be reached: {error.strerror or 'no answer'}"
         words = answer.split(None, 2)
         if len(words) < 2 or not words[0].startswith(b"HTTP/") or not _STATUS.match(words[1]):
             return 0, "healthz does not speak HTTP"
@@ -204,7 +204,7 @@ def _fatal(state: UnitState, before: str, known: UnitState | None) -> str:
             "" if state.condition else ", since a condition of the unit is not met"
         )
     if before and state.invocation == before:
-        return "kubelet was not restarted: it still is the one from before"
+        return "kubelet was not restarted: its main process has not changed"
     if known is not None and (state.invocation, state.restarts) != (known.invocation, known.restarts):
         return "kubelet ended and was started again"
     return ""

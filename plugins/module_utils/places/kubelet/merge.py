@@ -76,7 +76,8 @@ def merge_file(
     found = parse_file(current)
     if desired is None and found.rule and (ledger.entries or ledger.members):
         raise InvalidDocument(
-            f"the node's file is not a docker config [{found.rule}]: which entries are ours cannot be told",
+            f"the node's file is not a docker config [{found.rule}]: "
+            "the entries of this collection cannot be identified",
             "repair or remove it",
         )
     mine, mine_beside = (desired._auths, desired._extra) if desired is not None else ({}, {})

@@ -128,7 +128,7 @@ class Restarter:
         if job == "canceled":
             return self._canceled(before)
         if job == UNFINISHED:
-            return Verdict(False, f"the restart was not done after {self._options.restart_timeout:g} s")
+            return Verdict(False, f"the restart did not finish within {self._options.restart_timeout:g} s")
         if job != "done":
             result = self._systemd.state(unit).result
             more = f", result {result}" if result not in ("", "success") else ""

@@ -59,7 +59,7 @@ class Settlement:
             try:
                 verdict = restarter.run(pending, self._store)
             except Interrupted:
-                result.state, result.message = PENDING, "interrupted: the next run goes on"
+                result.state, result.message = PENDING, "interrupted: the next run continues"
                 break
             finally:
                 result.attempts, result.jobs = restarter.attempts, restarter.jobs
@@ -112,7 +112,7 @@ class Settlement:
                 self._accept(ledger, backup, is_watched=not self._leave or bool(verdict.warning))
             elif pending.is_back:
                 before = result.message or _BACK
-                why = f"kubelet is not well with the file of before either: {verdict.reason}"
+                why = f"kubelet is unhealthy with the previous file, too: {verdict.reason}"
                 self._fail(f"{before}; {why}", by_node=True)
                 if failed is not None:
                     ledger.failed = failed._replace(by_node=True)
@@ -134,7 +134,10 @@ class Settlement:
             return
         note_reason(self._store, ledger, "")
         if self._result.state != FAILED:
-            self._result.state, self._result.message = PENDING, "kubelet is up and still to be watched"
+            self._result.state, self._result.message = (
+                PENDING,
+                "kubelet is up, and its health window is not over",
+            )
 
     def _roll_back(self, pending: Pending, verdict: Verdict, ledger: Ledger, backup: Backup) -> bool:
         """Restore the file of before; whether kubelet is to be restarted with it."""

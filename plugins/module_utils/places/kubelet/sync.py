@@ -327,7 +327,7 @@ class Synchroniser:
 
     def _require_systemd(self) -> Systemd:
         if self._systemd is None:
-            raise ConfigurationError("kubelet cannot be restarted from here: there is no way to ask systemd")
+            raise ConfigurationError("kubelet cannot be restarted: this process has no access to systemd")
         return self._systemd
 
     def _pending(self) -> Pending | None:
@@ -346,7 +346,7 @@ def _report_held(result: SyncResult, ledger: Ledger) -> None:
     result.state, result.needed = HELD, ledger.pending is not None
     if ledger.failed is not None:
         result.by_node = ledger.failed.by_node
-        held = " for reasons of the node's" if result.by_node else " and is not tried again until it changes"
+        held = " because of the node" if result.by_node else " and is not tried again until it changes"
         result.message = (
             f"this docker config failed {ledger.failed.times} time(s){held}: {ledger.failed.reason}"
         )

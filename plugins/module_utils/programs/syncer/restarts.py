@@ -214,7 +214,7 @@ class Restarts:
         waits = self._asks <= _ASKS
         if waits:
             self._look_at = time.monotonic() + self._pace.ask.wait()
-            self._say(PENDING, "kubelet is to be restarted; how others fared cannot be asked")
+            self._say(PENDING, "kubelet is to be restarted; the state of the other nodes cannot be read")
         else:
             self._log.warning("not asked", resourceVersion=self._version, why=str(error))
         return waits

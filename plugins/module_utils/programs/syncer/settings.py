@@ -67,11 +67,11 @@ def settings_from_environment(environ: Mapping[str, str]) -> SyncerSettings:
     """
     restart = _text(environ, "SYNCER_RESTART", ON_CHANGE)
     if restart not in (ON_CHANGE, _NEVER):
-        raise SyncerSettingsError(f"SYNCER_RESTART is {ON_CHANGE} or {_NEVER}")
+        raise SyncerSettingsError(f"SYNCER_RESTART must be {ON_CHANGE} or {_NEVER}")
     healthz = environ.get("SYNCER_HEALTHZ", "http://127.0.0.1:10248/healthz").strip()
     if healthz and not is_healthz(healthz):
         raise SyncerSettingsError(
-            "SYNCER_HEALTHZ is an address such as http://127.0.0.1:10248/healthz, or empty"
+            "SYNCER_HEALTHZ must be an address such as http://127.0.0.1:10248/healthz, or empty"
         )
     host, port, tls = _server(environ)
     return SyncerSettings(
@@ -103,10 +103,10 @@ def _server(environ: Mapping[str, str]) -> tuple[str, int, bool]:
         return host, int(port), False
     port = _text(environ, "KUBERNETES_SERVICE_PORT", "443")
     if not is_port(port):
-        raise SyncerSettingsError("KUBERNETES_SERVICE_PORT is a number from 1 to 65535")
+        raise SyncerSettingsError("KUBERNETES_SERVICE_PORT must be a number from 1 to 65535")
     host = _text(environ, "KUBERNETES_SERVICE_HOST")
     if not _HOST.fullmatch(host):
-        raise SyncerSettingsError("KUBERNETES_SERVICE_HOST is an address or a name")
+        raise SyncerSettingsError("KUBERNETES_SERVICE_HOST must be a host name or an address")
     return host, int(port), True
 
 
@@ -120,7 +120,7 @@ def _text(environ: Mapping[str, str], name: str, default: str = "") -> str:
 def _name(environ: Mapping[str, str], name: str, default: str = "") -> str:
     value = _text(environ, name, default)
     if not _NAME.fullmatch(value):
-        raise SyncerSettingsError(f"{name} is a name of Kubernetes")
+        raise SyncerSettingsError(f"{name} must be a Kubernetes name")
     return value
 
 
@@ -128,7 +128,7 @@ def _names(environ: Mapping[str, str], name: str) -> tuple[str, ...]:
     parts = (part.strip() for part in environ.get(name, "").split(","))
     found = tuple(dict.fromkeys(part for part in parts if part))
     if not all(map(_NAME.fullmatch, found)):
-        raise SyncerSettingsError(f"{name} is a list of names of Kubernetes, with commas")
+        raise SyncerSettingsError(f"{name} must be a list of Kubernetes names, separated by commas")
     if len(found) > MOST_SLOTS:
         raise SyncerSettingsError(f"{name} has {len(found)} names, more than {MOST_SLOTS}")
     return found
@@ -137,14 +137,14 @@ def _names(environ: Mapping[str, str], name: str) -> tuple[str, ...]:
 def _directory(environ: Mapping[str, str], name: str, default: str) -> str:
     value = _text(environ, name, default)
     if not value.startswith("/") or not value.isprintable():
-        raise SyncerSettingsError(f"{name} is an absolute path")
+        raise SyncerSettingsError(f"{name} must be an absolute path")
     return value
 
 
 def _unit(environ: Mapping[str, str], name: str, default: str) -> str:
     value = _text(environ, name, default)
     if not is_unit(value):
-        raise SyncerSettingsError(f"{name} is the name of a service, such as {default}")
+        raise SyncerSettingsError(f"{name} must be the name of a service, such as {default}")
     return value
 
 
@@ -157,5 +157,5 @@ def _seconds(
     except ValueError:
         value = -1
     if not is_seconds(value, least) or value > most:
-        raise SyncerSettingsError(f"{name} is a number of seconds from {least:g} to {most:g}")
+        raise SyncerSettingsError(f"{name} must be a number of seconds from {least:g} to {most:g}")
     return value

@@ -202,7 +202,7 @@ class SecretWatch:
         found = read_object(self._api.send(connection, "GET", f"{self._path}?{self._selector}"))
         version, items = _version_of(found), found.get("items")
         if not isinstance(items, (list, type(None))):
-            raise WireError("the list of the API server is none")
+            raise WireError("the answer is not a list")
         mine = [item for item in items or () if _name_of(item) == self._name]
         if mine:
             self._pass_on(mine[0])
@@ -219,7 +219,7 @@ class SecretWatch:
             event = None
         if event is None:
             # Not chained: the reader's error holds the line.
-            raise WireError("an event of the watch is not one")
+            raise WireError("invalid watch event")
         if kind == "ERROR":
             code = thing.get("code") if isinstance(thing, dict) else None
             raise ApiError(code if isinstance(code, int) else 500, "", "the watch was ended by the server")

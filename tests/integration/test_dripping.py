@@ -101,6 +101,8 @@ def test_a_call_ends_at_its_limit_and_is_made_again(
             "hyperfleet": {"url": url},
         },
     )
-    with pytest.raises(Unavailable, match=r"no whole answer .*in time.*\(tried 2 times\)"):
+    with pytest.raises(
+        Unavailable, match=r"the answer .*was not complete within api_timeout.*\(tried 2 times\)"
+    ):
         read(settings)
     assert dripping.requests == 2

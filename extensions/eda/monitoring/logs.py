@@ -58,9 +58,9 @@ def configure_logging(
     :raises ConfigurationError: neither of these.
     """
     if form not in ("json", "text"):
-        raise ConfigurationError("logging.format is neither json nor text")
+        raise ConfigurationError("logging.format must be json or text")
     if level not in _LEVELS:
-        raise ConfigurationError(f"logging.level is none of {', '.join(_LEVELS)}")
+        raise ConfigurationError(f"logging.level must be one of {', '.join(_LEVELS)}")
     logger = logging.getLogger(_ROOT)
     before = logger.level, logger.propagate
     handler: Optional[logging.Handler] = None

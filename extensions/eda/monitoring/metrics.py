@@ -78,7 +78,7 @@ class AdapterMetrics:
         self.batch = self._histogram("adapter_batch_clusters", "Clusters of one run", _BATCH)
         self.received = self._counter("adapter_events_received_total", "Events that were received", "kind")
         self.garbage = self._counter(
-            "adapter_garbage_total", "Messages that were no event, counted and thrown away", "kind"
+            "adapter_garbage_total", "Messages that were not an event and were discarded", "kind"
         )
         for result in ("success", "failure", "died"):
             self.runs.labels(result)

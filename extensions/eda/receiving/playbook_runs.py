@@ -80,7 +80,7 @@ class PlaybookRuns:
             try:
                 return self._run_directories.create(batch)
             except OSError as error:
-                LOGGER.error("the directory of a run cannot be made (%s); trying again", error.strerror)
+                LOGGER.error("a run's directory cannot be created (%s); trying again", error.strerror)
                 await asyncio.sleep(_DISK_FULL_PAUSE_SECONDS)
 
     async def _put(self, batch: Batch, directory: RunDirectory) -> None:
@@ -90,7 +90,7 @@ class PlaybookRuns:
                 await self._queue.put({"cluster_events": event})
                 return
             except Exception as error:  # noqa: BLE001 - a source that ends takes the whole rulebook with it
-                LOGGER.error("an event was not taken (%s); it is put again", type(error).__name__)
+                LOGGER.error("an event could not be queued (%s); trying again", type(error).__name__)
                 await asyncio.sleep(1.0)
 
     async def _end(self, directory: RunDirectory) -> Optional[dict[str, Any]]:
@@ -130,5 +130,5 @@ class PlaybookRuns:
                     return None
             if now - spoken >= _LONG_RUN_SECONDS:
                 spoken = now
-                LOGGER.warning("a run goes on for longer than %g s", _LONG_RUN_SECONDS)
+                LOGGER.warning("a run has lasted longer than %g s", _LONG_RUN_SECONDS)
             await asyncio.sleep(self._look)

@@ -90,7 +90,7 @@ class Receiver:
         if found.garbage:
             # One line, however much there is in it.
             LOGGER.warning(
-                "a message of no use was acknowledged: %s", ", ".join(dict.fromkeys(found.garbage))
+                "an unusable message was acknowledged: %s", ", ".join(dict.fromkeys(found.garbage))
             )
         if not found.events:
             self._finish([_Unacknowledged(message.token, 1, _GARBAGE)])
@@ -159,7 +159,7 @@ class Receiver:
         failed = (failed - (stopped or set())) | set(given_up)
         if given_up:
             more = f" and {len(given_up) - 5} more" if len(given_up) > 5 else ""
-            LOGGER.error("given up until there is another event: %s%s", ", ".join(given_up[:5]), more)
+            LOGGER.error("not retried until the next event: %s%s", ", ".join(given_up[:5]), more)
         for one in batch.clusters:
             if one.cluster_id in given_up or (result is not None and one.cluster_id not in rows):
                 self._requeue.forget(one.cluster_id)

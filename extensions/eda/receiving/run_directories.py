@@ -133,7 +133,8 @@ class RunDirectories:
         found = self._base.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
             raise ConfigurationError(
-                f"run_dir {shown_path(str(self._base))} is not a directory of this user alone", "chmod 700"
+                f"run_dir {shown_path(str(self._base))} must be a directory that only this user can access",
+                "chmod 700",
             )
         self._orphans = []
         for path in sorted(self._base.iterdir()):

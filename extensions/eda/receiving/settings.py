@@ -83,11 +83,11 @@ def parse_cluster_events_settings(arguments: Mapping[str, Any]) -> ClusterEvents
 
 def _load(path: Any) -> Any:
     if not isinstance(path, str):
-        raise ConfigurationError("adapter_config is not a path")
+        raise ConfigurationError("adapter_config must be a path")
     if not path.startswith("/"):
         # Found here, and then by none of the runs.
         raise ConfigurationError(
-            "adapter_config is not an absolute path", "playbooks are run in a directory of their own"
+            "adapter_config must be an absolute path", "playbooks run in another directory"
         )
     return importlib.import_module(_CONFIG).load_adapter_config(path)
 
@@ -96,7 +96,7 @@ def _directory(given: Any) -> Path:
     if not given:
         return default_base()
     if not isinstance(given, str) or not is_path(given):
-        raise ConfigurationError("run_dir is not the path of a directory")
+        raise ConfigurationError("run_dir must be the path of a directory")
     return Path(given)
 
 
@@ -109,7 +109,7 @@ def _of(config: Optional[Any], part: str, name: str, default: Any) -> Any:
 def _broker(given: Any, config: Optional[Any], size: int) -> Broker:
     """:raises ConfigurationError: no broker, two, or one that cannot be used."""
     if bool(given) == (config is not None):
-        raise ConfigurationError("one of adapter_config and broker says where events come from")
+        raise ConfigurationError("exactly one of adapter_config and broker is required")
     if config is not None:
         options = _described(config.broker)
     else:
@@ -117,7 +117,7 @@ def _broker(given: Any, config: Optional[Any], size: int) -> Broker:
     kind = options.get("type")
     broker = BROKERS.get(str(kind))
     if broker is None:
-        raise ConfigurationError(f"broker.type is not one of {', '.join(BROKERS)}")
+        raise ConfigurationError(f"broker.type must be one of {', '.join(BROKERS)}")
     if config is None:
         # An AdapterConfig was checked when it was read, and has the fields of all kinds.
         _check_only(options, ("type", *broker.OPTIONS), f"broker of type {kind}")
@@ -125,7 +125,7 @@ def _broker(given: Any, config: Optional[Any], size: int) -> Broker:
     for name in _PATHS:
         path = wanted.get(name)
         if path is not None and not (isinstance(path, str) and is_path(path)):
-            raise ConfigurationError(f"broker.{name} is not the path of a file")
+            raise ConfigurationError(f"broker.{name} must be the path of a file")
     # While a run is at work, the next batch can become as large as it may.
     try:
         return broker.validate(wanted, 2 * size)
@@ -144,7 +144,7 @@ def _described(broker: Any) -> dict[str, Any]:
     """The AdapterConfig's ``Broker`` in the words of the options; it was checked when it was read."""
     options: dict[str, Any] = {one.name: getattr(broker, one.name) for one in dataclasses.fields(broker)}
     if options["type"] not in BROKERS:
-        raise ConfigurationError("spec.broker is missing: it says where events come from")
+        raise ConfigurationError("spec.broker is missing; set it to the broker that events come from")
     options["project_id"] = options.get("project")
     options["listen"] = f"{broker.listen_address}:{broker.listen_port}"
     if options.get("queue"):
@@ -161,14 +161,14 @@ def _mapping(value: Any, where: str) -> Mapping[str, Any]:
     if value is None or value == "":
         return {}
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{where} is not a mapping")
+        raise ConfigurationError(f"{where} must be a mapping")
     return value
 
 
 def _check_only(given: Any, known: tuple[str, ...], where: str) -> None:
     unknown = sorted(shown(str(name)) for name in given if name not in known)
     if unknown:
-        raise ConfigurationError(f"{where}: unknown: {', '.join(unknown)}")
+        raise ConfigurationError(f"{where}: unknown keys: {', '.join(unknown)}")
 
 
 def _number(options: Mapping[str, Any], name: str, default: float, least: float, most: float) -> float:

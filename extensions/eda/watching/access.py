@@ -281,7 +281,7 @@ def _address(address: Any, what: str) -> str:
     except ValueError:
         usable = None
     if not usable:
-        raise ConfigurationError(f"{what} is not an address such as https://HOST:6443")
+        raise ConfigurationError(f"{what} must be an address such as https://HOST:6443")
     return str(address).rstrip("/")
 
 

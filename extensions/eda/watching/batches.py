@@ -144,7 +144,7 @@ class Batches:
                     await self._queue.put(event)
                     break
                 except Exception as error:  # noqa: BLE001 - a source that ends takes the whole rulebook with it
-                    LOGGER.error("an event was not taken (%s); it is put again", type(error).__name__)
+                    LOGGER.error("an event could not be queued (%s); trying again", type(error).__name__)
                     await asyncio.sleep(1.0)
 
 

@@ -94,14 +94,14 @@ def parse_cluster_list(text: bytes, path: str, default: ServerOptions) -> Listed
         common = {name: document[name] for name in _COMMON if _is_given(document.get(name))}
         document = document.get("clusters")
     if not isinstance(document, list):
-        raise ConfigurationError(f"{where} holds no list of clusters")
+        raise ConfigurationError(f"{where} must hold a list of clusters")
     return parse_clusters(document, default, common)
 
 
 def check_clusters(entries: Any) -> None:
     """:raises ConfigurationError: naming what is wrong with the entries of a rulebook."""
     if not isinstance(entries, list):
-        raise ConfigurationError("clusters is neither a list nor the path of a file")
+        raise ConfigurationError("clusters must be a list or the path of a file")
     complaints = parse_clusters(entries, ServerOptions()).complaints
     if complaints:
         raise ConfigurationError("; ".join(complaints[:5]))
@@ -121,7 +121,7 @@ def parse_clusters(
         where = f"entry {number} of clusters"
         try:
             if not isinstance(entry, Mapping):
-                raise ConfigurationError(f"{where} is not a mapping")
+                raise ConfigurationError(f"{where} must be a mapping")
             cluster = parse_name(entry.get("cluster_id"), f"{where}: cluster_id")
             where = f"cluster {cluster}"
             read.append(_read(cluster, entry, where, default, common or {}))
@@ -132,7 +132,7 @@ def parse_clusters(
     # As for the role: nobody knows which of them is meant.
     often = {cluster: count for cluster, count in Counter(one.cluster for one in read).items() if count > 1}
     complaints += [
-        f"cluster {cluster}: {count} entries have this cluster_id, and none of them counts"
+        f"cluster {cluster}: {count} entries have this cluster_id; all of them are ignored"
         for cluster, count in often.items()
     ]
     found: dict[Watched, set[str]] = {}
@@ -186,12 +186,14 @@ def _explicit(entry: Mapping[str, Any], where: str, default: ServerOptions) -> l
     parse_only(entry, ("cluster_id", "watches", *CONNECTION), where)
     watches = entry["watches"]
     if not isinstance(watches, list) or not watches:
-        raise ConfigurationError(f"{where}: watches is not a list of namespace and name")
+        raise ConfigurationError(f"{where}: watches must be a list of mappings with namespace and name")
     own = _connection(entry, where) or default
     found = []
     for watch in watches:
         if not isinstance(watch, Mapping):
-            raise ConfigurationError(f"{where}: a watch is not a mapping of namespace and name")
+            raise ConfigurationError(
+                f"{where}: each entry of watches must be a mapping with namespace and name"
+            )
         parse_only(watch, ("namespace", "name", *CONNECTION), f"{where}: watches")
         namespace, name = (
             parse_name(watch.get(key), f"{where}: watches: {key}") for key in ("namespace", "name")
@@ -244,7 +246,7 @@ def _other(entry: Mapping[str, Any], which: str, where: str, default: ServerOpti
 def _mapping(entry: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:
     given = entry.get(name) or {}
     if not isinstance(given, Mapping):
-        raise ConfigurationError(f"{where}: {name} is not a mapping of namespace, name and key")
+        raise ConfigurationError(f"{where}: {name} must be a mapping with namespace, name and key")
     return given
 
 

@@ -54,7 +54,9 @@ async def _plane(read: Read, namespace: str, plane: str | None) -> Any:
     found = field_of(await read(path), "items")
     if not isinstance(found, list) or len(found) != 1:
         count = len(found) if isinstance(found, list) else 0
-        raise DependencyMissing(f"namespace {namespace} has {count} HostedControlPlanes, and not one")
+        raise DependencyMissing(
+            f"namespace {namespace} has {count} HostedControlPlanes; exactly one is expected"
+        )
     return found[0]
 
 

@@ -109,13 +109,15 @@ def parse_settings(arguments: Mapping[str, Any]) -> SecretWatchSettings:
     parse_only({name for name in arguments if not name.startswith("eda_")}, _OPTIONS, "kubernetes_secret")
     clusters = arguments.get("clusters")
     if not clusters and clusters != []:
-        raise ConfigurationError("clusters is missing: a list, or the path of a file that holds one")
+        raise ConfigurationError(
+            "clusters is missing; give a list of clusters, or the path of a file that holds one"
+        )
     if isinstance(clusters, str) and not is_path(clusters):
-        raise ConfigurationError("clusters is not the path of a file")
+        raise ConfigurationError("clusters must be the path of a file")
     batch, default = (arguments.get(name) or {} for name in ("batch", "kubernetes"))
     for name, given, known in (("batch", batch, ("delay", "max")), ("kubernetes", default, CONNECTION)):
         if not isinstance(given, Mapping):
-            raise ConfigurationError(f"{name} is not a mapping of {', '.join(known)}")
+            raise ConfigurationError(f"{name} must be a mapping with {', '.join(known)}")
         parse_only(given, known, name)
     return SecretWatchSettings(
         clusters=clusters,
@@ -135,15 +137,15 @@ def parse_connection(options: Mapping[str, Any], where: str) -> ServerOptions:
         if value is None or value == "":
             continue
         if not isinstance(value, str):
-            raise ConfigurationError(f"{where}: {name} is not a text")
+            raise ConfigurationError(f"{where}: {name} must be a string")
         if name in _PATHS and not is_path(value):
-            raise ConfigurationError(f"{where}: {name} is not the path of a file")
+            raise ConfigurationError(f"{where}: {name} must be the path of a file")
         values[name] = value
     if "host" in values and ("kubeconfig" in values or "context" in values):
-        raise ConfigurationError(f"{where}: host goes without kubeconfig and context")
+        raise ConfigurationError(f"{where}: host cannot be combined with kubeconfig or context")
     verify = options.get("validate_certs")
     if verify is not None and not isinstance(verify, bool):
-        raise ConfigurationError(f"{where}: validate_certs is not true or false")
+        raise ConfigurationError(f"{where}: validate_certs must be true or false")
     return ServerOptions(**values, validate_certs=verify)
 
 
@@ -152,7 +154,7 @@ def parse_name(value: Any, where: str) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not is_name(value) or "/" in value or " " in value:
-        raise ConfigurationError(f"{where} is missing, or is no name")
+        raise ConfigurationError(f"{where} is missing or is not a valid name")
     return value
 
 
@@ -160,7 +162,7 @@ def parse_only(given: Any, known: tuple[str, ...], where: str) -> None:
     """:raises ConfigurationError: something else than what is known was given."""
     unknown = sorted(shown(str(name)) for name in given if name not in known)
     if unknown:
-        raise ConfigurationError(f"{where}: unknown: {', '.join(unknown)}")
+        raise ConfigurationError(f"{where}: unknown keys: {', '.join(unknown)}")
 
 
 def _number(value: Any, where: str, default: float, least: float, most: float) -> float:

@@ -229,7 +229,7 @@ def _through(proxy: str, access: Access, shared: dict[str, Any]) -> httpcore.Asy
     except ValueError:
         # The address may hold a password.
         raise ConfigurationError(
-            "the API server's proxy is not an address such as http://HOST:3128"
+            "the API server's proxy must be an address such as http://HOST:3128"
         ) from None
     login: tuple[bytes, bytes] | None = None
     if parts.username:

@@ -216,12 +216,12 @@ def describe_failure(error: Exception) -> str:
     if isinstance(error, PullSecretError):
         return str(error)
     if isinstance(error, Nonsense):
-        return "the API server sends what is no answer of an API server"
+        return "the answer is not from a Kubernetes API server"
     if isinstance(error, WatchFailed):
         said = {
             401: "HTTP 401: the API server does not accept the credentials",
             403: "HTTP 403: the user may not get, list and watch this secret",
-            406: "HTTP 406: this is no API server that sends tables, and nothing else is asked for",
+            406: "HTTP 406: the server cannot send Tables, which the watch needs",
         }
         return said.get(error.status, f"the API server answers with HTTP {error.status}")
     if isinstance(error, NoAnswer):

@@ -62,16 +62,16 @@ HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a pipe": (os.mkfifo, "not a regular file"),
     "nothing": (os.fspath, "No such file"),
     "a loop of links": (lambda path: path.symlink_to(path), "Too many levels"),
-    "empty": (content(b""), "holds no list of clusters"),
-    "a text": (content(SECRET), "holds no list of clusters"),
-    "a number": (content(b"1"), "holds no list of clusters"),
+    "empty": (content(b""), "must hold a list of clusters"),
+    "a text": (content(SECRET), "must hold a list of clusters"),
+    "a number": (content(b"1"), "must hold a list of clusters"),
     "a huge number": (content(b"clusters: " + b"9" * 5000), ""),
     "a date that is none": (content(b"clusters: [2001-99-99]"), ""),
-    "clusters is a mapping": (content(b"clusters: {a: " + SECRET + b"}"), "holds no list of clusters"),
+    "clusters is a mapping": (content(b"clusters: {a: " + SECRET + b"}"), "must hold a list of clusters"),
     "keys of other types": (content(b"clusters: [{1: 2, null: 3, true: 4}]"), "cluster_id is missing"),
     "unhashable keys": (content(b"{[a]: b, {c: d}: e}"), "is neither JSON nor YAML"),
     "a tag": (content(b"clusters: !!python/object/apply:os.system [" + SECRET + b"]"), "neither JSON nor"),
-    "lone surrogates": (content(b'{"clusters": [{"cluster_id": "\\ud800"}]}'), "is no name"),
+    "lone surrogates": (content(b'{"clusters": [{"cluster_id": "\\ud800"}]}'), "is not a valid name"),
 }  # fmt: skip
 
 

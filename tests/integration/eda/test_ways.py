@@ -165,7 +165,7 @@ def test_a_proxy_that_is_no_address_is_not_quoted(
 
     async def scenario() -> None:
         path = kubeconfig(tmp_path / "k", "http://127.0.0.1:1", None, **{"proxy-url": address})
-        await is_refused("proxy is not an address such as http://HOST:3128", kubeconfig=path)
+        await is_refused("proxy must be an address such as http://HOST:3128", kubeconfig=path)
 
     asyncio.run(scenario())
 

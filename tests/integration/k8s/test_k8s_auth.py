@@ -140,7 +140,7 @@ def test_credentials_are_in_no_result(
         result = put(namespace)
         assert "failed" in result
         assert CANARY not in json.dumps(result)
-    assert "K8S_AUTH_HOST is not an address" in result["msg"]
+    assert "K8S_AUTH_HOST must be an address" in result["msg"]
 
 
 def test_an_api_key_is_a_bearer_token(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,9 +61,9 @@ def test_a_kubeconfig_that_is_a_directory(tmp_path: Path) -> None:
         ("token: {example-password", "it is neither JSON nor YAML (line"),
         ("kind: Config\ntoken: !!bool example-password", "it has a value that does not fit its tag (line 2)"),
         pytest.param(MERGES, "it has more than 100000 values", marks=pytest.mark.hardening(12)),
-        ("- example-password", "it is not a mapping in YAML or JSON"),
+        ("- example-password", "it must be a mapping in YAML or JSON"),
         ("", "it is empty"),
-        ("kind: Config", "it has no current-context, and none was named"),
+        ("kind: Config", "it has no current-context, and no context was given"),
     ],
 )
 def test_a_kubeconfig_that_is_none(api: Api, tmp_path: Path, content: str, said: str) -> None:
@@ -115,7 +115,7 @@ def test_a_ca_cert_that_cannot_be_read(tmp_path: Path, kind: str) -> None:
 )
 def test_a_host_that_is_no_address(host: str) -> None:
     said = refused(host=host)
-    assert "kubernetes.host is not an address" in said
+    assert "kubernetes.host must be an address" in said
     assert "kubeconfig" not in said
 
 

@@ -98,7 +98,7 @@ def test_a_path_that_the_runs_would_not_find_is_refused(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     settings = runpy.run_path(str(SOURCE))["parse_cluster_events_settings"]
-    with pytest.raises(ConfigurationError, match=r"^adapter_config is not an absolute path"):
+    with pytest.raises(ConfigurationError, match=r"^adapter_config must be an absolute path"):
         settings({"adapter_config": path})
 
 

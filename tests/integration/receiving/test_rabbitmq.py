@@ -212,7 +212,7 @@ def test_an_exchange_of_another_type_is_a_clear_error(broker: RabbitMQ, tmp_path
     with pytest.raises(ConfigurationError) as error:
         asyncio.run(scenario())
     assert re.search(
-        "the exchange clusters-.* of RabbitMQ is there, and is not a durable topic", str(error.value)
+        "the exchange clusters-.* of RabbitMQ exists but is not a durable topic", str(error.value)
     )
     assert "set exchange_type" in str(error.value)
 

@@ -99,8 +99,8 @@ def test_garbage_is_taken_and_blocks_nothing(tmp_path: Path, caplog: pytest.LogC
             assert engine.told.words.count("too_large") == 1
 
     asyncio.run(scenario())
-    assert caplog.text.count("a message of no use was acknowledged") >= 4
-    assert caplog.text.count("a message of no use was refused: too_large") == 1
+    assert caplog.text.count("an unusable message was acknowledged") >= 4
+    assert caplog.text.count("an unusable message was refused: too_large") == 1
     assert "s3cret-garbage" not in caplog.text
 
 
@@ -111,8 +111,8 @@ def test_a_message_full_of_garbage_is_one_line(tmp_path: Path, caplog: pytest.Lo
             assert await post(b"[" + b"7," * 999 + b"{}]") == 202
 
     asyncio.run(scenario())
-    said = [line for line in caplog.messages if "a message of no use" in line]
-    assert said == ["a message of no use was acknowledged: not_an_event, no_data"]
+    said = [line for line in caplog.messages if "an unusable message" in line]
+    assert said == ["an unusable message was acknowledged: not_an_event, no_data"]
 
 
 def test_only_who_has_the_token_is_heard(tmp_path: Path) -> None:
@@ -366,7 +366,7 @@ def test_a_run_that_dies_is_asked_for_again_and_given_up_in_the_end(
             await engine.until(lambda engine: engine.ended == 4)
 
     asyncio.run(scenario())
-    assert "given up until there is another event: cls-1" in caplog.text
+    assert "not retried until the next event: cls-1" in caplog.text
 
 
 def test_a_run_that_does_not_begin_is_asked_for_again(tmp_path: Path) -> None:
@@ -526,7 +526,7 @@ def test_a_directory_that_cannot_be_made_is_tried_again(
             assert engine.clusters == ["cls-1"]
 
     asyncio.run(scenario())
-    assert "the directory of a run cannot be made (File exists); trying again" in caplog.text
+    assert "a run's directory cannot be created (File exists); trying again" in caplog.text
     assert "internal error" not in caplog.text
 
 
@@ -534,13 +534,25 @@ def test_a_directory_that_cannot_be_made_is_tried_again(
     ("options", "words"),
     [
         ({}, "one of adapter_config and broker"),
-        ({"broker": {"type": "kafka"}}, "broker.type is not one of gcp-pubsub, rabbitmq, webhook"),
-        ({"broker": {"type": "webhook", "listen": "here"}}, "broker.listen is not an address"),
-        ({"broker": {"type": "webhook", "listen": ":1", "x": 1}}, "unknown: x"),
-        ({"broker": {"type": "webhook", "listen": ":1"}}, "only on loopback"),
-        ({"broker": {"type": "webhook", "listen": "0.0.0.0:1"}}, "only on loopback"),
-        ({"broker": {"type": "webhook", "listen": "127.example.com:1"}}, "only on loopback"),
-        ({"broker": {"type": "webhook", "listen": {"address": "::"}}}, "only on loopback"),
+        ({"broker": {"type": "kafka"}}, "broker.type must be one of gcp-pubsub, rabbitmq, webhook"),
+        ({"broker": {"type": "webhook", "listen": "here"}}, "broker.listen must be an address"),
+        ({"broker": {"type": "webhook", "listen": ":1", "x": 1}}, "unknown keys: x"),
+        (
+            {"broker": {"type": "webhook", "listen": ":1"}},
+            "token_file is required unless broker.listen is a loopback address",
+        ),
+        (
+            {"broker": {"type": "webhook", "listen": "0.0.0.0:1"}},
+            "token_file is required unless broker.listen is a loopback address",
+        ),
+        (
+            {"broker": {"type": "webhook", "listen": "127.example.com:1"}},
+            "token_file is required unless broker.listen is a loopback address",
+        ),
+        (
+            {"broker": {"type": "webhook", "listen": {"address": "::"}}},
+            "token_file is required unless broker.listen is a loopback address",
+        ),
         ({"broker": {"type": "webhook", "listen": ":1"}, "batch": {"size": 1001}}, "size must be a number"),
         (
             {"broker": {"type": "rabbitmq", "topic": "t", "subscription": "s"}},
@@ -548,16 +560,22 @@ def test_a_directory_that_cannot_be_made_is_tried_again(
         ),
         (
             {"broker": {"type": "rabbitmq", "topic": "t", "subscription": "s", "url": "x:s3cret"}},
-            "not an amqp",
+            "must be an amqp",
         ),
         ({"broker": {"type": "gcp-pubsub", "projectId": "p"}}, "broker.subscription is missing"),
         (
             {"broker": {"type": "gcp-pubsub", "subscription": "s"}},
             "broker.projectId is missing; set it or GOOGLE_CLOUD_PROJECT",
         ),
-        ({"broker": {"type": "gcp-pubsub", "projectId": "p/q", "subscription": "s"}}, "not the names"),
-        ({"broker": {"type": "webhook"}, "run_dir": ["/tmp/runs"]}, "run_dir is not the path of a directory"),
-        ({"broker": {"type": "webhook"}, "run_dir": "/tmp/\0runs"}, "run_dir is not the path of a directory"),
+        ({"broker": {"type": "gcp-pubsub", "projectId": "p/q", "subscription": "s"}}, "must be the names"),
+        (
+            {"broker": {"type": "webhook"}, "run_dir": ["/tmp/runs"]},
+            "run_dir must be the path of a directory",
+        ),
+        (
+            {"broker": {"type": "webhook"}, "run_dir": "/tmp/\0runs"},
+            "run_dir must be the path of a directory",
+        ),
     ],
 )
 def test_options_that_cannot_be_used_end_it_at_once(
@@ -578,5 +596,5 @@ def test_a_directory_that_others_can_read_is_refused(tmp_path: Path) -> None:
     main = __import__("runpy").run_path(str(SOURCE))["main"]
     (tmp_path / "runs").mkdir(mode=0o755)
     broker = {"type": "webhook", "listen": "127.0.0.1:0"}
-    with pytest.raises(ConfigurationError, match="this user alone"):
+    with pytest.raises(ConfigurationError, match="only this user can access"):
         asyncio.run(main(Engine(), {"run_dir": str(tmp_path / "runs"), "broker": broker}))

@@ -101,7 +101,7 @@ def test_a_file_is_parsed_once_until_it_changes(tmp_path: Path, monkeypatch: pyt
     [
         (None, "No such file"),
         ("[", "it is neither JSON nor YAML"),
-        ("[]", "it is not a mapping in YAML or JSON"),
+        ("[]", "it must be a mapping in YAML or JSON"),
         (MERGES, "values with its aliases written out"),
         (f"!!bool {SECRET}", "it has a value that does not fit its tag"),
         (f"{SECRET}: [", "it is neither JSON nor YAML"),
@@ -130,7 +130,7 @@ def test_a_pipe_is_no_kubeconfig(tmp_path: Path) -> None:
 @pytest.mark.parametrize("server", ["", "ftp://a", "https://", "https://a:b", f"{SECRET}@host"])
 def test_an_address_that_is_none_is_not_quoted(tmp_path: Path, server: str) -> None:
     path = kubeconfig(tmp_path / "k", {}, server=server)
-    with pytest.raises(ConfigurationError, match="server is not an address") as caught:
+    with pytest.raises(ConfigurationError, match="server must be an address") as caught:
         reach(ServerOptions(kubeconfig=str(path)))
     assert SECRET not in str(caught.value)
 

@@ -84,15 +84,18 @@ def test_a_hosted_cluster_may_say_all_itself() -> None:
 @pytest.mark.parametrize(
     ("entry", "complaint"),
     [
-        ("cls-1", "entry 2 of clusters is not a mapping"),
+        ("cls-1", "entry 2 of clusters must be a mapping"),
         ({}, "entry 2 of clusters: cluster_id is missing"),
-        ({"cluster_id": "../cls"}, "entry 2 of clusters: cluster_id is missing, or is no name"),
-        ({"cluster_id": "cls-2", "watches": []}, "cluster cls-2: watches is not a list"),
+        ({"cluster_id": "../cls"}, "entry 2 of clusters: cluster_id is missing or is not a valid name"),
+        ({"cluster_id": "cls-2", "watches": []}, "cluster cls-2: watches must be a list"),
         ({"cluster_id": "cls-2", "watches": [{"namespace": "a"}]}, "cluster cls-2: watches: name is missing"),
-        ({"cluster_id": "cls-2", "watches": [{"namespace": "a", "name": "b", "key": "c"}]}, "unknown: key"),
-        ({"cluster_id": "cls-2", "token": "x", "watches": [{}]}, "cluster cls-2: unknown: token"),
+        (
+            {"cluster_id": "cls-2", "watches": [{"namespace": "a", "name": "b", "key": "c"}]},
+            "unknown keys: key",
+        ),
+        ({"cluster_id": "cls-2", "token": "x", "watches": [{}]}, "cluster cls-2: unknown keys: token"),
         ({"cluster_id": "cls-2"}, "cluster cls-2: control_plane_namespace is missing"),
-        ({"cluster_id": "cls-2", "hosted_kubeconfig": ["a"]}, "cluster cls-2: kubeconfig is not a text"),
+        ({"cluster_id": "cls-2", "hosted_kubeconfig": ["a"]}, "cluster cls-2: kubeconfig must be a string"),
     ],
 )
 def test_an_entry_that_cannot_be_used_is_left_out_alone(entry: Any, complaint: str) -> None:
@@ -121,7 +124,7 @@ def test_an_id_of_two_entries_is_nobodys_as_for_the_role(other: dict[str, Any]) 
         {"cluster_id": "cls-1", **other},
     ]
     found, targets, complaints = parse_clusters(entries, DEFAULT)
-    assert complaints == ["cluster cls-1: 2 entries have this cluster_id, and none of them counts"]
+    assert complaints == ["cluster cls-1: 2 entries have this cluster_id; all of them are ignored"]
     assert set(targets) == {"cls-2"}
     assert set(found.values()) == {frozenset({"cls-2"})}
     with pytest.raises(ConfigurationError, match="cluster cls-1: 2 entries"):
@@ -143,7 +146,7 @@ def test_numbers_are_names_as_for_the_role() -> None:
     assert targets == {"5": entry}
     assert Watched(DEFAULT, "0", "7") in found
     _found, _targets, (complaint,) = parse_clusters([{**entry, "cluster_id": True}], DEFAULT)
-    assert complaint == "entry 1 of clusters: cluster_id is missing, or is no name"
+    assert complaint == "entry 1 of clusters: cluster_id is missing or is not a valid name"
 
 
 def test_what_is_to_be_absent_needs_no_original_as_for_the_role() -> None:
@@ -214,8 +217,8 @@ def test_an_entry_with_a_docker_config_in_it_gets_into_no_event() -> None:
     [
         (b"clusters: [example-password", "neither JSON nor YAML"),
         (b"\xff\xfe\x00", "neither JSON nor YAML"),
-        (b"example-password", "no list of clusters"),
-        (b"{}", "no list of clusters"),
+        (b"example-password", "must hold a list of clusters"),
+        (b"{}", "must hold a list of clusters"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_and_not_quoted(text: bytes, complaint: str) -> None:
@@ -229,11 +232,11 @@ def test_a_file_that_cannot_be_used_is_named_and_not_quoted(text: bytes, complai
     ("arguments", "complaint"),
     [
         ({}, "clusters is missing"),
-        ({"clusters": "f", "cluster": 1}, "kubernetes_secret: unknown: cluster"),
+        ({"clusters": "f", "cluster": 1}, "kubernetes_secret: unknown keys: cluster"),
         # The engine would wait for somebody to read its feedback; all clusters at the start make it needless.
-        ({"clusters": "f", "feedback": True}, "kubernetes_secret: unknown: feedback"),
-        ({"clusters": "f", "batch": 5}, "batch is not a mapping of delay, max"),
-        ({"clusters": "f", "batch": {"size": 5}}, "batch: unknown: size"),
+        ({"clusters": "f", "feedback": True}, "kubernetes_secret: unknown keys: feedback"),
+        ({"clusters": "f", "batch": 5}, "batch must be a mapping with delay, max"),
+        ({"clusters": "f", "batch": {"size": 5}}, "batch: unknown keys: size"),
         ({"clusters": "f", "batch": {"delay": "soon"}}, "batch.delay must be a number"),
         ({"clusters": "f", "resync": -1}, "resync must be a number from 0 to 2592000"),
         ({"clusters": "f", "resync": float("nan")}, "resync must be a number"),
@@ -242,10 +245,13 @@ def test_a_file_that_cannot_be_used_is_named_and_not_quoted(text: bytes, complai
         ({"clusters": "f", "silence": 10**400}, "silence must be a number from 1 to 86400"),
         ({"clusters": "f", "batch": {"delay": 3601}}, "batch.delay must be a number from 0 to 3600"),
         ({"clusters": "f", "batch": {"max": 0}}, "batch.max must be a number from 1 to 100000"),
-        ({"clusters": "/a\0b"}, "clusters is not the path of a file"),
-        ({"clusters": "f", "kubernetes": {"kubeconfig": "/a\0b"}}, "kubernetes: kubeconfig is not the path"),
-        ({"clusters": "f", "kubernetes": {"host": "https://a", "context": "b"}}, "host goes without"),
-        ({"clusters": "f", "kubernetes": {"api_key": "b"}}, "kubernetes: unknown: api_key"),
+        ({"clusters": "/a\0b"}, "clusters must be the path of a file"),
+        ({"clusters": "f", "kubernetes": {"kubeconfig": "/a\0b"}}, "kubernetes: kubeconfig must be the path"),
+        (
+            {"clusters": "f", "kubernetes": {"host": "https://a", "context": "b"}},
+            "host cannot be combined with",
+        ),
+        ({"clusters": "f", "kubernetes": {"api_key": "b"}}, "kubernetes: unknown keys: api_key"),
     ],
 )
 def test_arguments_that_cannot_be_used_are_refused(arguments: dict[str, Any], complaint: str) -> None:

@@ -120,7 +120,7 @@ def test_what_parsers_may_not_agree_on_is_refused(address: str, field: str) -> N
         (f"token: !!timestamp {TOKEN}", r"has a value that does not fit its tag \(line 1\)"),
         (f"users:\n  token: [{TOKEN}", r"is not YAML \(line \d\)"),
         ("#" * ((1 << 20) + 1), "is larger than 1 MiB"),
-        ("", "is not a mapping"),
+        ("", "must be a mapping"),
     ],
 )
 def test_what_is_not_a_kubeconfig_costs_little_and_is_not_quoted(text: str, said: str) -> None:

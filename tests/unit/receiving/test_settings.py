@@ -26,13 +26,13 @@ RABBITMQ = {"type": "rabbitmq", "exchange": "e", "queue": "q"}
         ({"start_timeout": float("nan")}, "start_timeout must be a number from 0.1 to 3600"),
         ({"batch": {"size": 10**400}}, "size must be a number from 1 to 1000"),
         ({"batch": {"window": 601}}, "window must be a number from 0 to 600"),
-        ({"run_dir": "/tmp/a\0b"}, "run_dir is not the path of a directory"),
-        ({"run_dir": 5}, "run_dir is not the path of a directory"),
+        ({"run_dir": "/tmp/a\0b"}, "run_dir must be the path of a directory"),
+        ({"run_dir": 5}, "run_dir must be the path of a directory"),
         (
             {"broker": {"type": "webhook", "token_file": "/a\0"}},
-            "broker.token_file is not the path of a file",
+            "broker.token_file must be the path of a file",
         ),
-        ({"broker": {**RABBITMQ, "url_file": "/a\0"}}, "broker.url_file is not the path of a file"),
+        ({"broker": {**RABBITMQ, "url_file": "/a\0"}}, "broker.url_file must be the path of a file"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(arguments: dict[str, Any], complaint: str) -> None:

@@ -163,7 +163,9 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
                 except Exception as error:  # noqa: BLE001 - a source that ends takes the whole rulebook with it
                     # A defect of ours. What was held is delivered again.
                     name = type(error).__name__
-                    LOGGER.error("internal error (%s): all begins again; please report this", name)
+                    LOGGER.error(
+                        "internal error (%s): the event source starts again; please report this", name
+                    )
                 await asyncio.sleep(5.0)
     finally:
         run_directories.close()

@@ -155,5 +155,5 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
             ended = await asyncio.gather(*tasks, return_exceptions=True)
         # A defect of ours. What was collected is kept, and all clusters are listed again.
         names = [type(one).__name__ for one in ended if not isinstance(one, asyncio.CancelledError)]
-        LOGGER.error("internal error (%s): all watches begin again; please report this", ", ".join(names))
+        LOGGER.error("internal error (%s): all watches start again; please report this", ", ".join(names))
         await asyncio.sleep(5.0)

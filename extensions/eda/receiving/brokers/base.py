@@ -125,7 +125,7 @@ def text_option(options: Mapping[str, Any], name: str, default: Optional[str] = 
     if value is None or value == "":
         value = default
     if not isinstance(value, str) or not value:
-        raise ConfigurationError(f"broker.{name} is missing, or is not a text")
+        raise ConfigurationError(f"broker.{name} is missing or is not a string")
     return value
 
 
@@ -142,5 +142,5 @@ def number_option(options: Mapping[str, Any], name: str, default: int, most: int
     except (TypeError, ValueError, OverflowError):
         found = 0
     if not 1 <= found <= most:
-        raise ConfigurationError(f"broker.{name} is not a whole number from 1 to {most}")
+        raise ConfigurationError(f"broker.{name} must be a whole number from 1 to {most}")
     return found

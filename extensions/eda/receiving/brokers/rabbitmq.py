@@ -150,7 +150,7 @@ class RabbitMQBroker(Broker):
         except errors.ChannelClosed as error:
             if type(error).__name__ != "ChannelAccessRefused":
                 raise
-            LOGGER.warning("RabbitMQ at %s: %s may not be bound by us", self.address.place, self.queue)
+            LOGGER.warning("RabbitMQ at %s: no permission to bind %s", self.address.place, self.queue)
         else:
             await channel.close()
 
@@ -158,7 +158,7 @@ class RabbitMQBroker(Broker):
 def _exchange_type(options: Mapping[str, Any]) -> str:
     kind = text_option(options, "exchange_type", "topic")
     if kind not in ("topic", "fanout"):
-        raise ConfigurationError("broker.exchange_type is topic or fanout")
+        raise ConfigurationError("broker.exchange_type must be topic or fanout")
     return kind
 
 

@@ -84,16 +84,18 @@ class WebhookBroker(Broker):
             raise missing_package(error, "aiohttp") from None
         host, port = _listen(options.get("listen"))
         if not port.isascii() or not port.isdecimal() or int(port) > 65535:
-            raise ConfigurationError("broker.listen is not an address and a port, such as 127.0.0.1:8080")
+            raise ConfigurationError("broker.listen must be an address and a port, such as 127.0.0.1:8080")
         path = text_option(options, "path", "/")
         if not path.startswith("/"):
-            raise ConfigurationError("broker.path does not begin with /")
+            raise ConfigurationError("broker.path must begin with /")
         host = host.strip("[]")
         token = TokenFile(text_option(options, "token_file")) if options.get("token_file") else None
         if token is not None:
             token.token()
         elif not _is_loopback(host):
-            raise ConfigurationError("broker.token_file is missing: only on loopback may anybody send events")
+            raise ConfigurationError(
+                "broker.token_file is required unless broker.listen is a loopback address"
+            )
         held = number_option(options, "prefetch", prefetch, 10**6)
         return cls(host, int(port), path, held, token, web)
 
@@ -176,7 +178,7 @@ class WebhookBroker(Broker):
             return _answer(self._library, 408, "too slow")
         except (self._library.RequestPayloadError, ConnectionError):
             # The body is not as its head says, or the client is gone.
-            return _answer(self._library, 400, "no whole body")
+            return _answer(self._library, 400, "the request body is incomplete")
         finally:
             if not taken:
                 self._unacknowledged.discard(token)
@@ -185,7 +187,7 @@ class WebhookBroker(Broker):
     def _too_large(self, recorder: ActivityRecorder) -> Any:
         """Counted as any other garbage."""
         recorder.garbage("too_large")
-        LOGGER.warning("a message of no use was refused: too_large")
+        LOGGER.warning("an unusable message was refused: too_large")
         return _answer(self._library, 413, "too large")
 
 

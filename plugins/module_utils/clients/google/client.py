@@ -129,7 +129,9 @@ class SecretManagerClient:
                 return answer
 
         def answered(timeout: float, call: Call) -> T:
-            late = Unanswered(f"UNAVAILABLE: {method} on {resource}: no whole answer in time")
+            late = Unanswered(
+                f"UNAVAILABLE: {method} on {resource}: the answer was not complete within api_timeout"
+            )
             end = time.monotonic() + timeout
             try:
                 self._tokens.renew(timeout)

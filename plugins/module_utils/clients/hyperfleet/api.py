@@ -182,7 +182,7 @@ class HyperFleetApi:
             sent = json.dumps(body, separators=(",", ":")).encode()
             if len(sent) > _LARGEST_REQUEST:
                 raise ConfigurationError(
-                    f"{what} has {len(sent)} bytes, of which 1 MiB may be sent at most: shorten its data"
+                    f"{what} has {len(sent)} bytes, and at most 1 MiB may be sent: shorten its data"
                 )
         where = f"{what} at {self.place}"
         try:
@@ -195,7 +195,7 @@ class HyperFleetApi:
                 largest=largest,
             )
         except Late:
-            raise Unavailable(f"{where}: no whole answer in time") from None
+            raise Unavailable(f"{where}: the answer was not complete within api_timeout") from None
         except self._urllib3.exceptions.HTTPError as error:
             raise self._no_answer(error, where) from None
         if len(answer.data) > largest:

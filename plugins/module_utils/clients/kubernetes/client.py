@@ -264,7 +264,7 @@ class KubernetesClient:
                 raise astray(where) from None
             except Late:
                 raise Unavailable(
-                    f"{where}: no whole answer from the API server {self._address} in time"
+                    f"{where}: the answer of the API server {self._address} was not complete within api_timeout"
                 ) from None
             except self._transport_error as error:
                 # urllib3's text holds an object's address and at times the URL; its type is enough.

@@ -26,7 +26,7 @@ __all__ = ["configure"]
 # What the client says of names and keys. A node's own name, after "in", may be its whole content.
 _SENTENCES = (
     (re.compile(r"Expected key ([\w-]+) in "), "it, or an entry of it, has no {}"),
-    (re.compile(r"File does not exist: (.+)\Z"), "{} does not exist, or is no file"),
+    (re.compile(r"File does not exist: (.+)\Z"), "{} does not exist or is not a file"),
 )
 
 

@@ -136,11 +136,11 @@ def check_address(address: str, where: str) -> Any:
     except (HTTPError, ValueError) as error:
         raise ConfigurationError(
             f"the API server's address cannot be used ({type(error).__name__})",
-            f"{where} is not an address such as https://HOST:6443",
+            f"{where} must be an address such as https://HOST:6443",
         ) from None
     if url.scheme not in (None, "http", "https") or not url.host:
         raise ConfigurationError(
             "the API server's address cannot be used",
-            f"{where} is not an address such as https://HOST:6443: http and https only",
+            f"{where} must be an address such as https://HOST:6443: http and https only",
         )
     return url

@@ -141,7 +141,7 @@ def entries(document: bytes, where: str) -> tuple[Mapping[str, Any], Mapping[str
                 raise ConfigurationError(
                     f"{where}: the kubeconfig's {kind} has {field}, which is not followed: it leads to a "
                     "file or a program of the machine that runs the task",
-                    f"put {instead} there" if instead else "a token or a client certificate is wanted there",
+                    f"put {instead} there" if instead else "put a token or a client certificate there",
                 )
     return cluster, user
 
@@ -178,7 +178,7 @@ def astray(where: str) -> ConfigurationError:
     """The error for a kubeconfig whose server, or proxy, turns out to have a forbidden address."""
     return ConfigurationError(
         f"{where}: the cluster's kubeconfig leads to {FORBIDDEN}",
-        "its owner has to name another server or proxy-url",
+        "ask its owner to set another server or proxy-url",
     )
 
 
@@ -194,7 +194,7 @@ def _loaded(document: bytes, where: str) -> Mapping[str, Any]:
     except NotYAML as error:
         _fail(where, str(error))
     if not isinstance(config, Mapping):
-        _fail(where, "is not a mapping")
+        _fail(where, "must be a mapping")
     return config
 
 
@@ -204,13 +204,13 @@ def _named(config: Mapping[str, Any], kind: str, name: Any, where: str) -> Mappi
         if isinstance(entry, Mapping) and entry.get("name") == name and isinstance(entry.get(kind), Mapping):
             found: Mapping[str, Any] = entry[kind]
             return found
-    _fail(where, f"has no {kind} of the name that is wanted")
+    _fail(where, f"has no {kind} with the name that its context or the task gives")
 
 
 def _text(entry: Mapping[str, Any], name: str, where: str) -> str | None:
     value = entry.get(name)
     if value is not None and not isinstance(value, str):
-        _fail(where, f"has a {name} that is no text")
+        _fail(where, f"has a {name} that is not a string")
     if value and name in _LINES and not value.isprintable():
         # Libraries quote a header that they refuse.
         _fail(where, f"has a {name} with a line break or another control character in it")

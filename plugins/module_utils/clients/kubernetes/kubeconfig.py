@@ -115,7 +115,7 @@ def _login(found: Sequence[_Parsed], context: str | None, where: str) -> Login:
     current = context or next((one.current for one in found if one.current), None)
     if not current:
         raise ConfigurationError(
-            f"no usable kubeconfig: {where}: it has no current-context, and none was named"
+            f"no usable kubeconfig: {where}: it has no current-context, and no context was given"
         )
     chosen = _value(found, "contexts", current, where)[0]
     cluster, directory = _value(found, "clusters", chosen.get("cluster"), where)
@@ -145,7 +145,7 @@ def _parse(text: bytes, path: str) -> _Parsed:
     except NotYAML as error:
         raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: it {error}") from None
     if not isinstance(document, Mapping):
-        problem = "is empty" if document is None else "is not a mapping in YAML or JSON"
+        problem = "is empty" if document is None else "must be a mapping in YAML or JSON"
         raise ConfigurationError(f"no usable kubeconfig: {shown_path(path)}: it {problem}")
     directory = os.path.dirname(os.path.abspath(path))
     sections = {

@@ -80,9 +80,9 @@ def api_server(environ: Mapping[str, str]) -> tuple[str, int]:
     """
     host, port = environ.get("KUBERNETES_SERVICE_HOST", ""), environ.get("KUBERNETES_SERVICE_PORT") or "443"
     if not host:
-        raise ConfigurationError("KUBERNETES_SERVICE_HOST is not set: this runs in a pod")
+        raise ConfigurationError("KUBERNETES_SERVICE_HOST is not set: run this in a pod")
     if not _HOST.match(host):
-        raise ConfigurationError("KUBERNETES_SERVICE_HOST is not a host")
+        raise ConfigurationError("KUBERNETES_SERVICE_HOST must be a host name or an address")
     if not _PORT.match(port) or not 0 < int(port) < 65536:
-        raise ConfigurationError("KUBERNETES_SERVICE_PORT is not a number from 1 to 65535")
+        raise ConfigurationError("KUBERNETES_SERVICE_PORT must be a number from 1 to 65535")
     return host, int(port)

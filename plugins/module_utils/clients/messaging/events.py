@@ -41,7 +41,7 @@ def cluster_event(target: Mapping[str, Any]) -> dict[str, Any]:
     cluster_id = check_api_cluster_id(str(target.get("cluster_id") or ""))
     generation = target.get("generation")
     if generation is not None and generation < 1:
-        raise ConfigurationError("generation is 1 at least")
+        raise ConfigurationError("generation must be 1 or greater")
     data: dict[str, Any] = {
         "id": cluster_id,
         "kind": "Cluster",

@@ -131,7 +131,7 @@ class _WebhookPublisher:
         except ValueError:
             usable = False
         if not usable or not is_name(parts.netloc):
-            raise ConfigurationError("broker.url is not an http or https address without a password")
+            raise ConfigurationError("broker.url must be an http or https address without a password")
         self._url = url
         self.place = f"{parts.scheme}://{parts.netloc}"
         token_file = options.get("token_file")
@@ -175,7 +175,7 @@ def _given(options: Mapping[str, Any], *names: str) -> str:
     """The first of these options that is given, a name."""
     value = next((str(options[name]) for name in names if options.get(name)), "")
     if not is_name(value):
-        raise ConfigurationError(f"broker.{names[-1]} is missing, or is no name")
+        raise ConfigurationError(f"broker.{names[-1]} is missing or is not a valid name")
     return value
 
 

@@ -65,7 +65,7 @@ class PubSubService:
             emulator = os.environ.get(_EMULATOR)
             return cls(emulator or None, bool(emulator))
         if not isinstance(endpoint, str) or not is_name(endpoint) or "@" in endpoint:
-            raise ConfigurationError(f"{where}.endpoint is not a host and a port")
+            raise ConfigurationError(f"{where}.endpoint must be a host and a port")
         address = endpoint.rpartition("://")[2].rstrip("/")
         # Nothing secret is sent without TLS: credentials are left out then.
         is_emulator = address == os.environ.get(_EMULATOR) or bool(_LOOPBACK.match(address))
@@ -117,7 +117,7 @@ def _path(project: str, kind: str, name: str, option: str) -> str:
     path = name if name.startswith("projects/") else f"projects/{project}/{kind}/{name}"
     parts = path.split("/")
     if len(parts) != 4 or parts[2] != kind or not all(parts) or not is_name(path) or " " in path:
-        raise ConfigurationError(f"project_id and {option} are not the names of a project and a {option}")
+        raise ConfigurationError(f"project_id and {option} must be the names of a project and a {option}")
     return path
 
 

@@ -77,7 +77,7 @@ class AmqpAddress:
             url, name = os.environ.get(_VARIABLE), _VARIABLE
         if bool(url) == bool(path):
             raise ConfigurationError(
-                f"one of {where}.url, {where}.url_file and {_VARIABLE} says where RabbitMQ is"
+                f"exactly one of {where}.url and {where}.url_file is required, or {_VARIABLE}"
             )
         text = _read(str(path), name) if path else str(url)
         scheme, place = _parts(text, name)
@@ -125,7 +125,7 @@ def _read(path: str, name: str) -> str:
     try:
         return read_regular(path)[0].decode("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
+        why = getattr(error, "strerror", None) or "it is not text"
         raise ConfigurationError(f"{name} {shown_path(path)} cannot be read: {why}") from None
 
 
@@ -137,7 +137,7 @@ def _parts(url: str, name: str) -> tuple[str, str]:
     except ValueError:
         parts, host, port = urlsplit(""), None, None
     if parts.scheme not in _PORTS or not host or port == 0 or parts.fragment:
-        raise ConfigurationError(f"{name} is not an amqp or amqps address")
+        raise ConfigurationError(f"{name} must be an amqp or amqps address")
     return parts.scheme, f"{shown(host)}:{port or _PORTS[parts.scheme]}"
 
 
@@ -153,8 +153,8 @@ async def declare_exchange(connection: Any, name: str, kind: str) -> None:
         await channel.declare_exchange(name, kind, durable=True)
     except errors.ChannelPreconditionFailed:
         raise ConfigurationError(
-            f"the exchange {shown(name)} of RabbitMQ is there, and is not a durable {kind} exchange",
-            "set exchange_type to what the sentinel has made it",
+            f"the exchange {shown(name)} of RabbitMQ exists but is not a durable {kind} exchange",
+            "set exchange_type to the type that the sentinel declares",
         ) from None
     except errors.ChannelClosed as error:
         # A user who may not declare it uses the exchange that is there.

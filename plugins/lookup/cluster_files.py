@@ -133,7 +133,7 @@ class _Content(NamedTuple):
 
 def _files(term: str) -> list[_File]:
     if not is_path(term):
-        raise AnsibleLookupError(f"{_printable(term)} is not the path of a file or a directory")
+        raise AnsibleLookupError(f"{_printable(term)} must be the path of a file or a directory")
     path = os.path.abspath(os.path.expanduser(term))
     if os.path.isfile(path):
         return [_File(path, _printable(term))]

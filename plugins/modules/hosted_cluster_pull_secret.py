@@ -224,7 +224,7 @@ options:
   wait: &wait
     description:
       - Whether the run waits until every node has reported that it has the secret, and fails where one has
-        not within O(rollout_timeout). The default is V(false), since the syncers go on by themselves.
+        not within O(rollout_timeout). The default is V(false), since the syncers continue by themselves.
     type: bool
   rollout_timeout: &rollout_timeout
     description:

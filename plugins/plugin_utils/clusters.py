@@ -38,7 +38,7 @@ def read_cluster(given: Mapping[str, Any]) -> Cluster:
             is_text = key in texts and isinstance(value, str)
             said[key] = plain(value if is_text else fitted(key, value, specs[key], with_defaults=False))
     if not isinstance(given.get("cluster_id") or "", str):
-        raise ConfigurationError("cluster_id is not a string: a number has to be in quotes")
+        raise ConfigurationError("cluster_id must be a string; put a number in quotes")
     if "cluster_id" not in said:
         raise ConfigurationError("cluster_id is missing")
     return Cluster(**said)

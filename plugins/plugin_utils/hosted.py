@@ -51,7 +51,7 @@ def hosted_rows(clusters: Any, result: Mapping[str, Any], defaults: Any = None) 
 def checked(clusters: Any, defaults: Any = None) -> list[Checked[dict[str, Any]]]:
     """Every cluster of the list with the defaults, and what is wrong with it."""
     if is_given(defaults) and not isinstance(defaults, Mapping):
-        raise ClusterError("the defaults of the hosted clusters are not a mapping")
+        raise ClusterError("the defaults of the hosted clusters must be a mapping")
     common = _given(defaults or {})
     found: list[Checked[dict[str, Any]]] = []
     names: dict[str, list[int]] = {}
@@ -62,7 +62,7 @@ def checked(clusters: Any, defaults: Any = None) -> list[Checked[dict[str, Any]]
         problem: Optional[str] = None
         try:
             if not isinstance(given, Mapping):
-                raise ConfigurationError("it is not a mapping")
+                raise ConfigurationError("it must be a mapping")
             cluster, place = _fit(cluster)
             for name in (f"cluster_id {identity}", place):
                 names.setdefault(name, []).append(index)

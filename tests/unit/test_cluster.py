@@ -74,11 +74,19 @@ def test_two_ways_in_describe_one_cluster() -> None:
     [
         (
             {"gcp_project_id": "No Project"},
-            "gcp_project_id is not the id or number of a",
-            "GCP_PROJECT_ID is not",
+            "gcp_project_id must be the id or number of a",
+            "GCP_PROJECT_ID must be",
         ),
-        ({"k8s_secret_name": "No Name"}, "k8s_secret_name is not lower case", "K8S_SECRET_NAME is not lower"),
-        ({"cluster_id": "No Id"}, "cluster_id is not lower case", "CLUSTER_ID is not lower case"),
+        (
+            {"k8s_secret_name": "No Name"},
+            "k8s_secret_name must be lower case",
+            "K8S_SECRET_NAME must be lower",
+        ),
+        (
+            {"cluster_id": "No Id"},
+            "cluster_id must be at most 63 lower case",
+            "CLUSTER_ID must be at most 63 lower case",
+        ),
     ],
 )
 def test_each_way_in_has_its_words(wrong: dict[str, str], listed: str, told: str) -> None:

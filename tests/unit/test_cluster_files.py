@@ -72,7 +72,7 @@ def test_a_cluster_as_the_api_returns_it(tmp_path: Path, name: str) -> None:
     "term", ["/tmp/a\0b", "/tmp/\ud800", "/tmp/" + "a" * 5000], ids=["nul", "half", "long"]
 )
 def test_what_can_be_no_path_is_refused(term: str) -> None:
-    with pytest.raises(AnsibleLookupError, match="is not the path of a file or a directory"):
+    with pytest.raises(AnsibleLookupError, match="must be the path of a file or a directory"):
         read(term)  # type: ignore[arg-type]
 
 
@@ -110,14 +110,14 @@ def test_the_replication_policy_is_read(tmp_path: Path, name: str, policy: Any, 
     [
         (
             {"gcp": {"replicationPolicy": {"userManaged": {}}}},
-            "spec.gcp.replicationPolicy is neither automatic",
+            "spec.gcp.replicationPolicy must be automatic",
         ),
-        ({"gcp": {"replicationPolicy": ["a"]}}, "spec.gcp.replicationPolicy is neither automatic"),
-        ({"gcp": {"replicationPolicy": False}}, "spec.gcp.replicationPolicy is neither automatic"),
-        ({"gcp": {"replicationPolicy": "regional"}}, "spec.gcp.replicationPolicy is neither automatic nor"),
-        ({"gcp": ["projectId"]}, "spec.gcp is not a mapping"),
-        ({"pullSecret": "example-value"}, "spec.pullSecret is not a mapping"),
-        ({"pull_secret": ["example-value"]}, "spec.pull_secret is not a mapping"),
+        ({"gcp": {"replicationPolicy": ["a"]}}, "spec.gcp.replicationPolicy must be automatic"),
+        ({"gcp": {"replicationPolicy": False}}, "spec.gcp.replicationPolicy must be automatic"),
+        ({"gcp": {"replicationPolicy": "regional"}}, "spec.gcp.replicationPolicy must be automatic or"),
+        ({"gcp": ["projectId"]}, "spec.gcp must be a mapping"),
+        ({"pullSecret": "example-value"}, "spec.pullSecret must be a mapping"),
+        ({"pull_secret": ["example-value"]}, "spec.pull_secret must be a mapping"),
         ({"pull_secret": {"data": "{}"}}, "spec.pullSecret.data and spec.pull_secret.data differ"),
         (
             {"replicationPolicy": "user-managed:europe-west1"},
@@ -144,7 +144,7 @@ def test_no_pull_secret_leaves_its_file(tmp_path: Path) -> None:
 def test_a_namespace_that_is_none_is_refused_by_its_path(tmp_path: Path, wrong: Any) -> None:
     placed = {**DOCUMENT, "status": {"adapters": {"placement": {"data": {"namespace": wrong}}}}}
     (cluster,) = read(written(tmp_path / "a.json", placed))
-    assert "status.adapters.placement.data.namespace is not lower case letters" in cluster["problem"]
+    assert "status.adapters.placement.data.namespace must be lower case letters" in cluster["problem"]
     assert "Passw0rd" not in str(cluster)
 
 
@@ -266,7 +266,7 @@ def test_an_id_that_may_be_a_secret_is_not_told(tmp_path: Path) -> None:
     ("misplaced", "said"),
     [
         ({"name": SECRET}, "the cluster's name: a docker config or a credential"),
-        ({"name": json.loads(SECRET)}, "the cluster's name is not a string"),
+        ({"name": json.loads(SECRET)}, "the cluster's name must be a string"),
         ({"spec": {"gcp": {"projectId": SECRET}}}, "gcp_project_id: a docker config or a credential"),
         ({"spec": {"gcp": {"projectId": json.loads(SECRET)}}}, "spec.gcp.projectId is neither a string"),
         ({"id": SECRET}, "its id is not a valid name"),

@@ -74,7 +74,7 @@ def test_in_a_process_of_its_own_too(arguments: dict[str, Any], option: str) -> 
     done = in_a_process(module.__name__, arguments)
     told = json.loads(done.stdout)
     assert told["failed"] is True
-    assert told["msg"].startswith(f"{option} is not a")
+    assert told["msg"].startswith(f"{option} must be a")
     assert b"7411" not in done.stdout
 
 
@@ -130,7 +130,7 @@ def test_a_string_in_the_place_of_a_mapping_is_refused_with_the_options_name(
     spec = {option: {**its, "required": False} for option, its in spec.items()}
     with pytest.raises(ConfigurationError) as caught:
         validated_by_spec(_without_required(spec), given(path, "7411"))
-    assert str(caught.value).startswith(f"{called(path)} is not a mapping")
+    assert str(caught.value).startswith(f"{called(path)} must be a mapping")
     assert "7411" not in str(caught.value)
 
 
@@ -157,7 +157,7 @@ def test_in_every_modules_own_process_too(name: str, path: tuple[str, ...]) -> N
     assert told["failed"] is True
     # Of a list Ansible leaves nothing to be looked at, but says which it was.
     elements = f"Elements value for option '{path[0]}' is of type "
-    assert told["msg"].startswith(elements if path[-1] == "[]" else f"{called(path)} is not a mapping")
+    assert told["msg"].startswith(elements if path[-1] == "[]" else f"{called(path)} must be a mapping")
     assert "7411" not in told["msg"]
 
 
@@ -166,7 +166,7 @@ def test_of_targets_each_that_is_wrong_is_named() -> None:
     targets = [GOOD, {"id": "b", "source": "x"}, {"id": "c", "layers": [{"name": "a", "source": "x"}]}]
     with pytest.raises(ConfigurationError) as caught:
         validated(dockerconfig_merge.target_options, {"targets": targets})
-    assert str(caught.value).startswith("targets[1].source is not a mapping with one of inline, file, env, ")
+    assert str(caught.value).startswith("targets[1].source must be a mapping with one of inline, file, env, ")
     assert str(caught.value).endswith("; in targets 2 (b), 3 (c)")
 
 
@@ -188,7 +188,7 @@ def test_nothing_but_texts_and_numbers_becomes_a_text(value: Any) -> None:
     ):
         with pytest.raises(ConfigurationError) as caught:
             validated(dockerconfig_merge.target_options, arguments)
-        assert str(caught.value) == f"{option} is not a string"
+        assert str(caught.value) == f"{option} must be a string"
     assert validated(dockerconfig_merge.target_options, {"id": 7, "drop": [7.5]})["drop"] == ["7.5"]
 
 

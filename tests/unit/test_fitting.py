@@ -67,25 +67,25 @@ def test_what_fits_is_taken_by_ansible_too_and_becomes_the_same(option: str, val
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("labels", "example-password", "labels is not a mapping"),
-        ("state", "example-password", "state is not one of present, absent"),
-        ("adopt", "example-password", "adopt is not true or false"),
-        ("cluster_name", {"a": "example-password"}, "cluster_name is not a string"),
-        ("cluster_name", True, "cluster_name is not a string"),
-        ("service_accounts", {"a": 1}, "service_accounts is not a list"),
-        ("service_accounts", ["a", ["b"]], "service_accounts[1] is not a string"),
-        ("retention", 5, "retention is not a mapping with keep, disable, destroy_after"),
+        ("labels", "example-password", "labels must be a mapping"),
+        ("state", "example-password", "state must be one of present, absent"),
+        ("adopt", "example-password", "adopt must be true or false"),
+        ("cluster_name", {"a": "example-password"}, "cluster_name must be a string"),
+        ("cluster_name", True, "cluster_name must be a string"),
+        ("service_accounts", {"a": 1}, "service_accounts must be a list"),
+        ("service_accounts", ["a", ["b"]], "service_accounts[1] must be a string"),
+        ("retention", 5, "retention must be a mapping with keep, disable, destroy_after"),
         ("retention", {}, "retention.keep is missing"),
         ("retention", {"keep": None}, "retention.keep is missing: it is null"),
-        ("retention", {"keep": "example-password"}, "retention.keep is not a whole number"),
-        ("retention", {"keep": float("inf")}, "retention.keep is not a whole number"),
-        ("source", "example-password", f"source is not a mapping with one of {PLACES}"),
-        ("source", {}, f"source is not a mapping with one of {PLACES}"),
-        ("source", {"field": "a"}, f"source is not a mapping with one of {PLACES}"),
-        ("source", {"files": "x"}, f"source is not a mapping with one of {PLACES}: it has the key 'files'"),
+        ("retention", {"keep": "example-password"}, "retention.keep must be a whole number"),
+        ("retention", {"keep": float("inf")}, "retention.keep must be a whole number"),
+        ("source", "example-password", f"source must be a mapping with one of {PLACES}"),
+        ("source", {}, f"source must be a mapping with one of {PLACES}"),
+        ("source", {"field": "a"}, f"source must be a mapping with one of {PLACES}"),
+        ("source", {"files": "x"}, f"source must be a mapping with one of {PLACES}: it has the key 'files'"),
         ("source", {"file": "x", "env": "A"}, "source has both file and env"),
         ("source", {"gcp": {"project": "p"}}, "source.gcp.secret is missing"),
-        ("layers", ["a"], "layers[0] is not a mapping with name, source, optional"),
+        ("layers", ["a"], "layers[0] must be a mapping with name, source, optional"),
         ("layers", [{"name": "a"}], "layers[0].source is missing"),
     ],
 )
@@ -113,7 +113,7 @@ def test_a_boolean_is_a_text_only_where_it_is_a_choice(value: Any, said: str | N
     if said is None:
         assert fitted("status", value, spec) == str(value)
     else:
-        with pytest.raises(ConfigurationError, match=f"status is not {said}"):
+        with pytest.raises(ConfigurationError, match=f"status must be {said}"):
             fitted("status", value, spec)
 
 

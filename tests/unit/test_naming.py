@@ -106,12 +106,12 @@ def test_yamls_values_become_text() -> None:
     ("given", "said"),
     [
         ({"n": None}, "annotations.n has no value"),
-        ({"a": {"b": "c"}}, "annotations.a is not a string, a number or a boolean"),
-        ({"a": ["b"]}, "annotations.a is not a string, a number or a boolean"),
-        ({"example.com/a": []}, "annotations.example.com/a is not a string, a number or a boolean"),
+        ({"a": {"b": "c"}}, "annotations.a must be a string, a number or a boolean"),
+        ({"a": ["b"]}, "annotations.a must be a string, a number or a boolean"),
+        ({"example.com/a": []}, "annotations.example.com/a must be a string, a number or a boolean"),
         ({True: "b"}, "annotations has a key that is neither a string nor a number"),
         ({None: "b"}, "annotations has a key that is neither a string nor a number"),
-        ({1: "a", "1": "b"}, "annotations.1 is there twice"),
+        ({1: "a", "1": "b"}, "annotations.1 is given twice"),
     ],
 )
 def test_what_has_no_text_of_its_own_is_refused_by_its_name(given: Any, said: str) -> None:
@@ -195,7 +195,7 @@ def test_the_path_in_secret_manager_takes_what_is_a_project_elsewhere(project: s
     base = {"namespace": "n", "name": "s", "source": {"env": "X"}}
     for version in ("", "/versions/3", "/versions/latest"):
         wrong = {"gcp_secret_path": f"projects/{project}/secrets/s{version}"}
-        assert _refused(place.build_target, base, wrong).startswith("gcp_secret_path is not projects/P")
+        assert _refused(place.build_target, base, wrong).startswith("gcp_secret_path must be projects/P")
         path = f"projects/project-1/secrets/s{version}"
         target = place.build_target({**base, "state": "present", "gcp_secret_path": path})
         assert target.gcp_secret_path == path

@@ -38,7 +38,7 @@ WAYS = {
         stored = {"targets": [{"id": "cls-1", "place": "projects/p-1/secrets/s", "version": "1"}]}
         assert "made_up" not in kubernetes_targets([{**CLUSTER, "made_up": "it"}], stored)[0]
         assert "did you mean made_up?" in check_cluster_list([{**CLUSTER, "madeup": "it"}])[0].problem
-        assert "made_up is not a string" in check_cluster_list([{**CLUSTER, "made_up": ["it"]}])[0].problem
+        assert "made_up must be a string" in check_cluster_list([{**CLUSTER, "made_up": ["it"]}])[0].problem
     """,
     "the module": """
         params = validated(gcp_pull_secret.target_options, {"project": "customer-1", "cluster_id": "cls-1",

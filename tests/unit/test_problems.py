@@ -50,25 +50,25 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     ({"gcp_project_id": "left out"}, "gcp_project_id is missing"),
     ({"gcp_project_id": ""}, "gcp_project_id is missing"),
-    ({"gcp_project_id": "No Project"}, "gcp_project_id is not the id or number of a"),
+    ({"gcp_project_id": "No Project"}, "gcp_project_id must be the id or number of a"),
     ({"management_namespace": None}, "management_namespace is missing"),
-    ({"management_namespace": "No_Namespace"}, "management_namespace is not lower case"),
-    ({"secret_name": "no/slashes"}, "secret_name is not 1-255 letters"),
-    ({"k8s_secret_name": "Upper"}, "k8s_secret_name is not lower case"),
-    ({"cluster_name": ["a"]}, "cluster_name is not a string"),
-    ({"labels": PASSWORD}, "labels is not a mapping"),
-    ({"labels": {"Team": "a"}}, "label 1: keys and values are lower case"),
-    ({"labels": {"managed-by": "me"}}, "label 'managed-by' is kept by this collection"),
-    ({"state": PASSWORD}, "state is not one of present, absent"),
-    ({"adopt": PASSWORD}, "adopt is not true or false"),
-    ({"source": {}}, f"source is not a mapping with one of {PLACES}"),
-    ({"source": "/etc/pull-secret.json"}, f"source is not a mapping with one of {PLACES}"),
+    ({"management_namespace": "No_Namespace"}, "management_namespace must be at most 63 lower case"),
+    ({"secret_name": "no/slashes"}, "secret_name must be 1-255 letters"),
+    ({"k8s_secret_name": "Upper"}, "k8s_secret_name must be lower case"),
+    ({"cluster_name": ["a"]}, "cluster_name must be a string"),
+    ({"labels": PASSWORD}, "labels must be a mapping"),
+    ({"labels": {"Team": "a"}}, "label 1: keys and values must be at most"),
+    ({"labels": {"managed-by": "me"}}, "label 'managed-by' is reserved for this collection"),
+    ({"state": PASSWORD}, "state must be one of present, absent"),
+    ({"adopt": PASSWORD}, "adopt must be true or false"),
+    ({"source": {}}, f"source must be a mapping with one of {PLACES}"),
+    ({"source": "/etc/pull-secret.json"}, f"source must be a mapping with one of {PLACES}"),
     ({"layers": []}, "layers is empty"),
     (
         {"layers": [{"name": "a", "source": {"env": "A"}}], "source": {"env": "B"}},
         "it has both source and layers",
     ),
-    ({"retention": 5}, "retention is not a mapping with keep, disable, destroy_after"),
+    ({"retention": 5}, "retention must be a mapping with keep, disable, destroy_after"),
     ({"retention": {"keep": 0}}, "retention.keep must be a number from 1 to 2147483647"),
     (
         {"replication_policy": "user_managed"},
@@ -80,9 +80,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"replication_policy": "user_managed", "replication_locations": ["europe-west1", "No Location"]},
-        "replication_locations[1] is not lower case letters",
+        "replication_locations[1] must be lower case letters",
     ),
-    ({"service_accounts": ["No_Account"]}, "service_accounts[0] is not lower case"),
+    ({"service_accounts": ["No_Account"]}, "service_accounts[0] must be lower case"),
     ({"source": {"env": AUTH}}, "source.env: a docker config or a credential stands where none belongs"),
 ]
 
@@ -106,9 +106,9 @@ def test_one_wrong_cluster_is_named_with_key_and_rule_and_fails_alone(
         ({"cluster_id": "left out"}, "cluster_id is missing"),
         ({"cluster_id": None}, "cluster_id is missing"),
         ({"cluster_id": ""}, "cluster_id is missing"),
-        ({"cluster_id": 123}, "cluster_id is not a string: a number has to be in quotes"),
-        ({"cluster_id": True}, "cluster_id is not a string"),
-        ({"cluster_id": ["cls-2"]}, "cluster_id is not a string"),
+        ({"cluster_id": 123}, "cluster_id must be a string; put a number in quotes"),
+        ({"cluster_id": True}, "cluster_id must be a string"),
+        ({"cluster_id": ["cls-2"]}, "cluster_id must be a string"),
         ({"cluster_id": f'{{"auth": "{AUTH}"}}'}, "cluster_id: a docker config or a credential"),
     ],
 )
@@ -122,7 +122,7 @@ def test_without_a_usable_id_a_cluster_goes_by_its_position(wrong: dict[str, Any
 
 def test_an_id_with_wrong_letters_is_not_shown_since_it_can_be_a_password() -> None:
     assert problems(cluster(1, cluster_id="Cls 1")) == {
-        "cluster 1": "cluster_id is not lower case letters, digits and dashes, 63 at most"
+        "cluster 1": "cluster_id must be at most 63 lower case letters, digits and dashes"
     }
 
 
@@ -189,7 +189,7 @@ def test_a_cluster_can_bring_its_problem_along() -> None:
     told = {"cluster_id": "x.json", "problem": "fleet/x.json cannot be read: Permission denied"}
     # It has no id of its own that another cluster's could be mixed up with.
     clusters = [cluster(1), told, cluster(2, cluster_id="x.json")]
-    assert problems(*clusters)["cluster 3"].startswith("cluster_id is not lower case")
+    assert problems(*clusters)["cluster 3"].startswith("cluster_id must be at most 63 lower case")
     assert check_cluster_list(clusters)[1].problem == told["problem"]
     assert [target["id"] for target in gcp_targets(clusters)] == ["cls-1"]
 
@@ -213,7 +213,7 @@ def test_what_is_no_list_is_one_error(given: Any, kind: str) -> None:
     for use in (gcp_targets, lambda it: kubernetes_targets(it, {}), lambda it: summary_rows(it, {}, {})):
         with pytest.raises(ClusterError) as caught:
             use(given)
-        assert str(caught.value) == f"the clusters have to be a list of mappings, and are {kind}"
+        assert str(caught.value) == f"the clusters must be a list of mappings, and are {kind}"
 
 
 def test_the_report_has_a_row_for_each_problem_and_takes_no_other_clusters_result() -> None:
@@ -223,7 +223,7 @@ def test_the_report_has_a_row_for_each_problem_and_takes_no_other_clusters_resul
     told = [(row["cluster"], row["version"], row["changed"], row["kind"], row["reason"]) for row in rows]
     assert told == [
         ("cls-1", "4", True, None, None),
-        ("cls-2", None, False, "configuration", "state is not one of present, absent"),
+        ("cls-2", None, False, "configuration", "state must be one of present, absent"),
         ("cluster 3", None, False, "configuration", "it is a number, not a mapping"),
         ("cls-1", None, False, "configuration", "it is broken"),
     ]

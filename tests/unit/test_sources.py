@@ -150,7 +150,7 @@ def test_a_credential_where_a_name_belongs_is_refused_and_not_shown(
     (kind,) = (kind for kind in SOURCES if name == kind.NAME)
     with pytest.raises(ConfigurationError) as caught:
         kind.check(reference)
-    assert str(caught.value).startswith(f"source.{option} is not ")
+    assert str(caught.value).startswith(f"source.{option} must be ")
     assert ENCODED not in str(caught.value)
 
 
@@ -233,7 +233,7 @@ def test_an_error_names_the_layer_s_place_and_who_has_to_act() -> None:
     with pytest.raises(InvalidDocument) as caught:
         read({"source": {"inline": "{"}})
     assert str(caught.value).startswith("inline: ")
-    assert caught.value.hint == "whoever owns that document has to mend it"
+    assert caught.value.hint == "ask the document's owner to correct it"
     assert caught.value.retryable is False
 
 
@@ -305,8 +305,8 @@ def test_a_policy_may_name_a_layer_that_is_left_out() -> None:
     ("wrong", "said"),
     [
         ({"policy": {None: "one"}}, "policy has a key that is not the name of a registry"),
-        ({"policy": {5000: "one", "5000": "two"}}, "policy: entry 2 .name not shown. is there twice"),
-        ({"policy": {"quay.io": "twoo"}}, "policy of quay.io names none of the layers one, two"),
+        ({"policy": {5000: "one", "5000": "two"}}, "policy: entry 2 .name not shown. is given twice"),
+        ({"policy": {"quay.io": "twoo"}}, "policy of quay.io must be one of the layers one, two"),
         ({"layers": [layer("one", CONFIG), layer("one", CONFIG)]}, "two layers are named one"),
     ],
 )

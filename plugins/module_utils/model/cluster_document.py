@@ -70,7 +70,7 @@ def read_spec(cluster: Mapping[str, Any]) -> ClusterSpec:
     name = cluster.get("name") or cluster.get("id")
     if not isinstance(name, str) or len(name) > _LONGEST_NAME or not name.isprintable():
         raise ConfigurationError(
-            f"the cluster's name is not a string of at most {_LONGEST_NAME} printable characters"
+            f"the cluster's name must be a string of at most {_LONGEST_NAME} printable characters"
         )
     if holds_secret(name):
         raise ConfigurationError(f"the cluster's name: {MISPLACED}")
@@ -86,21 +86,21 @@ def read_spec(cluster: Mapping[str, Any]) -> ClusterSpec:
 def project_of(cluster: Mapping[str, Any]) -> str | None:
     """``spec.gcp.projectId``, the id or number of a project.
 
-    :raises ConfigurationError: it is neither a string nor a whole number.
+    :raises ConfigurationError: it must be a string or a whole number.
     """
     found = _value(_part(cluster, "gcp"), PROJECT)
     if found is None:
         return None
     path, value = found
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise ConfigurationError(f"{path} is neither a string nor a whole number")
+        raise ConfigurationError(f"{path} must be a string or a whole number")
     return str(value)
 
 
 def pull_secret_of(cluster: Mapping[str, Any]) -> tuple[str, Any] | None:
     """The path of the pull secret and what is there: ``("spec.pullSecret.data", …)``; None without one.
 
-    :raises InvalidDocument: it, or the spec, is not a mapping; both spellings are there and differ; or a key
+    :raises InvalidDocument: it, or the spec, must be a mapping; both spellings are there and differ; or a key
         was meant to be it.
     """
     try:
@@ -133,7 +133,7 @@ def _mapping(value: Any, path: str) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{path} is not a mapping")
+        raise ConfigurationError(f"{path} must be a mapping")
     return value
 
 

@@ -83,8 +83,8 @@ _RULES = {
     "project": _Rule(PROJECT, "the id or number of a Google Cloud project"),
     "secret": _Rule(SECRET_ID, "1-255 letters, digits, dashes and underscores"),
     "location": _Rule(re.compile(r"[a-z][a-z0-9-]{0,62}\Z"), "lower case letters, digits and dashes"),
-    "cluster_id": _Rule(_CLUSTER_ID, "lower case letters, digits and dashes, 63 at most"),
-    "namespace": _Rule(KUBERNETES_NAMESPACE, "lower case letters, digits and dashes, 63 at most"),
+    "cluster_id": _Rule(_CLUSTER_ID, "at most 63 lower case letters, digits and dashes"),
+    "namespace": _Rule(KUBERNETES_NAMESPACE, "at most 63 lower case letters, digits and dashes"),
     "name": _Rule(KUBERNETES_NAME, "lower case letters, digits, dashes and dots"),
     # Of a secret in Secret Manager, which has aliases of versions, too.
     "version": _Rule(re.compile(r"[A-Za-z0-9_-]{1,63}\Z"), "the number of a version, or latest"),
@@ -111,7 +111,7 @@ def check_name(kind: str, text: str, option: str = "") -> str:
     if not text:
         raise WrongOption(option or kind, "is empty")
     if not allows(kind, text):
-        raise WrongOption(option or kind, f"is not {_RULES[kind].words}")
+        raise WrongOption(option or kind, f"must be {_RULES[kind].words}")
     return text
 
 
@@ -206,7 +206,7 @@ def check_not_kept(annotations: Iterable[str], kept: Iterable[str]) -> None:
     ours = frozenset(kept)
     for key in annotations:
         if key in ours:
-            raise ConfigurationError(f"annotation '{key}' is kept by this collection")
+            raise ConfigurationError(f"annotation '{key}' is reserved for this collection")
 
 
 def texts(option: str, given: Mapping[Any, Any] | None) -> dict[str, str]:
@@ -223,9 +223,9 @@ def texts(option: str, given: Mapping[Any, Any] | None) -> dict[str, str]:
         if value is None:
             raise WrongOption(path, "has no value")
         if not isinstance(value, (str, int, float)):
-            raise WrongOption(path, "is not a string, a number or a boolean")
+            raise WrongOption(path, "must be a string, a number or a boolean")
         if str(key) in made:
-            raise WrongOption(path, "is there twice")
+            raise WrongOption(path, "is given twice")
         made[str(key)] = str(value).lower() if isinstance(value, bool) else str(value)
     return made
 
@@ -240,7 +240,7 @@ def registries(given: Mapping[Any, Any] | None) -> dict[str, Any]:
         if isinstance(registry, bool) or not isinstance(registry, (str, int, float)) or registry == "":
             raise ConfigurationError("policy has a key that is not the name of a registry")
         if str(registry) in made:
-            raise ConfigurationError(f"policy: {display(str(registry), position)} is there twice")
+            raise ConfigurationError(f"policy: {display(str(registry), position)} is given twice")
         made[str(registry)] = layer
     return made
 
@@ -254,7 +254,7 @@ def check_labels_not_kept(labels: Mapping[str, str], ours: Mapping[str, str]) ->
     """
     for key, value in labels.items():
         if (key in ours or key == "cluster-id") and ours.get(key) != value:
-            raise ConfigurationError(f"label '{key}' is kept by this collection")
+            raise ConfigurationError(f"label '{key}' is reserved for this collection")
 
 
 def owner_problem(labels: Mapping[str, str], cluster_id: str | None) -> str | None:

@@ -34,7 +34,7 @@ def parse_replication(policy: Any, name: str) -> Replication:
     :param name: what an error calls it, such as ``REPLICATION_POLICY`` or its path in a cluster's spec.
     :raises ConfigurationError: it is anything else.
     """
-    neither = f"{name} is neither automatic nor user-managed:LOCATION,LOCATION"
+    neither = f"{name} must be automatic or user-managed:LOCATION,LOCATION"
     if not isinstance(policy, str):
         raise ConfigurationError(f"{neither} (it is {_shape(policy)})")
     kind, _colon, places = policy.strip().partition(":")
@@ -48,7 +48,7 @@ def parse_replication(policy: Any, name: str) -> Replication:
     except ConfigurationError:
         # The caught message names the module's option "locations", which is not in a cluster's spec.
         raise ConfigurationError(
-            f"{name} has a location that is not lower case letters, digits and dashes, or has one twice"
+            f"{name} has a location twice, or one that is not lower case letters, digits and dashes"
         ) from None
     return Replication("user_managed", locations)
 

@@ -85,7 +85,7 @@ class EnvSource(Source):
     def check(cls, reference: Any) -> None:
         """Somebody may have written the value where its name belongs."""
         if not _VARIABLE.match(reference):
-            raise ConfigurationError("source.env is not the name of an environment variable")
+            raise ConfigurationError("source.env must be the name of an environment variable")
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The variable's value; an unset and an empty one are both missing."""

@@ -138,7 +138,7 @@ class DocumentReader:
                     skipped.append(f"layer {layer['name']} is empty")
                 readings.append((layer["name"], reading))
         if not readings:
-            raise NotFound("none of the layers is there")
+            raise NotFound("no layer was found")
         there = {name for name, _reading in readings}
         try:
             merged = merge(
@@ -187,7 +187,7 @@ class DocumentReader:
         try:
             config = load(data, allow_empty=allow_empty)
         except DockerConfigError as error:
-            raise InvalidDocument(f"{where}: {error}", "whoever owns that document has to mend it") from None
+            raise InvalidDocument(f"{where}: {error}", "ask the document's owner to correct it") from None
         return _Reading(config, name, _texts(config.warnings), version)
 
 
@@ -217,14 +217,14 @@ def _check_layers(layers: Sequence[Mapping[str, Any]], policy: Mapping[str, Any]
     for position, layer in enumerate(layers, start=1):
         name = layer["name"]
         if not is_name(name):
-            raise ConfigurationError(f"layer {position}: its name is not one")
+            raise ConfigurationError(f"layers[{position - 1}].name is not a valid name")
         if name in names:
             raise ConfigurationError(f"two layers are named {name}")
         names.append(name)
     for position, (registry, name) in enumerate(policy.items()):
         if name not in names:
             raise ConfigurationError(
-                f"policy of {display(registry, position)} names none of the layers {', '.join(names)}"
+                f"policy of {display(registry, position)} must be one of the layers {', '.join(names)}"
             )
 
 
@@ -259,7 +259,7 @@ def _checked(source: Mapping[str, Any]) -> tuple[str, Any]:
         named.update({f"{place}.{option}": text for option, text in reference.items()})
     for option, text in named.items():
         if isinstance(text, str) and text and not is_name(text):
-            raise ConfigurationError(f"source.{option} is not a name")
+            raise ConfigurationError(f"source.{option} is not a valid name")
     next(kind for kind in SOURCES if place == kind.NAME).check(reference)
     return place, reference
 
@@ -278,7 +278,7 @@ def _pick(data: bytes, path: str, where: str) -> bytes:
     document = _structure(data, where)
     for part in path.split("."):
         if not isinstance(document, dict) or part not in document:
-            raise NotFound(f"{where}: there is no field {path}")
+            raise NotFound(f"{where}: it has no field {path}")
         document = document[part]
     if isinstance(document, str):
         return document.encode("utf-8", "surrogatepass")

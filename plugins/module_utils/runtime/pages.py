@@ -38,7 +38,7 @@ def all_pages(page: Callable[[str], tuple[Iterable[T], Any]], where: str) -> Ite
         if not following:
             return
         if not isinstance(following, str) or len(following) > _LONGEST_TOKEN:
-            raise endless(where, "the token of the next page is not a text, or is too long")
+            raise endless(where, "the token of the next page is not a string, or is too long")
         if following in seen:
             raise endless(where, f"the token of the next page is {shown(following)} again")
         seen.add(following)

@@ -339,5 +339,5 @@ def _number(text: str, base: int) -> int:
     text = text.strip()
     digits = _DIGITS[:base]
     if not text or len(text) > _LONGEST_NUMBER or any(char not in digits for char in text.lower()):
-        raise WireError("the answer is not HTTP: a length is no number")
+        raise WireError("the answer is not HTTP: a length is not a number")
     return int(text, base)

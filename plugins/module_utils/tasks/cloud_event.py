@@ -104,7 +104,7 @@ def _with_defaults(target: Mapping[str, Any], params: Mapping[str, Any]) -> dict
         found[name] = found.get(name) or params.get(name)
     for name in _TEXTS:
         if found.get(name) and not is_name(found[name]):
-            raise ConfigurationError(f"{name} is no text for an event")
+            raise ConfigurationError(f"{name} is not a printable string")
     return found
 
 

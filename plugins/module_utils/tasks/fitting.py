@@ -77,9 +77,9 @@ def fitted(name: str, value: Any, spec: Spec, *, with_defaults: bool = True) -> 
             try:
                 value = convert(value)
             except (TypeError, ValueError, OverflowError):
-                raise ConfigurationError(f"{name} is not {_expected(described, spec)}") from None
+                raise ConfigurationError(f"{name} must be {_expected(described, spec)}") from None
     if spec.get("choices") and value not in spec["choices"]:
-        raise ConfigurationError(f"{name} is not one of {', '.join(spec['choices'])}")
+        raise ConfigurationError(f"{name} must be one of {', '.join(spec['choices'])}")
     if kind == "list" and "elements" in spec:
         element = {"type": spec["elements"], **{key: spec[key] for key in _OF_ELEMENTS if key in spec}}
         return [
@@ -95,7 +95,7 @@ def _string(name: str, value: Any, choices: Sequence[Any]) -> str:
     # As Ansible would; but not true, which somebody meant as a word, and nothing with parts.
     if isinstance(value, (int, float)) and (not isinstance(value, bool) or str(value) in choices):
         return str(value)
-    raise ConfigurationError(f"{name} is not a string")
+    raise ConfigurationError(f"{name} must be a string")
 
 
 def _expected(described: str, spec: Spec) -> str:
@@ -111,7 +111,7 @@ def _suboptions(name: str, value: Mapping[Any, Any], spec: Spec, with_defaults: 
     if unknown:
         key = unknown[0]
         found = f"the key {quoted(key)}" if isinstance(key, str) else "a key that is not a string"
-        raise ConfigurationError(f"{name} is not {_expected('a mapping', spec)}: it has {found}")
+        raise ConfigurationError(f"{name} must be {_expected('a mapping', spec)}: it has {found}")
     given = {
         key: fitted(f"{name}.{key}", item, options[key], with_defaults=with_defaults)
         for key, item in value.items()
@@ -126,7 +126,7 @@ def _suboptions(name: str, value: Mapping[Any, Any], spec: Spec, with_defaults: 
                 given[option] = its.get("default")
     for group in spec.get("required_one_of", ()):
         if all(given.get(option) is None for option in group):
-            raise ConfigurationError(f"{name} is not {_expected('a mapping', spec)}")
+            raise ConfigurationError(f"{name} must be {_expected('a mapping', spec)}")
     for group in spec.get("mutually_exclusive", ()):
         # Ansible counts what is there, with a value or without.
         both = [option for option in group if option in value]

@@ -112,7 +112,7 @@ class Ran:
             answer.update(
                 failed=True,
                 kind=self.problems[0].kind,
-                msg="; ".join([f"the sweep is not whole: {_few(self.problems)}", *more]),
+                msg="; ".join([f"the sweep is incomplete: {_few(self.problems)}", *more]),
                 problems=[{"kind": one.kind, "msg": str(one)} for one in self.problems],
             )
         return answer
@@ -202,7 +202,7 @@ def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
             traceparents[cluster_id] = event["traceparent"]
     given = params.get("cluster_ids") is not None or params.get("events") is not None
     if params["all"] == given:
-        raise ConfigurationError("one of cluster_ids, events and all has to say which clusters are meant")
+        raise ConfigurationError("one of cluster_ids, events and all is required")
     return list(ids), {
         cluster_id: traceparent
         for cluster_id, traceparent in traceparents.items()

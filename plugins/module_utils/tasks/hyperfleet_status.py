@@ -143,8 +143,8 @@ def _report(
         # The API has dropped all of it: what it holds is as it was.
         outcome.restart()
         outcome.warnings.append(
-            f"the API discarded the report (HTTP {reported.status}): it is of another generation than the "
-            "cluster's or the last report's, or says that Available is Unknown"
+            f"the API discarded the report (HTTP {reported.status}): its generation differs from the "
+            "cluster's or the last report's, or its condition Available is Unknown"
         )
 
 
@@ -201,7 +201,7 @@ def _build(wanted: Mapping[str, Any]) -> Target:
         raise ConfigurationError("cluster_id is missing")
     adapter = wanted.get("adapter") or "pullsecret"
     if not _is_adapter(adapter):
-        raise ConfigurationError("adapter is not letters, digits, dashes and dots")
+        raise ConfigurationError("adapter must be letters, digits, dashes and dots")
     return Target(
         check_api_cluster_id(wanted["cluster_id"]),
         Report(
@@ -223,7 +223,7 @@ def _conditions(given: Sequence[Mapping[str, Any]]) -> tuple[Condition, ...]:
         if not _REASON.match(one["reason"]):
             raise ConfigurationError(f"conditions[{index}].reason is not a word such as JobRunning")
         if one["type"] in conditions:
-            raise ConfigurationError(f"conditions: {one['type']} is there twice")
+            raise ConfigurationError(f"conditions: {one['type']} is given twice")
         conditions[one["type"]] = Condition(one["type"], one["status"], one["reason"], one.get("text") or "")
     missing = [kind for kind in _MANDATORY if kind not in conditions]
     if missing:

@@ -62,7 +62,7 @@ def resolve(params: Mapping[str, Any]) -> tuple[DockerConfig, dict[str, Any]]:
     :raises PullSecretError: nothing was done.
     """
     if not (params.get("source") or params.get("layers")):
-        raise ConfigurationError("one of source and layers has to say what the node is to hold")
+        raise ConfigurationError("source or layers is required")
     here = Run(params, "node", check_mode=True, diff=False)
     here.documents.prepare([params])
     document = here.documents.read(params, here.settings.deadline(), [])
@@ -120,7 +120,7 @@ def run(
         named = done.message.startswith(f"{options.unit}: ")
         result["msg"] = done.message if named else f"{options.unit}: {done.message}"
         if done.state == HELD and done.by_node:
-            result["msg"] += "; once the node is mended, `retry_failed` tries it again"
+            result["msg"] += "; after repairing the node, set `retry_failed` to try it again"
     return result
 
 
@@ -159,7 +159,7 @@ def _options(params: Mapping[str, Any]) -> Options:
     _LIMITS.check(params)
     # They are quoted in messages, so they have to be what they say they are.
     if not _UNIT.match(params["unit"]):
-        raise ConfigurationError("unit is the name of a service, such as kubelet.service")
+        raise ConfigurationError("unit must be the name of a service, such as kubelet.service")
     if not (params["path"].startswith("/") and is_name(params["path"])):
-        raise ConfigurationError("path is the full path of kubelet's file")
+        raise ConfigurationError("path must be the full path of kubelet's file")
     return Options(**{name: params[name] for name in Options._fields})

@@ -212,7 +212,7 @@ def key_of_digests(text: str | None) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError:
         # The exception would have the key in it.
-        raise ConfigurationError("digest_key is not a text that can be encoded as UTF-8") from None
+        raise ConfigurationError("digest_key must be a string that can be encoded as UTF-8") from None
 
 
 def _sentence(failure: Failure) -> str:

@@ -151,7 +151,7 @@ def test_a_batch_that_names_no_clusters_by_mistake_is_no_success(
 ) -> None:
     finished = play(world, ansible, cluster_ids=empty)
     assert finished.code == 2
-    assert finished.result["msg"] == "cluster_ids or events has to say which clusters are meant"
+    assert finished.result["msg"] == "cluster_ids or events is required, to name the clusters"
 
 
 def test_the_sweep_by_its_playbook(world: World, ansible: Ansible) -> None:

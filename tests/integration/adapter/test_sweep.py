@@ -95,7 +95,7 @@ def test_a_page_that_cannot_be_read_ends_nothing(world: World, fault: dict[str, 
     assert result["summary"]["reported"] == 230
     (problem,) = result["problems"]
     assert problem["msg"].startswith("page 2 of the clusters was not read: ")
-    assert "the sweep is not whole: page 2 of the clusters was not read: " in result["msg"]
+    assert "the sweep is incomplete: page 2 of the clusters was not read: " in result["msg"]
     (line,) = [entry for entry in world.log if entry["operation"] == "list-clusters"]
     assert (line["level"], line["message"]) == ("error", problem["msg"])
 
@@ -130,8 +130,8 @@ def test_an_item_that_is_no_cluster_costs_no_other(
     assert len(ran.results) == len(clusters) - 2
     assert len(world.jobs()) == 1
     assert [problem.message.partition(" (")[0] for problem in ran.problems] == [
-        "number 5 on page 1 of the clusters is no cluster with an id",
-        "number 5 on page 2 of the clusters is no cluster with an id",
+        "item 5 on page 1 of the clusters has no id",
+        "item 5 on page 2 of the clusters has no id",
     ]
 
 
@@ -155,7 +155,7 @@ def test_a_page_that_is_given_twice_is_handled_once(world: World, monkeypatch: p
     ran = world.ran(all=True)
     assert sorted(one.cluster_id for one in ran.results) == clusters[:100]
     assert [problem.message.partition(" (")[0] for problem in ran.problems] == [
-        "130 clusters are said to be there, and 100 are listed"
+        "the API reports 130 clusters but listed 100"
     ]
     assert len(world.jobs()) == 1
 

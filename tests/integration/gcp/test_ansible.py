@@ -87,10 +87,10 @@ def test_module_defaults_reach_the_group_and_a_failure_names_its_target(
 
 
 _MISTAKES: list[tuple[dict[str, Any], str]] = [
-    ({"source": {}}, "source is not a mapping with one of inline, file, env"),
+    ({"source": {}}, "source must be a mapping with one of inline, file, env"),
     ({"source": {"file": "/a", "env": "B"}}, "source has both file and env"),
     ({"source": {"inline": document("one")}, "layers": []}, "mutually exclusive"),
-    ({"state": "gone"}, "state is not one of present, absent"),
+    ({"state": "gone"}, "state must be one of present, absent"),
     ({"soruce": {"file": "/a"}}, "Unsupported parameters"),
     ({"targets": [{"cluster_id": "cls-1"}, {"cluster_id": "cls-1"}]}, "the same id cls-1"),
 ]

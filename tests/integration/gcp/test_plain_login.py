@@ -57,7 +57,7 @@ def test_without_a_binding_it_says_so_and_does_not_try_again(
     monkeypatch.setattr(metadata, "answers", {})
     result = secured.put()
     assert result["kind"] == "permission_denied"
-    assert "(the metadata server says 404)" in result["msg"]
+    assert "(the metadata server answered with HTTP 404)" in result["msg"]
     assert "roles/iam.workloadIdentityUser" in result["msg"]
     # The token's, and its own name for the message.
     assert len(metadata.asked) == 2
@@ -72,7 +72,7 @@ def test_an_answer_that_is_no_token_is_asked_for_again_and_not_shown(
     monkeypatch.setattr(metadata, "answers", {path: answer})
     result = secured.put()
     assert result["kind"] == "unavailable"
-    assert "(the metadata server gave none)" in result["msg"]
+    assert "(the metadata server's answer has no token)" in result["msg"]
     assert "tried 5 times" in result["msg"]
 
 

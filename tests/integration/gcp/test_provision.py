@@ -112,7 +112,7 @@ def test_a_users_label_cannot_take_the_place_of_the_owners(module: Module) -> No
         for check in (True, False):
             result = module.put("two", labels={key: "somebody"}, check=check)
             assert result["kind"] == "configuration"
-            assert result["msg"].startswith(f"label '{key}' is kept by this collection")
+            assert result["msg"].startswith(f"label '{key}' is reserved for this collection")
     assert dict(module.secret().labels) == {**OURS, "cluster-id": "cls-1"}
     assert module.holds("one")
 
@@ -121,7 +121,7 @@ def test_a_cluster_is_named_by_its_option_alone(module: Module) -> None:
     """A label would make the secret another cluster's, past all checks."""
     arguments: dict[str, Any] = {"cluster_id": None, "secret": "shared", "source": {"inline": document()}}
     result = module.one("", labels={"cluster-id": "cls-2"}, **arguments)
-    assert result["msg"].startswith("label 'cluster-id' is kept by this collection")
+    assert result["msg"].startswith("label 'cluster-id' is reserved for this collection")
     assert "failed" not in module.one("", labels={"cluster-name": "any"}, **arguments)
 
 

@@ -224,9 +224,9 @@ def test_a_missing_source_is_told_by_its_place(module: Module) -> None:
     ("arguments", "words"),
     [
         ({"project": None}, "project is missing"),
-        ({"project": "Not A Project"}, "is not the id or number"),
+        ({"project": "Not A Project"}, "must be the id or number"),
         ({"cluster_id": "Upper_Case"}, "lower case letters"),
-        ({"cluster_id": None}, "neither secret nor cluster_id"),
+        ({"cluster_id": None}, "secret or cluster_id is required"),
         ({"secret": "with/slash"}, "letters, digits, dashes"),
         ({"source": None}, "one of source, layers and restore_version"),
         ({"labels": {"Upper": "x"}}, "label 1: keys"),
@@ -251,7 +251,7 @@ def test_a_missing_source_is_told_by_its_place(module: Module) -> None:
         ({"retention": {"keep": 1, "destroy_after": float("inf")}}, "destroy_after"),
         ({"labels": {"n": None}}, "labels.n has no value"),
         ({"annotations": {"n": None}}, "annotations.n has no value"),
-        ({"annotations": {"a": {"b": "c"}}}, "annotations.a is not a string, a number or a boolean"),
+        ({"annotations": {"a": {"b": "c"}}}, "annotations.a must be a string, a number or a boolean"),
         ({"restore_version": "latest"}, "number of a version"),
         ({"restore_version": "0"}, "number of a version"),
     ],
@@ -323,7 +323,7 @@ def test_the_marks_of_our_own_are_no_users_annotations(module: Module, key: str)
     for check in (True, False):
         result = module.put("two", annotations={key: "1"}, check=check)
         assert result["kind"] == "configuration"
-        assert result["msg"].startswith(f"annotation '{key}' is kept by this collection")
+        assert result["msg"].startswith(f"annotation '{key}' is reserved for this collection")
     assert module.secret().SerializeToString() == before
     assert module.states() == ["ENABLED"]
 

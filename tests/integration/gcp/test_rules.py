@@ -146,7 +146,7 @@ def test_both_marks_have_room_beside_the_users_annotations() -> None:
 
 def test_a_wrong_location_key_is_told_by_its_location(module: Module) -> None:
     result = module.put(**_replicas("us-east1", us_east1="nonsense"))
-    assert result["msg"].startswith("location_kms_keys.us-east1 is not projects/P/locations/L/")
+    assert result["msg"].startswith("location_kms_keys.us-east1 must be projects/P/locations/L/")
 
 
 def test_a_boolean_is_written_as_yaml_writes_it(module: Module) -> None:

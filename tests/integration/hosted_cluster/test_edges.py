@@ -56,7 +56,7 @@ def test_a_wrong_additional_secret_stops_nothing(world: World, document: str) ->
     assert not result.get("failed"), result
     assert result["additional"] == "kept"
     assert world.held() == {"cloud.openshift.com": "new", "quay.io": "new", "registry.example.com": "tenant"}
-    assert any("is not valid, and what it brought before is kept" in text for text in result["warnings"])
+    assert any("is not valid, and its previous entries are kept" in text for text in result["warnings"])
     assert "example-password" not in json.dumps(result)
 
 
@@ -71,13 +71,13 @@ def test_what_it_brought_before_stays_over_many_runs_and_goes_when_it_is_mended(
     assert result["additional"] == "merged"
     assert set(world.held()) == {"cloud.openshift.com", "quay.io", "other.example.com"}
     assert annotation(world) is None
-    assert "told the tenant that it is mended" in result["actions"]
+    assert "cleared the tenant's report" in result["actions"]
 
 
 def test_the_tenant_is_told_once(world: World) -> None:
     deployed(world)
     world.additional(WRONG["no colon"])
-    assert "told the tenant" in world.run()["actions"]
+    assert "reported to the tenant" in world.run()["actions"]
     world.reset()
     assert not world.run()["changed"]
     assert world.writes() == []

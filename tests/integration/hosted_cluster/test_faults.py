@@ -126,7 +126,7 @@ def test_check_mode_says_what_would_be_done_and_writes_nothing(world: World) -> 
     assert "registry registry.example.com" in said["diff"]["after"]
     world.additional("{")
     world.reset()
-    assert world.run(check_mode=True)["actions"] == ["told the tenant"]
+    assert world.run(check_mode=True)["actions"] == ["reported to the tenant"]
     world.additional(None)
     said = world.run(check_mode=True)
     assert said["actions"][:2] == ["updated secret", "deleted daemonset"]
@@ -258,7 +258,7 @@ def test_that_the_tenant_cannot_be_told_stops_nothing(deployed: World) -> None:
     result = deployed.run()
     assert not result.get("failed"), result
     assert deployed.held()["cloud.openshift.com"] == "new"
-    assert any("the tenant could not be told" in text for text in result["warnings"])
+    assert any("the problem could not be reported to the tenant" in text for text in result["warnings"])
 
 
 def test_one_cluster_that_cannot_be_reached_is_one_failure(servers: Any) -> None:

@@ -61,7 +61,7 @@ def test_a_control_plane_leads_to_no_secret_but_its_own(world: World, other: Wor
     assert world.management.request("PATCH", at, patch, "application/merge-patch+json")[0] == 200
     hostile = run_both(world, other)[0]
     assert hostile["kind"] == "configuration", hostile
-    assert hostile["msg"].endswith(f"{field}.name is not a name")
+    assert hostile["msg"].endswith(f"{field}.name is not a valid name")
     assert world.there() == set()
 
 

@@ -160,14 +160,14 @@ def test_a_name_that_is_none_is_not_printed(hyperfleet: HyperFleetLab, name: Any
 def test_an_id_that_is_none_is_refused_in_words(
     hyperfleet: HyperFleetLab, cluster_id: str, others: list[str]
 ) -> None:
-    with pytest.raises(ConfigurationError, match="cluster_id is not letters, digits") as refused:
+    with pytest.raises(ConfigurationError, match="cluster_id must be letters, digits") as refused:
         run(task, hyperfleet, {"cluster_ids": [*others, cluster_id]})
     assert len(str(refused.value)) < 200
 
 
 @pytest.mark.parametrize("search", ["a\0b", "x" * 100_000, "a = '\n'"])
 def test_a_search_that_is_none_is_refused_in_words(hyperfleet: HyperFleetLab, search: str) -> None:
-    with pytest.raises(ConfigurationError, match="search is longer than 4000 characters, or has one"):
+    with pytest.raises(ConfigurationError, match="search must be at most 4000 printable characters"):
         run(task, hyperfleet, {"search": search})
     assert hyperfleet.calls.count() == 0
 
@@ -191,5 +191,5 @@ def test_answers_and_requests_have_a_size(hyperfleet: HyperFleetLab) -> None:
         {"cluster_id": "cls-2", "conditions": conditions(), "data": {"x": "x" * (2 << 20)}},
     )
     assert "report on cluster cls-2 has 20" in result["msg"]
-    assert "1 MiB may be sent at most" in result["msg"]
+    assert "at most 1 MiB may be sent" in result["msg"]
     assert hyperfleet.calls.count("PUT") == 0

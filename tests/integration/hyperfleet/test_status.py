@@ -131,10 +131,10 @@ def test_an_api_that_does_not_answer_fails_each_cluster(one: HyperFleetLab) -> N
     [
         ({"cluster_id": None}, "cluster_id is missing"),
         ({"cluster_id": "../x"}, "cluster_id"),
-        ({"adapter": "a b"}, "adapter is not letters"),
+        ({"adapter": "a b"}, "adapter must be letters"),
         ({"generation": 0}, "generation must be a number from 1"),
         ({"conditions": conditions()[1:]}, "conditions: Applied missing"),
-        ({"conditions": [*conditions(), conditions()[0]]}, "Applied is there twice"),
+        ({"conditions": [*conditions(), conditions()[0]]}, "Applied is given twice"),
         (
             {"conditions": [{"type": "A b", "status": "True", "reason": "x"}]},
             "conditions[0].type is not",

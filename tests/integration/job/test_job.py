@@ -200,8 +200,8 @@ def test_a_wrong_value_ends_the_job_before_any_write(world: World, variable: str
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"job_retry": "5"}, "retry is not a mapping with tries, delay, max_delay"),
-        ({"job_gcp": {"transport": "pigeon"}}, "gcp.transport is not one of grpc, rest"),
+        ({"job_retry": "5"}, "retry must be a mapping with tries, delay, max_delay"),
+        ({"job_gcp": {"transport": "pigeon"}}, "gcp.transport must be one of grpc, rest"),
     ],
 )
 def test_a_wrong_option_is_named_before_the_job_begins(

@@ -256,7 +256,7 @@ def test_ended_from_outside_it_does_not_wait_for_what_never_ends(program: Progra
     assert running.returncode == 1
     told = json.loads(program.message.read_bytes())
     assert (told["kind"], told["phase"]) == ("stopped", "gcp-secret-manager")
-    assert "ended from outside" in told["message"]
+    assert "terminated, and did not finish" in told["message"]
 
 
 @pytest.mark.parametrize(
@@ -338,16 +338,20 @@ def test_outside_of_a_pod_it_says_so(program: Program) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "rule"),
     [
-        ("CLUSTER_NAME", "example-name\x1b[2J", "all of which can be printed"),
-        ("CLUSTER_NAME", "example-name" * 10_000, "2048 characters at most"),
-        ("GCP_PROJECT_ID", "example-name" * 10_000, "2048 characters at most"),
-        ("REPLICATION_POLICY", "user-managed:example-name\u2028x", "all of which can be printed"),
+        ("CLUSTER_NAME", "example-name\x1b[2J", "must be at most 2048 printable characters"),
+        ("CLUSTER_NAME", "example-name" * 10_000, "must be at most 2048 printable characters"),
+        ("GCP_PROJECT_ID", "example-name" * 10_000, "must be at most 2048 printable characters"),
+        (
+            "REPLICATION_POLICY",
+            "user-managed:example-name\u2028x",
+            "must be at most 2048 printable characters",
+        ),
         ("SECRET_NAME", "example-name\ud800".encode("utf-8", "surrogatepass").decode("latin-1"), ""),
-        ("KUBERNETES_SERVICE_HOST", "example-name/x", "is not a host"),
-        ("KUBERNETES_SERVICE_PORT", "tcp://example-name:1", "is not a number from 1 to 65535"),
-        ("KUBERNETES_SERVICE_PORT", "65536", "is not a number from 1 to 65535"),
-        ("SECRET_MANAGER_EMULATOR_HOST", "example-name:99999", "is not a host, or a host and a port"),
-        ("GCE_METADATA_HOST", "example-name:port", "is not a host, or a host and a port"),
+        ("KUBERNETES_SERVICE_HOST", "example-name/x", "must be a host name or an address"),
+        ("KUBERNETES_SERVICE_PORT", "tcp://example-name:1", "must be a number from 1 to 65535"),
+        ("KUBERNETES_SERVICE_PORT", "65536", "must be a number from 1 to 65535"),
+        ("SECRET_MANAGER_EMULATOR_HOST", "example-name:99999", "must be a host, or a host and a port"),
+        ("GCE_METADATA_HOST", "example-name:port", "must be a host, or a host and a port"),
     ],
 )
 def test_a_variable_that_is_none_is_told_before_anything_is_asked_for(

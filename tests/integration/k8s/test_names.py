@@ -108,7 +108,7 @@ def test_annotations_may_fill_all_that_the_server_takes(api: Api, namespace: str
     for check_mode in (True, False):
         result = run(**desired(namespace, annotations={"a": "x" * room}), check_mode=check_mode)
         assert result["failed_targets"][0]["kind"] == "configuration"
-        assert "annotations have 262144 bytes at most" in result["msg"]
+        assert "annotations must have at most 262144 bytes" in result["msg"]
     assert api.calls.matching() == []
     result = run(**desired(namespace, annotations={"a": "x" * (room - 1)}))
     assert result["targets"][0]["actions"] == ["created"], result

@@ -108,7 +108,7 @@ def test_our_own_annotations_are_no_users(api: Api, namespace: str, run: Run, na
         )
         (failure,) = result["failed_targets"]
         assert failure["kind"] == "configuration"
-        assert failure["msg"].startswith(f"annotation 'hyperfleet.io/{name}' is kept by this collection")
+        assert failure["msg"].startswith(f"annotation 'hyperfleet.io/{name}' is reserved for this collection")
     assert api.calls.matching() == []
 
 

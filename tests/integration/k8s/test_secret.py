@@ -162,7 +162,7 @@ def test_own_labels_and_annotations_are_added(api: Api, namespace: str, run: Run
     for key in ("managed-by", "adapter", "hyperfleet-version", "cluster-id", "cluster-name"):
         (failure,) = run(**desired(namespace, labels={key: "me"}))["failed_targets"]
         assert failure["kind"] == "configuration"
-        assert failure["msg"].startswith(f"label '{key}' is kept by this collection")
+        assert failure["msg"].startswith(f"label '{key}' is reserved for this collection")
     assert api.secret(namespace, NAME) == secret
 
 

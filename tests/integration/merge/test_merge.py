@@ -95,7 +95,7 @@ def test_a_policy_decides_for_its_registry_only(run: Run) -> None:
 
 def test_a_policy_for_a_layer_that_is_not_there_is_an_error(run: Run) -> None:
     result = run(layers=layers(platform=PLATFORM, team=TEAM), policy={"quay.io": "absent"})
-    assert result["msg"] == "policy of quay.io names none of the layers platform, team"
+    assert result["msg"] == "policy of quay.io must be one of the layers platform, team"
 
 
 def test_equal_credentials_are_no_conflict(run: Run) -> None:

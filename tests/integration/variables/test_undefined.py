@@ -186,7 +186,7 @@ def test_an_empty_list_of_clusters_names_none(world: World) -> None:
     """A list of none is given, unlike null and an empty string; the adapter playbook still refuses it."""
     finished = world.run("adapter", {"cluster_ids": []})
     assert finished.code != 0
-    assert "cluster_ids or events has to say which clusters are meant" in str(finished.result["msg"])
+    assert "cluster_ids or events is required, to name the clusters" in str(finished.result["msg"])
     assert world.nothing_was_reached()
 
 

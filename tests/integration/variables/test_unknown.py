@@ -119,16 +119,16 @@ def test_an_unknown_variable_where_a_role_is_used_is_refused(world: World, form:
     ("playbook", "name", "value", "said"),
     some(
         [
-            ("provision", "provision_show_table", "maybe", "is not true or false"),
-            ("provision", "provision_concurrency", CANARY, "is not a whole number"),
-            ("provision", "provision_retry", CANARY, "is not a mapping"),
-            ("hosted_cluster", "hosted_cluster_show_table", CANARY, "is not true or false"),
-            ("node", "node_restart", CANARY, "is not one of on_change, never"),
-            ("node", "node_window", CANARY, "is not a number"),
-            ("adapter", "adapter_all", CANARY, "is not true or false"),
-            ("reconcile", "adapter_timeout", [CANARY], "is not a number"),
+            ("provision", "provision_show_table", "maybe", "must be true or false"),
+            ("provision", "provision_concurrency", CANARY, "must be a whole number"),
+            ("provision", "provision_retry", CANARY, "must be a mapping"),
+            ("hosted_cluster", "hosted_cluster_show_table", CANARY, "must be true or false"),
+            ("node", "node_restart", CANARY, "must be one of on_change, never"),
+            ("node", "node_window", CANARY, "must be a number"),
+            ("adapter", "adapter_all", CANARY, "must be true or false"),
+            ("reconcile", "adapter_timeout", [CANARY], "must be a number"),
         ],
-        ("provision", "provision_show_table", "maybe", "is not true or false"),
+        ("provision", "provision_show_table", "maybe", "must be true or false"),
     ),
 )
 def test_a_wrong_value_is_found_before_the_first_write(
@@ -225,7 +225,9 @@ def test_a_sweep_over_no_clusters_is_no_success(world: World, value: Any) -> Non
     """A file of variables that serves the playbook adapter, too, may say it."""
     finished = world.run("reconcile", {"adapter_all": value})
     assert finished.code != 0
-    assert finished.result["msg"].startswith("adapter_all: reconcile sweeps over all clusters")
+    assert finished.result["msg"].startswith(
+        "adapter_all: must be true, since reconcile sweeps over all clusters"
+    )
     assert world.nothing_was_reached()
     assert world.run("reconcile", {}, inventory={"adapter_all": value}).code == 0
     assert not world.nothing_was_reached()

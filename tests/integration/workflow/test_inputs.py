@@ -25,15 +25,15 @@ def test_wrong_clusters_fail_alone_before_anything_of_them_is_written(world: Wor
     wrong: dict[str, Any] = {
         "unknown key 'gcp_projectid'": {"gcp_projectid": "customer-prod-12345"},
         "management_namespace is missing": {"management_namespace": None},
-        "management_namespace is not lower case": {"management_namespace": "No_Namespace"},
-        "k8s_secret_name is not lower case": {"k8s_secret_name": "Upper"},
-        "labels is not a mapping": {"labels": "x"},
-        "state is not one of present, absent": {"state": "foo"},
-        "source is not a mapping with one of": {"source": "/etc/pull-secret.json"},
+        "management_namespace must be at most 63 lower case": {"management_namespace": "No_Namespace"},
+        "k8s_secret_name must be lower case": {"k8s_secret_name": "Upper"},
+        "labels must be a mapping": {"labels": "x"},
+        "state must be one of present, absent": {"state": "foo"},
+        "source must be a mapping with one of": {"source": "/etc/pull-secret.json"},
         "source has both file and env": {"source": {"file": "x", "env": None}},
         "source.kubernetes.name is missing": {"source": {"kubernetes": {"namespace": "a"}}},
-        "retention is not a mapping": {"retention": 5},
-        "service_accounts[0] is not a string": {"service_accounts": [{"a": "b"}]},
+        "retention must be a mapping": {"retention": 5},
+        "service_accounts[0] must be a string": {"service_accounts": [{"a": "b"}]},
         "source.env: a docker config": {"source": {"env": auth("one")}},
     }
     bad = [{**world.cluster(), **change} for change in wrong.values()]
@@ -50,7 +50,7 @@ def test_wrong_clusters_fail_alone_before_anything_of_them_is_written(world: Wor
         assert (row["kind"], row["version"]) == ("configuration", None)
     both = f"is the cluster_id of clusters {len(bad) + 2} and {len(bad) + 3}"
     assert table[twins[0]["cluster_id"]]["reason"] == f"{twins[0]['cluster_id']} {both}"
-    assert "cluster_id is not a string" in table[f"cluster {len(bad) + 4}"]["reason"]
+    assert "cluster_id must be a string" in table[f"cluster {len(bad) + 4}"]["reason"]
     assert "it is a string, not a mapping" in table[f"cluster {len(bad) + 5}"]["reason"]
     assert auth("one") not in finished.output
     for cluster in good:
@@ -68,7 +68,7 @@ def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: 
     """ansible-core 2.18 makes a string of the number."""
     finished = world.provision({"clusters": clusters})
     assert finished.code != 0
-    assert f"the clusters have to be a list of mappings, and are {kind}" in finished.output
+    assert f"the clusters must be a list of mappings, and are {kind}" in finished.output
     assert len(world.manager.store) == 0
 
 
@@ -117,7 +117,7 @@ def test_a_directorys_clusters_are_kept_where_their_spec_says(world: World) -> N
     finished = world.provision({"clusters_dir": "../fleet"})
     told = {name: row["reason"] for name, row in rows(finished).items() if row["failed"]}
     assert list(told) == [wrong.name]
-    said = "spec.gcp.replicationPolicy is neither automatic nor user-managed:LOCATION,LOCATION"
+    said = "spec.gcp.replicationPolicy must be automatic or user-managed:LOCATION,LOCATION"
     assert told[wrong.name] == f"../fleet/{wrong.name}: {said} (it is a mapping with userManaged)"
     kept = {
         cluster: [replica.location for replica in found.message.replication.user_managed.replicas]
@@ -227,7 +227,7 @@ def test_a_source_that_names_no_place_is_told(world: World, source: Any) -> None
     assert finished.code != 0
     (row,) = rows(finished).values()
     places = "inline, file, env, kubernetes, gcp, hyperfleet"
-    assert row["reason"] == f"source is not a mapping with one of {places}"
+    assert row["reason"] == f"source must be a mapping with one of {places}"
     assert len(world.manager.store) == 0
 
 

@@ -169,7 +169,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "nothing near": (document(zzz=1), "spec.zzz is not a known field"),
     "deep": (
         job(resources={"limits": {"memory": "512 Mi"}}),
-        "spec.jobTemplate.resources.limits.memory is not a quantity such as 128Mi",
+        "spec.jobTemplate.resources.limits.memory must be a quantity such as 128Mi",
     ),
     "misspelt": (
         job(resources={"limits": {"memroy": "1Gi"}}),
@@ -181,40 +181,43 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "no image": (document(jobTemplate={}), "spec.jobTemplate.image is missing"),
     "no job": (document(jobTemplate=None), "spec.jobTemplate is missing"),
-    "image": (job(image="quay.io/a b"), "spec.jobTemplate.image is not an image's name"),
-    "line break": (job(image="quay.io/a\n"), "spec.jobTemplate.image is not an image's name"),
-    "null": (job(env=None), "spec.jobTemplate.env is not a list"),
-    "kind": ({**document(), "kind": "AdapterTaskConfig"}, "kind is not AdapterConfig"),
-    "version": ({**document(), "apiVersion": "v1"}, "apiVersion is not hyperfleet.redhat.com/v1alpha1"),
+    "image": (job(image="quay.io/a b"), "spec.jobTemplate.image must be an image's name"),
+    "line break": (job(image="quay.io/a\n"), "spec.jobTemplate.image must be an image's name"),
+    "null": (job(env=None), "spec.jobTemplate.env must be a list"),
+    "kind": ({**document(), "kind": "AdapterTaskConfig"}, "kind must be AdapterConfig"),
+    "version": ({**document(), "apiVersion": "v1"}, "apiVersion must be hyperfleet.redhat.com/v1alpha1"),
     "long name": (
         {**document(), "metadata": {"name": "a" * 64}},
-        "metadata.name is not a name of lower case",
+        "metadata.name must be a name of lower case",
     ),
-    "adapter": (document(adapterType="Pull Secret"), "spec.adapterType is not an adapter's name"),
-    "flag": (document(metrics={"perCluster": "yes"}), "spec.metrics.perCluster is not true or false"),
+    "adapter": (document(adapterType="Pull Secret"), "spec.adapterType must be an adapter's name"),
+    "flag": (document(metrics={"perCluster": "yes"}), "spec.metrics.perCluster must be true or false"),
     "true is no number": (
         job(backoffLimit=True),
-        "spec.jobTemplate.backoffLimit is not a whole number from 0 to 100",
+        "spec.jobTemplate.backoffLimit must be a whole number from 0 to 100",
     ),
     "a Job that nobody sees end": (
         job(ttlSecondsAfterFinished=0),
-        "spec.jobTemplate.ttlSecondsAfterFinished is not a whole number from 120 to 31536000",
+        "spec.jobTemplate.ttlSecondsAfterFinished must be a whole number from 120 to 31536000",
     ),
-    "no integer": (document(batch={"size": 3.0}), "spec.batch.size is not a whole number from 1 to 1000"),
-    "batch": (document(batch={"size": 1001}), "spec.batch.size is not a whole number from 1 to 1000"),
+    "no integer": (document(batch={"size": 3.0}), "spec.batch.size must be a whole number from 1 to 1000"),
+    "batch": (document(batch={"size": 1001}), "spec.batch.size must be a whole number from 1 to 1000"),
     "no time": (
         document(batch={"window": "0s"}),
-        "spec.batch.window is not a duration above 0s and up to 24h",
+        "spec.batch.window must be a duration above 0s and up to 24h",
     ),
-    "long": (document(batch={"window": "25h"}), "spec.batch.window is not a duration above 0s and up to 24h"),
-    "nan": (document(batch={"window": float("nan")}), "spec.batch.window is not a duration above 0s"),
+    "long": (
+        document(batch={"window": "25h"}),
+        "spec.batch.window must be a duration above 0s and up to 24h",
+    ),
+    "nan": (document(batch={"window": float("nan")}), "spec.batch.window must be a duration above 0s"),
     "no duration": (
         document(batch={"window": "1 s"}),
-        "spec.batch.window is not a duration such as 10s or 1m30s",
+        "spec.batch.window must be a duration such as 10s or 1m30s",
     ),
     "expression": (
         document(criteria={"preconditions": [{"expression": "true"}, {"expression": "a =="}]}),
-        "spec.criteria.preconditions[1].expression is not an expression of CEL",
+        "spec.criteria.preconditions[1].expression is not valid CEL",
     ),
     "no expression": (
         document(criteria={"preconditions": [{}]}),
@@ -230,11 +233,11 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "url": (
         document(hyperfleetAPI={"url": "ftp://a"}),
-        "spec.hyperfleetAPI.url is not an http or https address",
+        "spec.hyperfleetAPI.url must be an http or https address",
     ),
     "port": (
         document(hyperfleetAPI={"url": "http://a:99999"}),
-        "spec.hyperfleetAPI.url is not an http or https",
+        "spec.hyperfleetAPI.url must be an http or https",
     ),
     "password": (
         document(hyperfleetAPI={"url": f"http://u:{_SECRET}@a"}),
@@ -246,19 +249,19 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "header": (
         document(hyperfleetAPI={"url": "http://a", "headers": {"a b": "c"}}),
-        "headers has a key that is not the name",
+        "headers has an invalid key; keys must be the name",
     ),
     "header's value": (
         document(hyperfleetAPI={"url": "http://a", "headers": {"X-A": f"{_SECRET}\r\nX-B: 1"}}),
-        "spec.hyperfleetAPI.headers.X-A is not text that an HTTP header can carry",
+        "spec.hyperfleetAPI.headers.X-A must be text that an HTTP header can carry",
     ),
     "no namespace at all": (
         document(placement={"allowedNamespaces": []}),
-        "spec.placement.allowedNamespaces is not a list of one namespace or more",
+        "spec.placement.allowedNamespaces must be a list of one namespace or more",
     ),
     "no namespace": (
         document(placement={"allowedNamespaces": ["clusters-?"]}),
-        "spec.placement.allowedNamespaces[0] is not a namespace, or with * for a part of it",
+        "spec.placement.allowedNamespaces[0] must be a namespace, or with * for a part of it",
     ),
     "reserved variable": (
         job(env=[{"name": "A", "value": "1"}, {"name": "PULL_SECRET_DATA", "value": _SECRET}]),
@@ -266,27 +269,27 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "variable twice": (
         job(env=[{"name": "A", "value": "1"}] * 2),
-        "spec.jobTemplate.env[1].name is there twice",
+        "spec.jobTemplate.env[1].name is given twice",
     ),
     "number in a variable": (
         job(env=[{"name": "A", "value": 1}]),
-        "spec.jobTemplate.env[0].value is not text",
+        "spec.jobTemplate.env[0].value must be text",
     ),
     "reserved label": (
         job(labels={"cluster-id": "x"}),
-        "spec.jobTemplate.labels.cluster-id is kept by this collection",
+        "spec.jobTemplate.labels.cluster-id is reserved for this collection",
     ),
     "reserved annotation": (
         job(annotations={"hyperfleet.io/generation": "1"}),
-        "generation is kept by this collection",
+        "generation is reserved for this collection",
     ),
     "docker config": (
         job(env=[{"name": "A", "value": '{"auths":{"quay.io":{"auth":"' + _SECRET + '"}}}'}]),
         "spec.jobTemplate.env[0].value: a docker config or a credential stands where none belongs",
     ),
-    "docker config as a key": (document(**{'{"auths":{}}': 1}), "has a key that is none: a docker config"),
-    "key that is no text": ({**document(), 1: 2}, "the document has a key that is not text"),
-    "broker's type": (broker(type="kafka"), "spec.broker.type is not one of gcp-pubsub, rabbitmq, webhook"),
+    "docker config as a key": (document(**{'{"auths":{}}': 1}), "has an invalid key: a docker config"),
+    "key that is not a string": ({**document(), 1: 2}, "the document has a key that is not text"),
+    "broker's type": (broker(type="kafka"), "spec.broker.type must be one of gcp-pubsub, rabbitmq, webhook"),
     "no subscription": (broker(type="gcp-pubsub"), "spec.broker.subscription is missing"),
     "another broker's": (
         broker(type="gcp-pubsub", subscription="abc", urlFile="/x"),
@@ -316,10 +319,10 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "open to all": (
         broker(type="webhook", listen={"address": "0.0.0.0"}),
-        "spec.broker.tokenFile is missing: only on loopback may anybody send events",
+        "spec.broker.tokenFile is required unless spec.broker.listen is a loopback address",
     ),
-    "a list": ([], "the document is not a mapping"),
-    "nothing": (None, "the document is not a mapping"),
+    "a list": ([], "the document must be a mapping"),
+    "nothing": (None, "the document must be a mapping"),
     "many": (document(a=1, b=1, c=1, d=1, e=1, f=1, g=1, h=1, i=1), "; and 1 more"),
 }
 
@@ -430,17 +433,17 @@ def test_replaced_by_nothing_is_the_same() -> None:
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
-        ({"batch_size": "0"}, "batch_size is not a whole number from 1 to 1000"),
-        ({"batch_size": _SECRET}, "batch_size is not a whole number"),
-        ({"batch_window": "soon"}, "batch_window is not a duration such as 10s or 1m30s"),
-        ({"batch_window": "nan"}, "batch_window is not a duration above 0s"),
-        ({"api_flavour": "both"}, "api_flavour is not one of current, seed"),
-        ({"execution": ["job"]}, "execution is not one of job, inline"),
-        ({"deletion": {"store": "keep"}}, "deletion is not one of delete, keep"),
-        ({"adapter_name": "A"}, "adapter_name is not an adapter's name"),
-        ({"headers": {"X-A": f"{_SECRET}\n"}}, "headers.X-A is not text that an HTTP header can carry"),
-        ({"headers": [_SECRET]}, "headers is not a mapping"),
-        ({_SECRET: 1}, "1 of the overrides are not known: there are adapter_name, "),
+        ({"batch_size": "0"}, "batch_size must be a whole number from 1 to 1000"),
+        ({"batch_size": _SECRET}, "batch_size must be a whole number"),
+        ({"batch_window": "soon"}, "batch_window must be a duration such as 10s or 1m30s"),
+        ({"batch_window": "nan"}, "batch_window must be a duration above 0s"),
+        ({"api_flavour": "both"}, "api_flavour must be one of current, seed"),
+        ({"execution": ["job"]}, "execution must be one of job, inline"),
+        ({"deletion": {"store": "keep"}}, "deletion must be one of delete, keep"),
+        ({"adapter_name": "A"}, "adapter_name must be an adapter's name"),
+        ({"headers": {"X-A": f"{_SECRET}\n"}}, "headers.X-A must be text that an HTTP header can carry"),
+        ({"headers": [_SECRET]}, "headers must be a mapping"),
+        ({_SECRET: 1}, "1 of the overrides are unknown; known are adapter_name, "),
     ],
 )
 def test_overrides_are_held_to_the_same_rules(overrides: dict[str, Any], said: str) -> None:
@@ -456,8 +459,8 @@ def test_overrides_are_held_to_the_same_rules(overrides: dict[str, Any], said: s
     [
         ("a: [", "is not YAML"),
         ("a: 1\n---\nb: 1\n", "is not YAML"),
-        ("", "the document is not a mapping"),
-        (_SECRET, "the document is not a mapping"),
+        ("", "the document must be a mapping"),
+        (_SECRET, "the document must be a mapping"),
         ("a: {b: " * 500, "is not YAML"),
         (LAUGHS, "values with its aliases written out"),
         (MERGES, "values with its aliases written out"),
@@ -468,9 +471,9 @@ def test_overrides_are_held_to_the_same_rules(overrides: dict[str, Any], said: s
         ("#" * 1_100_000, "is larger than 1 MiB"),
         ("\x00", "is not YAML"),
         ("a: 1\nb:\n\tc: 1\n", "is not YAML (line 3)"),
-        ("a: 1\nspec:\n  broker: {url: 1}\n  broker: {}\n", "spec.broker is there twice (line 4)"),
-        ("a:\n- b: 1\n  c: 1\n  'b': 1\n", "a[0].b is there twice (line 4)"),
-        (f"x {_SECRET}: 1\nx {_SECRET}: 2\n", "(a key that is not shown) is there twice (line 2)"),
+        ("a: 1\nspec:\n  broker: {url: 1}\n  broker: {}\n", "spec.broker is given twice (line 4)"),
+        ("a:\n- b: 1\n  c: 1\n  'b': 1\n", "a[0].b is given twice (line 4)"),
+        (f"x {_SECRET}: 1\nx {_SECRET}: 2\n", "(a key that is not shown) is given twice (line 2)"),
     ],
 )
 def test_files_that_are_none(tmp_path: Path, text: str, said: str) -> None:

@@ -46,7 +46,7 @@ def status(adapter: str, generation: int = 2, **data: Any) -> AdapterStatus:
 PLACED = {"placement": status("placement", namespace="clusters-cls-1")}
 
 
-NEITHER = "replicationPolicy is neither automatic nor user-managed:LOCATION,LOCATION"
+NEITHER = "replicationPolicy must be automatic or user-managed:LOCATION,LOCATION"
 
 
 def test_an_order_takes_the_projects_and_placements_names() -> None:
@@ -64,8 +64,7 @@ def test_a_namespace_that_is_not_allowed_is_refused_by_its_rule() -> None:
     found = decide(cluster(), PLACED, list, allows=PlacementSettings(("clusters-cls-2", "mgmt-*")).allows)
     assert found == Refuse(
         "NamespaceNotAllowed",
-        "placement's namespace 'clusters-cls-1' is none that the adapter's configuration allows in "
-        "spec.placement.allowedNamespaces",
+        "placement's namespace 'clusters-cls-1' is not in spec.placement.allowedNamespaces",
     )
     for allowed in (None, ("clusters-*",), ("mgmt", "clusters-cls-1"), ("*",)):
         assert isinstance(decide(cluster(), PLACED, list, allows=PlacementSettings(allowed).allows), Apply)
@@ -82,7 +81,7 @@ def test_a_name_that_no_variable_can_hold_is_refused(name: Any) -> None:
     found = decide(cluster(name=name), PLACED, list)
     assert isinstance(found, Refuse)
     assert found.reason == "InvalidClusterSpec"
-    assert found.message == "the cluster's name is not a string of at most 253 printable characters"
+    assert found.message == "the cluster's name must be a string of at most 253 printable characters"
 
 
 @pytest.mark.parametrize(
@@ -120,17 +119,23 @@ def test_a_jobs_environment_names_places_or_none(changes: dict[str, str], made: 
         ({"replicationPolicy": 7}, f"{NEITHER} (it is not a string)"),
         (
             {"replication_policy": {"automatic": {}}},
-            "replication_policy is neither automatic nor user-managed:",
+            "replication_policy must be automatic or user-managed:",
         ),
-        ({"replicationPolicy": "user-managed:EU"}, "replicationPolicy has a location that is not"),
-        ({"replicationPolicy": "user-managed:a,a"}, "replicationPolicy has a location that is not"),
+        (
+            {"replicationPolicy": "user-managed:EU"},
+            "replicationPolicy has a location twice, or one that is not",
+        ),
+        (
+            {"replicationPolicy": "user-managed:a,a"},
+            "replicationPolicy has a location twice, or one that is not",
+        ),
         ({"replicationPolicy": "everywhere"}, NEITHER),
         (
             {"replicationPolicy": "automatic", "replication_policy": "user-managed:a"},
             "replicationPolicy and ",
         ),
-        ({"projectId": ["customer-1"]}, "projectId is neither a string nor a whole number"),
-        ({"projectId": True}, "projectId is neither a string nor a whole number"),
+        ({"projectId": ["customer-1"]}, "projectId must be a string or a whole number"),
+        ({"projectId": True}, "projectId must be a string or a whole number"),
         ({"projectId": "customer-1", "project_id": "customer-2"}, "projectId and spec.gcp.project_id differ"),
         (
             {"replicationpolicy": "user-managed:europe-west1"},
@@ -162,7 +167,7 @@ def test_a_spec_of_another_shape_is_refused_by_its_path(gcp: dict[str, Any], sai
 def test_a_spec_that_is_no_mapping_is_refused(spec: Any) -> None:
     given = {**cluster()["spec"], "gcp": spec}
     assert decide(cluster(spec=given), PLACED, list) == Refuse(
-        "InvalidClusterSpec", "spec.gcp is not a mapping"
+        "InvalidClusterSpec", "spec.gcp must be a mapping"
     )
 
 
@@ -242,7 +247,7 @@ def test_a_wrong_pull_secret_is_refused_by_registry_and_rule(data: Any, said: st
 def test_a_pull_secret_that_is_no_mapping_is_refused_and_not_waited_for(name: str, held: Any) -> None:
     spec = {"gcp": {"projectId": "customer-1"}, name: held}
     found = decide(cluster(spec=spec), PLACED, list)
-    assert found == Refuse("InvalidPullSecret", f"cluster cls-1: spec.{name} is not a mapping")
+    assert found == Refuse("InvalidPullSecret", f"cluster cls-1: spec.{name} must be a mapping")
 
 
 @pytest.mark.hardening(2)
@@ -255,7 +260,7 @@ def test_a_misspelt_pull_secret_is_refused_and_not_waited_for() -> None:
 @pytest.mark.hardening(2)
 def test_a_spec_of_another_type_is_refused_and_not_waited_for() -> None:
     found = decide(cluster(spec="example-value"), PLACED, list)
-    assert found == Refuse("InvalidPullSecret", "cluster cls-1: spec is not a mapping")
+    assert found == Refuse("InvalidPullSecret", "cluster cls-1: spec must be a mapping")
 
 
 @pytest.mark.parametrize("held", [None, "", {}, {"data": None}, {"data": ""}], ids=repr)
@@ -361,4 +366,4 @@ def test_a_credential_in_the_place_of_a_name_is_in_no_status(where: str, text: s
     assert isinstance(found, Refuse)
     assert found.reason == "InvalidClusterSpec"
     assert text not in found.message
-    assert "not" in found.message or "none belongs" in found.message
+    assert "must be" in found.message or "none belongs" in found.message

@@ -152,14 +152,14 @@ UNMET = {
     'spec.provider == "x" || spec.provider == "y"': "it is false",
     'spec.provider in ["x"]': "it is false",
     "spec.provider": "it is neither true nor false",
-    "spec.provider > 3": "it compares or calls what does not fit",
+    "spec.provider > 3": "it compares or calls values of the wrong type",
     "spec.pools[0].size > .5 && spec.pools[0].size > 1e+5": "it is false",
     "1 / 0 == 1": "it divides by zero",
     "spec.provider == spec.zone": "spec.zone is not there",
     'status.adapters[nodes].available == "True"': "adapter nodes has not reported",
     'spec.on && status.adapters["no-des"].data.x == 1': "adapter no-des has not reported",
     "status.adapters.dns.data.zone == 1": "status.adapters.dns.data.zone is not there",
-    '["nodes"].all(x, status.adapters[x].available == "True")': "something that it asks for is not there",
+    '["nodes"].all(x, status.adapters[x].available == "True")': "it reads a field that does not exist",
     'spec.pullSecret.data.contains("auths")': "it is false",
     "!spec.on": "it is false",
 }
@@ -236,24 +236,24 @@ def test_an_empty_pull_secret_can_be_told_from_one() -> None:
 
 
 BROKEN = {
-    "a ==": "is not an expression of CEL at line 1, column 5",
-    "true\n&& &&": "is not an expression of CEL at line 2, column 4",
-    "\ud800": "is not an expression of CEL",
+    "a ==": "is not valid CEL at line 1, column 5",
+    "true\n&& &&": "is not valid CEL at line 2, column 4",
+    "\ud800": "is not valid CEL",
     "x" * 2001: "is longer than 2000 characters",
-    "(" * 1500: "is not an expression of CEL",
-    "cluser.spec == 1": "uses a name that there is not at line 1, column 1 (there are spec, status, ",
-    "true &&\n  spec.a == foo(1)": "uses a function that there is not at line 2, column 13",
-    "true &&\n  spec.a.foo()": "uses a function that there is not at line 2, column 10",
-    "optional.of(1).hasValue()": "uses a name that there is not at line 1",
+    "(" * 1500: "is not valid CEL",
+    "cluser.spec == 1": "uses an unknown name at line 1, column 1 (known: spec, status, ",
+    "true &&\n  spec.a == foo(1)": "uses an unknown function at line 2, column 13",
+    "true &&\n  spec.a.foo()": "uses an unknown function at line 2, column 10",
+    "optional.of(1).hasValue()": "uses an unknown name at line 1",
     "spec.a.map(x, x) == []": "builds a list with map: use all, exists or exists_one",
     "spec.a.filter(x, x).size() > 0": "builds a list with filter",
-    "spec.a.all(x, x.all(y, y.all(z, z)))": "has loops in loops in loops",
-    'spec.a.all(x, x.all(y, y.matches("a")))': "has loops in loops in loops, or patterns in them",
-    "spec.a.matches(spec.b)": "has a pattern that is not written out",
-    'spec.a.matches("(")': "has a pattern that is none, or too large a one",
-    'spec.a.matches("(?:a{1000}){1000}")': "has a pattern that is none, or too large a one",
-    "spec.a.matches('" + "a" * 201 + "')": "has a pattern of more than 200 characters",
-    r'spec.a.matches("\\w{200}")': "has a pattern that takes too long",
+    "spec.a.all(x, x.all(y, y.all(z, z)))": "nests loops too deeply",
+    'spec.a.all(x, x.all(y, y.matches("a")))': "nests loops too deeply, or has a pattern in nested loops",
+    "spec.a.matches(spec.b)": "calls matches() with something else than one literal string",
+    'spec.a.matches("(")': "has an invalid regular expression, or one that is too large",
+    'spec.a.matches("(?:a{1000}){1000}")': "has an invalid regular expression, or one that is too large",
+    "spec.a.matches('" + "a" * 201 + "')": "has a regular expression of more than 200 characters",
+    r'spec.a.matches("\\w{200}")': "has a regular expression that takes too long",
 }
 
 
@@ -272,7 +272,7 @@ def _nested(depth: int) -> Any:
     return value
 
 
-LARGE = "the cluster is too large, or nested too deeply, for it"
+LARGE = "the cluster is too large or nested too deeply for this expression"
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_clusters_that_are_none(cluster: Any) -> None:
 def test_a_defect_of_ours_stops_no_one() -> None:
     broken: Any = {"dns": None}
     (unmet,) = Preconditions(['status.adapters["dns"].available == "True"']).unmet(CLUSTER, broken)
-    assert unmet.reason == "the cluster cannot be looked at (AttributeError)"
+    assert unmet.reason == "the cluster cannot be read (AttributeError)"
 
 
 def test_many_threads_share_one() -> None:

@@ -228,6 +228,6 @@ def test_the_seeds_six_of_any_cluster(cluster: dict[str, Any], statuses: dict[st
 
 def _check(preconditions: Preconditions, cluster: dict[str, Any], statuses: dict[str, AdapterStatus]) -> None:
     found = preconditions.unmet(cluster, statuses)
-    assert "cannot be looked at" not in str(found)
+    assert "cannot be read" not in str(found)
     assert _SENTINEL not in str(found)
     json.dumps([unmet.reason for unmet in found]).encode()

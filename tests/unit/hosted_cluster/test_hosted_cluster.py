@@ -161,7 +161,7 @@ def test_a_registry_may_look_like_a_number() -> None:
 
 
 def test_two_ways_to_the_hosted_cluster_are_one_too_many() -> None:
-    with pytest.raises(ConfigurationError, match="only one counts"):
+    with pytest.raises(ConfigurationError, match="cannot be combined with"):
         build_cluster({**BASE, "hosted_context": "a", "hosted_kubeconfig_secret": {"name": "b"}})
 
 

@@ -143,7 +143,7 @@ def test_transitions_of_another_shape_are_not_heeded(planted: Any) -> None:
 
 
 def test_an_unknown_form_is_named() -> None:
-    with pytest.raises(ConfigurationError, match=r"hyperfleet\.flavour is one of current, seed"):
+    with pytest.raises(ConfigurationError, match=r"hyperfleet\.flavour must be one of current, seed"):
         find_flavour("today")
 
 

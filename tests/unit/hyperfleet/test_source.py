@@ -93,7 +93,7 @@ def test_a_pull_secret_that_is_no_mapping_is_not_shown(
     world: World, deadline: Deadline, field: str, held: Any
 ) -> None:
     world.lab.store.seed([{"id": "cls-1", "spec": {field: held}}])
-    with pytest.raises(InvalidDocument, match=f"cluster cls-1: spec.{field} is not a mapping") as caught:
+    with pytest.raises(InvalidDocument, match=f"cluster cls-1: spec.{field} must be a mapping") as caught:
         world.source().read(reference("cls-1"), deadline)
     assert "example-password" not in str(caught.value)
 

@@ -65,11 +65,13 @@ def google_connection(options: Mapping[str, Any], impersonate: str | None = None
         # Not quoted: an address can hold a password.
         shape = _ADDRESS.match(endpoint)
         if shape is None or int(shape.group(1) or 443) > 65535:
-            raise WrongOption("gcp.endpoint", "is not a host, or a host and a port")
+            raise WrongOption("gcp.endpoint", "must be a host, or a host and a port")
     account = impersonate or options.get("impersonate_service_account") or None
     if account is not None and not _ACCOUNT.match(account):
         # It is a part of the address that its token is asked of.
-        raise ConfigurationError("impersonate_service_account is not the e-mail address of a service account")
+        raise ConfigurationError(
+            "impersonate_service_account must be the e-mail address of a service account"
+        )
     return GoogleConnection(
         transport=options.get("transport") or "grpc",
         endpoint=endpoint or None,

@@ -75,7 +75,7 @@ class MetadataCredentials:
             raise NoToken("the metadata server does not answer", retryable=True) from None
         if answer.status != 200:
             busy = answer.status == 429 or answer.status >= 500
-            raise NoToken(f"the metadata server says {answer.status}", retryable=busy)
+            raise NoToken(f"the metadata server answered with HTTP {answer.status}", retryable=busy)
         if not _is_googles(answer):
             # Somebody else answers under that name: a captive portal, or another pod on that address.
             raise NoToken("what answers is not a metadata server", retryable=False)
@@ -85,10 +85,10 @@ class MetadataCredentials:
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             token, lifetime = "", 0.0
         if not (isinstance(token, str) and token and token.isascii() and token.isprintable()):
-            raise NoToken("the metadata server gave none", retryable=True)
+            raise NoToken("the metadata server's answer has no token", retryable=True)
         # NaN is not, either.
         if not 0 < lifetime <= _LONGEST:
-            raise NoToken("the metadata server gave one of no possible lifetime", retryable=True)
+            raise NoToken("the metadata server's answer has an expires_in that is not valid", retryable=True)
         self.token, self._until = token, time.monotonic() + lifetime - _EARLY
 
     def apply(self, headers: MutableMapping[str, str], token: str | None = None) -> None:
@@ -145,7 +145,7 @@ def metadata_server(environ: Mapping[str, str]) -> tuple[str, int]:
     address = environ.get("GCE_METADATA_HOST") or "metadata.google.internal"
     shape = _HOST.match(address)
     if shape is None or not 0 < int(shape.group(1) or 80) < 65536:
-        raise ConfigurationError("GCE_METADATA_HOST is not a host, or a host and a port")
+        raise ConfigurationError("GCE_METADATA_HOST must be a host, or a host and a port")
     return server(address, 80)
 
 

@@ -51,7 +51,7 @@ class AllClusters:
             if self.problems or not (short or one.shrunk):
                 return
             if short and not left:
-                self._problem(f"{one.total} clusters are said to be there, and {known} are listed")
+                self._problem(f"the API reports {one.total} clusters but listed {known}")
 
     def _pages(self, one: _Pass) -> Iterator[_Cluster]:
         number = fruitless = 0
@@ -86,7 +86,7 @@ class AllClusters:
             cluster_id = _id_of(item)
             if cluster_id is None:
                 one.malformed += 1
-                self._problem(f"number {position} on page {page} of the clusters is no cluster with an id")
+                self._problem(f"item {position} on page {page} of the clusters has no id")
                 continue
             one.met.add(cluster_id)
             if cluster_id not in self._seen:

@@ -44,7 +44,9 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 def check_api_cluster_id(cluster_id: str) -> str:
     """The id, if it can be one: the API's are UUIDs, the earlier design's such as ``cls-123``."""
     if not _ID.match(cluster_id) or holds_secret(cluster_id):
-        raise ConfigurationError("hyperfleet.cluster_id is not letters, digits, dots, dashes and underscores")
+        raise ConfigurationError(
+            "hyperfleet.cluster_id must be letters, digits, dots, dashes and underscores"
+        )
     return cluster_id
 
 
@@ -110,9 +112,7 @@ class HyperFleetClient:
         :raises RequestRefused: the API does not take it.
         """
         if search and (len(search) > _LONGEST_SEARCH or not search.isprintable()):
-            raise ConfigurationError(
-                f"search is longer than {_LONGEST_SEARCH} characters, or has one that cannot be printed"
-            )
+            raise ConfigurationError(f"search must be at most {_LONGEST_SEARCH} printable characters")
         query = [_ORDER] + ([("search", search)] if search else [])
         for item in self._api.items("/clusters", "clusters", deadline, query):
             yield self._cluster(item)
@@ -201,9 +201,9 @@ class HyperFleetClient:
             self._list_form = form
             found = {str(cluster.get("id")): cluster for cluster in map(self._cluster, items)}
             if not wanted.issuperset(found):
-                raise RequestRefused(f"clusters at {self._api.place}: the search is ignored")
+                raise RequestRefused(f"clusters at {self._api.place}: the API ignored the search")
             return found
-        raise RequestRefused(f"clusters at {self._api.place}: no search by id")
+        raise RequestRefused(f"clusters at {self._api.place}: the API does not support search by id")
 
     @staticmethod
     def batches(cluster_ids: Sequence[str]) -> Iterator[list[str]]:

@@ -61,7 +61,7 @@ def hyperfleet_connection(options: Mapping[str, Any]) -> HyperFleetConnection:
         usable = False
     # The address is not quoted: it may hold a password.
     if not usable or parts.query or parts.fragment or not url.isprintable() or " " in url:
-        raise ConfigurationError("hyperfleet.url is not an http or https address")
+        raise ConfigurationError("hyperfleet.url must be an http or https address")
     if "@" in parts.netloc:
         raise ConfigurationError("hyperfleet.url holds a user or password", "use hyperfleet.token_file")
     verify = options.get("validate_certs")
@@ -79,7 +79,7 @@ def _headers(given: Mapping[str, Any]) -> dict[str, str]:
     headers = texts("hyperfleet.headers", given)
     for name, value in headers.items():
         if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
-            raise ConfigurationError("hyperfleet.headers has a name that no HTTP header can have")
+            raise ConfigurationError("hyperfleet.headers has a name that is not a valid HTTP header name")
         if name.lower() in _OUR_HEADERS:
             raise ConfigurationError(f"hyperfleet.headers.{name} is set by the client itself")
         if not value.isascii() or not value.isprintable():

@@ -126,7 +126,7 @@ def transitions_of(held: Any) -> dict[str, tuple[str, str]]:
 def find_flavour(name: str) -> Flavour:
     """:raises ConfigurationError: there is none of that name."""
     if name not in FLAVOURS:
-        raise ConfigurationError(f"hyperfleet.flavour is one of {', '.join(FLAVOURS)}")
+        raise ConfigurationError(f"hyperfleet.flavour must be one of {', '.join(FLAVOURS)}")
     return FLAVOURS[name]
 
 

@@ -43,7 +43,7 @@ def retry_when_overtaken(
                 unanswered = intent
             fresh = True
             if deadline.remaining() <= pause or settings.retrier.stop.is_set():
-                raise TimedOut(f"{error.message} (somebody else kept changing it)") from None
+                raise TimedOut(f"{error.message} (another client kept changing it)") from None
             settings.retrier.stop.wait(pause)
             pause = min(2.0, pause * 2)
             continue

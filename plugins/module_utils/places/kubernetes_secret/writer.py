@@ -152,7 +152,7 @@ class KubernetesWriter:
                 raise DependencyMissing(
                     f"{client.place(target.namespace, 'secrets', target.name)} is being deleted and waits "
                     f"for its finalizers {', '.join(found['metadata'].get('finalizers') or ())}",
-                    "whoever set them has to finish, or take them off",
+                    "wait for their controllers, or remove the finalizers",
                 )
             return found
 

@@ -123,7 +123,9 @@ class VersionAddition:
             except PullSecretError as unseen:
                 self._unknown = True
                 if isinstance(unseen, TimedOut):
-                    raise TimedOut(f"{error.message}; no time was left to see if it happened") from None
+                    raise TimedOut(
+                        f"{error.message}; the time limit passed before this could be checked"
+                    ) from None
                 raise
             if found is None:
                 raise

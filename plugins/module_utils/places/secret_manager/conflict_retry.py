@@ -37,7 +37,7 @@ def retry_on_conflict(settings: RunSettings, deadline: Deadline, once: Callable[
                 fresh = True
                 if deadline.remaining() <= pause or settings.retrier.stop.is_set():
                     raise TimedOut(
-                        f"{error.message} (another run kept changing it, or Secret Manager's answers are old)"
+                        f"{error.message} (another run kept changing it, or Secret Manager's answers are stale)"
                     ) from None
                 settings.retrier.stop.wait(pause)
                 pause = min(_LONGEST_PAUSE, max(0.1, pause * 2))

@@ -45,11 +45,11 @@ def check_labels(labels: Mapping[str, str]) -> None:
         if not (is_right and _LABEL_VALUE.match(value)):
             called = key_called("label", key, position, is_right=is_right)
             raise ConfigurationError(
-                f"{called}: keys and values are lower case, 63 characters of a-z 0-9 _ - at most, "
-                "and a key begins with a letter"
+                f"{called}: keys and values must be at most 63 characters of a-z 0-9 _ -, "
+                "and a key must begin with a letter"
             )
     if len(labels) > _MAX_LABELS:
-        raise WrongOption("labels", f"are {_MAX_LABELS} at most, with those of this collection")
+        raise WrongOption("labels", f"must be at most {_MAX_LABELS}, with those of this collection")
 
 
 def check_annotations(annotations: Mapping[str, str]) -> None:
@@ -60,14 +60,14 @@ def check_annotations(annotations: Mapping[str, str]) -> None:
     for position, key in enumerate(annotations):
         if not _ANNOTATION_KEY.match(key):
             raise ConfigurationError(
-                f"annotation {position + 1}: a key is 63 letters, digits and - _ . at most, "
+                f"annotation {position + 1}: a key must be at most 63 letters, digits and - _ . "
                 "with a letter or digit at both ends"
             )
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size + MARKS_SIZE >= _MAX_ANNOTATIONS:
         raise WrongOption(
             "annotations",
-            f"have less than {_MAX_ANNOTATIONS - MARKS_SIZE} bytes, keys and values together",
+            f"must have less than {_MAX_ANNOTATIONS - MARKS_SIZE} bytes, keys and values together",
         )
 
 
@@ -79,6 +79,6 @@ def check_key(option: str, name: str, location: str) -> None:
     """
     match = _KMS_KEY.match(name)
     if match is None:
-        raise WrongOption(option, "is not projects/P/locations/L/keyRings/R/cryptoKeys/K")
+        raise WrongOption(option, "must be projects/P/locations/L/keyRings/R/cryptoKeys/K")
     if match[1] != location:
         raise WrongOption(option, f"is not a key in location {location}")

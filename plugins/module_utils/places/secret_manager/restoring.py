@@ -99,11 +99,11 @@ class Restoration:
             if self._disable(version):
                 outcome.did(done)
                 outcome.settle()
-                message = "Disabled the version that a restore which was cut off had enabled"
+                message = "Disabled the version that an interrupted restore had enabled"
                 note(outcome, "disable-secret-version", message, version=version)
         except PermissionDenied as error:
             # The run that enabled it was somebody with more rights; this one's work can be done all the same.
-            warning = f"a restore that was cut off left version {version} enabled: {error.message}"
+            warning = f"an interrupted restore left version {version} enabled: {error.message}"
             if warning not in outcome.warnings:
                 outcome.warnings.append(warning)
             return secret

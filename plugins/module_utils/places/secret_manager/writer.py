@@ -184,7 +184,7 @@ class SecretManagerWriter:
         except FailedPrecondition:
             # The version is not enabled, or its key is not.
             pass
-        raise Conflict(f"{target.name} exists, and its metadata are not there yet")
+        raise Conflict(f"{target.name} exists, but its metadata are not visible yet")
 
     def _restoration(
         self, client: SecretManagerClient, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline

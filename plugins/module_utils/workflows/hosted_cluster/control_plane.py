@@ -81,7 +81,7 @@ class ControlPlane:
         plane, where = self._found()
         name = _at(plane, "spec", "pullSecret", "name")
         if not name:
-            raise DependencyMissing(f"{where}: spec.pullSecret.name says no secret")
+            raise DependencyMissing(f"{where}: spec.pullSecret.name is empty")
         return SecretKeyReference(self._namespace, _name(name, f"{where}: spec.pullSecret.name"), KEY)
 
     def _kubeconfig_of_plane(self) -> SecretKeyReference:
@@ -89,7 +89,8 @@ class ControlPlane:
         name = _at(plane, "status", "kubeConfig", "name")
         if not name:
             raise DependencyMissing(
-                f"{where}: status.kubeConfig says no secret", "the hosted control plane is not ready yet"
+                f"{where}: status.kubeConfig.name is not set yet",
+                "wait until the hosted control plane is ready",
             )
         key = _at(plane, "status", "kubeConfig", "key") or "kubeconfig"
         return SecretKeyReference(self._namespace, _name(name, f"{where}: status.kubeConfig.name"), key)
@@ -103,7 +104,7 @@ class ControlPlane:
         """The HostedControlPlane and its place."""
         namespace, name, client = self._namespace, self._cluster.plane, self._client()
         if not namespace:
-            raise NotFound("nothing says where the HostedControlPlane is")
+            raise NotFound("control_plane_namespace is missing")
         everywhere = client.place(namespace, _PLANES, name or "*")
         if self._plane is None:
             if name:
@@ -115,7 +116,8 @@ class ControlPlane:
                     planes = []
             if len(planes) > 1:
                 raise ConfigurationError(
-                    f"{everywhere}: there are {len(planes)}", "hosted_control_plane has to say which is meant"
+                    f"{everywhere}: there are {len(planes)}",
+                    "set hosted_control_plane to the name of one of them",
                 )
             if not planes or planes[0] is None:
                 raise NotFound(
@@ -135,7 +137,7 @@ def _name(text: str, where: str) -> str:
     :raises ConfigurationError: it is none.
     """
     if not KUBERNETES_NAME.match(text):
-        raise ConfigurationError(f"{where} is not a name")
+        raise ConfigurationError(f"{where} is not a valid name")
     return text
 
 

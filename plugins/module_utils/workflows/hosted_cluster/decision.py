@@ -148,7 +148,7 @@ def _original(data: bytes, where: str) -> DockerConfig:
     except DockerConfigError as error:
         raise InvalidDocument(
             f"{where}: the original pull secret: {error}",
-            "nothing was changed: the nodes keep what they have until it is mended in the management cluster",
+            "nothing was changed: the nodes keep what they have until it is corrected in the management cluster",
         ) from None
 
 

@@ -42,7 +42,7 @@ def build_cluster(wanted: Mapping[str, Any]) -> HostedCluster:
     direct = wanted.get("hosted_context") or wanted.get("hosted_kubeconfig")
     if direct and kubeconfig:
         raise ConfigurationError(
-            "hosted_kubeconfig_secret, and hosted_context or hosted_kubeconfig: only one counts"
+            "hosted_kubeconfig_secret cannot be combined with hosted_context or hosted_kubeconfig"
         )
     if control_plane is None and not ((original or not present) and (direct or kubeconfig)):
         raise ConfigurationError(
@@ -53,7 +53,7 @@ def build_cluster(wanted: Mapping[str, Any]) -> HostedCluster:
     for position, (registry, layer) in enumerate(policy.items()):
         if layer not in _LAYERS:
             raise ConfigurationError(
-                f"policy of {display(registry, position)} is neither original nor additional"
+                f"policy of {display(registry, position)} must be original or additional"
             )
     timeout = _seconds(wanted, "rollout_timeout", 60.0)
     return HostedCluster(
@@ -86,29 +86,29 @@ def _syncer(wanted: Mapping[str, Any]) -> SyncerSpec:
             "syncer_image is missing: the image of the pods that bring the secret to the nodes"
         )
     if not _IMAGE.match(image):
-        raise ConfigurationError("syncer_image is not an image's name")
+        raise ConfigurationError("syncer_image must be an image's name")
     share = str(wanted.get("max_restarting") or "10%")
     if not _SHARE.match(share):
-        raise ConfigurationError("max_restarting is a number of nodes above 0, or a share such as 10%")
+        raise ConfigurationError("max_restarting must be a number of nodes above 0, or a share such as 10%")
     if not share.endswith("%") and int(share) > MOST_SLOTS:
-        raise ConfigurationError(f"max_restarting is {MOST_SLOTS} nodes at most")
+        raise ConfigurationError(f"max_restarting must be at most {MOST_SLOTS} nodes")
     unit = wanted.get("kubelet_unit") or "kubelet.service"
     if not is_unit(unit):
-        raise ConfigurationError("kubelet_unit is not the name of a service, such as kubelet.service")
+        raise ConfigurationError("kubelet_unit must be the name of a service, such as kubelet.service")
     healthz = "http://127.0.0.1:10248/healthz" if wanted.get("healthz") is None else wanted["healthz"]
     if healthz == "none":
         # An empty value of a variable says nothing.
         healthz = ""
     if healthz and not is_healthz(healthz):
         raise ConfigurationError(
-            "healthz is not an address on the node's own loopback, http://127.0.0.1:PORT/PATH"
+            "healthz must be an address on the node's own loopback, http://127.0.0.1:PORT/PATH"
         )
     network = wanted.get("syncer_host_network")
     # What is to go goes, however it was deployed.
     if healthz and network is False and wanted.get("state") != "absent":
         raise ConfigurationError(
             "healthz is on the node's own loopback, which pods without syncer_host_network do not reach; "
-            "say healthz: none as well"
+            "set healthz: none, too"
         )
     priority = _name(wanted, "syncer_priority_class", KUBERNETES_NAME)
     return SyncerSpec(
@@ -141,24 +141,24 @@ def _reference(wanted: Mapping[str, Any], option: str, namespace: str | None) ->
         ("name", given.get("name") or "", KUBERNETES_NAME),
     ):
         if not shape.match(text):
-            raise ConfigurationError(f"{option}.{name} is not a name")
+            raise ConfigurationError(f"{option}.{name} is not a valid name")
     wanted_key = given.get("key") or _KEYS[option]
     if not re.match(r"[-._a-zA-Z0-9]{1,253}\Z", wanted_key):
-        raise ConfigurationError(f"{option}.key is not a Secret's key")
+        raise ConfigurationError(f"{option}.key is not a valid key of a Secret")
     return SecretKeyReference(within, given["name"], wanted_key)
 
 
 def _name(wanted: Mapping[str, Any], option: str, shape: re.Pattern[str]) -> str | None:
     text = wanted.get(option)
     if text and not shape.match(text):
-        raise ConfigurationError(f"{option} is not a name")
+        raise ConfigurationError(f"{option} is not a valid name")
     return text or None
 
 
 def _names(option: str, given: Sequence[str] | None) -> tuple[str, ...]:
     for index, text in enumerate(given or ()):
         if not KUBERNETES_NAME.match(text):
-            raise ConfigurationError(f"{option}[{index}] is not a name")
+            raise ConfigurationError(f"{option}[{index}] is not a valid name")
     return tuple(given or ())
 
 

@@ -110,7 +110,7 @@ def report_decision(decision: MergeDecision, outcome: Outcome) -> None:
     if len(decision.warnings) > _WARNINGS:
         outcome.warnings.append(f"and {len(decision.warnings) - _WARNINGS} more warnings of this kind")
     if decision.problem is not None:
-        kept = "what it brought before is kept" if decision.state == KEPT else "it is left out"
+        kept = "its previous entries are kept" if decision.state == KEPT else "it is left out"
         outcome.warnings.append(f"{ADDITIONAL} is not valid, and {kept}: {decision.problem}")
     elif decision.state == EMPTY:
         outcome.warnings.append(f"{ADDITIONAL} is empty")

@@ -89,7 +89,7 @@ class OwnedObjects:
         if is_being_deleted(there):
             raise DependencyMissing(
                 f"{self.client.place(self.namespace, wanted.kind, wanted.name)} is being deleted",
-                "the next run makes it anew, once its finalizers are done",
+                "the next run creates it again when its finalizers are done",
             )
         paths = differences(wanted.body, there)
         if not paths:

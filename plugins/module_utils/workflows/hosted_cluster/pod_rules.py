@@ -34,7 +34,7 @@ def checked_directory(path: str) -> str:
     :raises ConfigurationError: it cannot be.
     """
     if not path.startswith("/") or path.rstrip("/") == "" or not is_name(path):
-        raise ConfigurationError("kubelet_dir is not an absolute path below /")
+        raise ConfigurationError("kubelet_dir must be an absolute path below /")
     if ".." in path.split("/") or ":" in path:
         raise ConfigurationError("kubelet_dir has .. or a colon in it, which no volume's path may have")
     if path.rstrip("/") == _DBUS:
@@ -66,12 +66,12 @@ def checked_tolerations(given: Sequence[Mapping[str, Any]] | None) -> tuple[Mapp
         if key:
             _check_key(where, key)
         elif not exists:
-            raise ConfigurationError(f"{where} has no key, which only the operator Exists goes without")
+            raise ConfigurationError(f"{where} has no key; only the operator Exists may omit it")
         if exists and one.get("value"):
-            raise ConfigurationError(f"{where} has a value, which the operator Exists has not")
+            raise ConfigurationError(f"{where} has a value, which the operator Exists does not take")
         _check_value(where, one.get("value") or "")
         if one.get("toleration_seconds") is not None and one.get("effect") != "NoExecute":
-            raise ConfigurationError(f"{where}: toleration_seconds goes with the effect NoExecute only")
+            raise ConfigurationError(f"{where}: toleration_seconds needs the effect NoExecute")
         made.append({names.get(name, name): value for name, value in one.items() if value is not None})
     return tuple(made)
 
@@ -81,18 +81,18 @@ def checked_resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, st
     made: dict[str, dict[str, str]] = {}
     for kind, amounts in (given or {}).items():
         if kind not in ("requests", "limits") or not isinstance(amounts, Mapping):
-            raise ConfigurationError("syncer_resources has requests and limits, each a mapping")
+            raise ConfigurationError("syncer_resources must have requests and limits only, each a mapping")
         for name, amount in amounts.items():
             known = bool(_RESOURCE.match(str(name)))
             where = f"syncer_resources.{kind}.{name if known else '?'}"
             if not known:
-                raise ConfigurationError(f"{where} is no resource, such as cpu or memory")
+                raise ConfigurationError(f"{where} is not a resource, such as cpu or memory")
             try:
                 number = parse_quantity(str(amount))
             except ValueError:
                 raise ConfigurationError(f"{where} is not a quantity such as 35Mi") from None
             if number < 0:
-                raise ConfigurationError(f"{where} is below 0")
+                raise ConfigurationError(f"{where} must be 0 or greater")
             made.setdefault(kind, {})[str(name)] = str(amount)
     limits = made.get("limits", {})
     for name, amount in made.get("requests", {}).items():
@@ -102,18 +102,20 @@ def checked_resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, st
         if name not in _COMPUTE and (
             name not in limits or parse_quantity(amount) != parse_quantity(limits[name])
         ):
-            raise ConfigurationError(f"{where} has to be its limit, too, as of all but {', '.join(_COMPUTE)}")
+            raise ConfigurationError(
+                f"{where} must equal its limit, as for every resource but {', '.join(_COMPUTE)}"
+            )
     return made
 
 
 def _check_key(where: str, key: str) -> None:
     prefix, slash, name = key.rpartition("/")
     if not _LABEL.match(name) or (slash and not KUBERNETES_NAME.match(prefix)):
-        raise ConfigurationError(f"{where}: the key is not one, such as example.com/name")
+        raise ConfigurationError(f"{where}: the key is not valid; an example is example.com/name")
 
 
 def _check_value(where: str, value: str) -> None:
     if value and not _LABEL.match(value):
         raise ConfigurationError(
-            f"{where}: the value is not letters, digits, dots, dashes and underscores, 63 at most"
+            f"{where}: the value must be at most 63 letters, digits, dots, dashes and underscores"
         )

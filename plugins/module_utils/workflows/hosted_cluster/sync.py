@@ -182,7 +182,7 @@ class _ClusterSync:
         if wait and not state.done and not self._objects.dry_run:
             raise TimedOut(
                 f"{self._outcome.place}: {state.sentence()}",
-                f"they were waited for {self._cluster.rollout_timeout:g} s; the syncers go on by themselves",
+                f"they were waited for {self._cluster.rollout_timeout:g} s; the syncers continue by themselves",
             )
 
     def _tenants(self) -> dict[str, Any] | None:
@@ -225,7 +225,7 @@ class _ClusterSync:
         self._rollout = state
         if not state.done:
             self._outcome.warnings.append(
-                f"not removed yet: {state.sentence()}; the next run goes on, and with rollout_timeout: 0 it "
+                f"not removed yet: {state.sentence()}; the next run continues, and with rollout_timeout: 0 it "
                 "does not wait for nodes"
             )
         return state.done
@@ -236,7 +236,7 @@ class _ClusterSync:
         :raises Overtaken: the tenant, or another run, has changed what was decided on meanwhile.
         """
         if self._tenants() is not None:
-            raise Overtaken(f"{ADDITIONAL} is there again")
+            raise Overtaken(f"{ADDITIONAL} exists again")
         there = self._deployment.read(tenants=False)
         if there.secret is None or there.secret["metadata"]["resourceVersion"] != version:
             raise Overtaken(f"{self._outcome.place} has changed")

@@ -36,7 +36,7 @@ def notify_tenant(
         patch = annotation_patch(secret, problem)
         if patch is None:
             return
-        outcome.did("told the tenant" if problem is not None else "told the tenant that it is mended")
+        outcome.did("reported to the tenant" if problem is not None else "cleared the tenant's report")
         if objects.dry_run:
             return
         objects.client.patch(objects.namespace, "secrets", secret["metadata"]["name"], patch, deadline)
@@ -46,7 +46,7 @@ def notify_tenant(
         raise
     except PullSecretError as error:
         outcome.restart()
-        outcome.warnings.append(f"the tenant could not be told: {error}")
+        outcome.warnings.append(f"the problem could not be reported to the tenant: {error}")
 
 
 def _event(
@@ -65,4 +65,4 @@ def _event(
     except (ObjectAlreadyExists, Overtaken):
         # Another run has told the same.
         return
-    note(outcome, "event", "Told the tenant by an Event")
+    note(outcome, "event", "Reported to the tenant in an Event")

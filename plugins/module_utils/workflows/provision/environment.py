@@ -93,9 +93,7 @@ def _cluster(environment: Mapping[str, str]) -> Cluster:
         raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
     wrong = [name for name in _SHOWN.values() if not _is_text(environment.get(name, "").strip())]
     if wrong:
-        raise ConfigurationError(
-            f"{', '.join(wrong)}: not {_LONGEST} characters at most, all of which can be printed"
-        )
+        raise ConfigurationError(f"{', '.join(wrong)}: must be at most {_LONGEST} printable characters")
     missing = [_CLUSTER[name] for name in _REQUIRED if not environment.get(_CLUSTER[name], "").strip()]
     if missing:
         raise ConfigurationError(f"required environment variables are not set: {', '.join(missing)}")
@@ -116,7 +114,7 @@ def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...],
     value = (environment.get(name) or default).strip().lower()
     value = {"warning": "warn"}.get(value, value)
     if value not in choices:
-        raise ConfigurationError(f"{name} is one of {', '.join(choices)}")
+        raise ConfigurationError(f"{name} must be one of {', '.join(choices)}")
     return value
 
 

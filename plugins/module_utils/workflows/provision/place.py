@@ -145,7 +145,7 @@ def _name(wanted: Mapping[str, Any]) -> str:
         kubernetes_secret_name(wanted["cluster_id"]) if wanted.get("cluster_id") else None
     )
     if not name:
-        raise ConfigurationError("neither name nor cluster_id says which secret is meant")
+        raise ConfigurationError("name or cluster_id is required")
     return check_name("name", name)
 
 
@@ -165,9 +165,9 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
         check_name("name", account, f"service_accounts[{index}]")
     path = wanted.get("gcp_secret_path")
     if path and not _is_stored_at(path):
-        raise WrongOption("gcp_secret_path", "is not projects/P/secrets/S, with or without /versions/V")
+        raise WrongOption("gcp_secret_path", "must be projects/P/secrets/S, with or without /versions/V")
     if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
-        raise ConfigurationError("one of source and layers has to say what the secret is to hold")
+        raise ConfigurationError("source or layers is required")
     if wanted["state"] == "present":
         check_references(wanted)
     labels = texts("labels", wanted.get("labels"))
@@ -179,14 +179,14 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     for kind, position, key in keys:
         if not _is_key(key.lower() if kind == "annotation" else key):
             raise ConfigurationError(
-                f"{kind} {position + 1}: a key is 63 letters, digits and - _ . at most, with or without a "
+                f"{kind} {position + 1}: a key must be at most 63 letters, digits and - _ . with or without a "
                 "domain and a slash before it"
             )
     for position, (key, value) in enumerate(labels.items()):
         if value and not _WORD.match(value):
             called = key_called("label", key, position)
             raise ConfigurationError(
-                f"{called}: its value is not 63 letters, digits and - _ . at most, "
+                f"{called}: its value must be at most 63 letters, digits and - _ . "
                 "with a letter or digit at both ends"
             )
     target = KubernetesTarget(
@@ -209,7 +209,7 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     if annotations and size > _MAX_ANNOTATIONS:
         raise WrongOption(
             "annotations",
-            f"have {_MAX_ANNOTATIONS} bytes at most, keys and values together, with those of this collection",
+            f"must have at most {_MAX_ANNOTATIONS} bytes, keys and values together, with those of this collection",
         )
     return target
 

@@ -105,14 +105,12 @@ def build_target(wanted: Mapping[str, Any]) -> SecretManagerTarget:
     check_name("project", project)
     secret = wanted.get("secret") or (gcp_secret_id(cluster_id) if cluster_id else None)
     if not secret:
-        raise ConfigurationError("neither secret nor cluster_id says which secret is meant")
+        raise ConfigurationError("secret or cluster_id is required")
     check_name("secret", secret)
     if wanted["state"] == "present" and not any(
         wanted.get(name) for name in ("source", "layers", "restore_version")
     ):
-        raise ConfigurationError(
-            "one of source, layers and restore_version has to say what the secret is to hold"
-        )
+        raise ConfigurationError("one of source, layers and restore_version is required")
     if wanted["state"] == "present":
         check_references(wanted)
     if not _VERSION.match(wanted.get("restore_version") or "1"):

@@ -125,7 +125,7 @@ class Expression:
             _check_patterns(self.words)
             loops += bool(loops)
         if loops >= len(_SIZES):
-            raise ConfigurationError("has loops in loops in loops, or patterns in them")
+            raise ConfigurationError("nests loops too deeply, or has a pattern in nested loops")
         self.largest = _SIZES[loops]
         split = conjuncts(self.words)
         self.parts = [Operand(words) for words in split] if len(split) > 1 else [self.whole]
@@ -155,7 +155,7 @@ def _compile(source: str) -> Any:
         # The parser's text quotes the expression; where it stopped is enough.
         where = re.search(r"<input>:([0-9]+):([0-9]+)", str(error))
         at = f" at line {where.group(1)}, column {where.group(2)}" if where else ""
-        raise ConfigurationError(f"is not an expression of CEL{at}") from None
+        raise ConfigurationError(f"is not valid CEL{at}") from None
 
 
 def _roots(part: Operand, mine: set[str], written: list[Token]) -> frozenset[str]:
@@ -163,14 +163,14 @@ def _roots(part: Operand, mine: set[str], written: list[Token]) -> frozenset[str
     if unknown:
         known = ", ".join(name for name in ROOTS if name != "nil")
         where = position(written, unknown[0])
-        raise ConfigurationError(f"uses a name that there is not{where} (there are {known})")
+        raise ConfigurationError(f"uses an unknown name{where} (known: {known})")
     return frozenset(name for name in part.variables if name in ROOTS)
 
 
 def _check_functions(part: Operand, written: list[Token]) -> None:
     for name in part.functions:
         if not _OPERATOR.match(name) and name not in _FUNCTIONS:
-            raise ConfigurationError(f"uses a function that there is not{position(written, name)}")
+            raise ConfigurationError(f"uses an unknown function{position(written, name)}")
 
 
 def _check_loops(words: list[Token]) -> None:
@@ -186,16 +186,14 @@ def _check_patterns(words: list[Token]) -> None:
             continue
         after = words[index + 1 : index + 4]
         if [token.text for token in after[::2]] != ["(", ")"] or after[1].kind != "string":
-            raise ConfigurationError(
-                "has a pattern that is not written out: matches takes one text in quotes"
-            )
+            raise ConfigurationError("calls matches() with something else than one literal string in quotes")
         if len(after[1].text) > _LONGEST_PATTERN:
-            raise ConfigurationError(f"has a pattern of more than {_LONGEST_PATTERN} characters")
+            raise ConfigurationError(f"has a regular expression of more than {_LONGEST_PATTERN} characters")
         seconds, wrong = _time_of(after[1].text)
         if wrong:
-            raise ConfigurationError("has a pattern that is none, or too large a one")
+            raise ConfigurationError("has an invalid regular expression, or one that is too large")
         if seconds > _SLOWEST_PATTERN:
-            raise ConfigurationError("has a pattern that takes too long")
+            raise ConfigurationError("has a regular expression that takes too long")
 
 
 def _time_of(pattern: str) -> tuple[float, str]:

@@ -74,7 +74,7 @@ class Preconditions:
         try:
             return [*self._expressions_unmet(cluster, statuses), *self._dependencies_unmet(cluster, statuses)]
         except Exception as error:  # noqa: BLE001 - a cluster is a tenant's text: it must not stop the others
-            return [UnmetPrecondition("", f"the cluster cannot be looked at ({type(error).__name__})")]
+            return [UnmetPrecondition("", f"the cluster cannot be read ({type(error).__name__})")]
 
     def _dependencies_unmet(
         self, cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]
@@ -97,7 +97,7 @@ class Preconditions:
             if seen is None:
                 found.append(
                     UnmetPrecondition(
-                        expression.source, "the cluster is too large, or nested too deeply, for it"
+                        expression.source, "the cluster is too large or nested too deeply for this expression"
                     )
                 )
             elif expression.whole.evaluate(seen[1]) is not True:

@@ -32,9 +32,9 @@ _COMPARED = {
 }
 # Of what the evaluator raises.
 _BROKEN = {
-    "KeyError": "something that it asks for is not there",
+    "KeyError": "it reads a field that does not exist",
     "NotBool": "it is neither true nor false",
-    "TypeError": "it compares or calls what does not fit",
+    "TypeError": "it compares or calls values of the wrong type",
     "ZeroDivisionError": "it divides by zero",
 }
 

@@ -96,7 +96,7 @@ class AdapterConfig:
         unknown = sorted(str(name) for name in given if name not in OVERRIDES)
         if unknown:
             raise ConfigurationError(
-                f"{len(unknown)} of the overrides are not known: there are {', '.join(OVERRIDES)}"
+                f"{len(unknown)} of the overrides are unknown; known are {', '.join(OVERRIDES)}"
             )
         document = copy.deepcopy(dict(self._document))
         for name, value in given.items():
@@ -136,7 +136,7 @@ def load_adapter_config(path: str) -> AdapterConfig:
     except NotYAML as error:
         raise ConfigurationError(f"{where} {error}") from None
     if twice is not None:
-        raise ConfigurationError(f"{where}: {path_of(twice[0])} is there twice (line {twice[1]})")
+        raise ConfigurationError(f"{where}: {path_of(twice[0])} is given twice (line {twice[1]})")
     try:
         return parse_adapter_config(document)
     except ConfigurationError as error:

@@ -72,7 +72,7 @@ def parse_duration_field(given: Mapping[str, Any], name: str, default: str, path
     except ValueError:
         found = 0.0
     if not 0 < found <= _LONGEST:
-        raise ConfigurationError(f"{path}.{name} is not a duration above 0s and up to 24h")
+        raise ConfigurationError(f"{path}.{name} must be a duration above 0s and up to 24h")
     return found
 
 
@@ -125,7 +125,9 @@ def fill_broker(given: Optional[Mapping[str, Any]], batch_size: int) -> BrokerSe
     listen = given.get("listen", {})
     address = listen.get("address", "127.0.0.1")
     if kind == "webhook" and not given.get("tokenFile") and not _LOOPBACK.match(address):
-        raise ConfigurationError("spec.broker.tokenFile is missing: only on loopback may anybody send events")
+        raise ConfigurationError(
+            "spec.broker.tokenFile is required unless spec.broker.listen is a loopback address"
+        )
     topic = given.get("topic")
     exchange = given.get("exchange") or topic
     return BrokerSettings(
@@ -157,7 +159,7 @@ def _check_url(url: Optional[str]) -> None:
     except ValueError:
         usable = False
     if not usable:
-        raise ConfigurationError("spec.broker.url is not an amqp or amqps address")
+        raise ConfigurationError("spec.broker.url must be an amqp or amqps address")
     # A password without a user's name, or one that is only written otherwise, is one all the same.
     if parts.password is not None or ":" in unquote(parts.netloc.rpartition("@")[0]) or parts.query:
         raise ConfigurationError(
@@ -212,7 +214,7 @@ def _env(given: Any, path: str) -> dict[str, str]:
         if name in _RESERVED_ENV:
             raise ConfigurationError(f"{path}[{index}].name is set by the adapter itself: {name}")
         if name in made:
-            raise ConfigurationError(f"{path}[{index}].name is there twice")
+            raise ConfigurationError(f"{path}[{index}].name is given twice")
         made[name] = each["value"]
     return made
 
@@ -221,5 +223,5 @@ def _not_ours(given: Mapping[str, str], path: str) -> dict[str, str]:
     for key in given:
         if key in _RESERVED_LABELS or key.startswith(_RESERVED_PREFIXES):
             shown = key if is_name(key) else "(a key that is not shown)"
-            raise ConfigurationError(f"{path}.{shown} is kept by this collection")
+            raise ConfigurationError(f"{path}.{shown} is reserved for this collection")
     return dict(given)

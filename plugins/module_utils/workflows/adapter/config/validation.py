@@ -85,7 +85,7 @@ def _unfit(document: Any) -> Iterator[str]:
                 if not isinstance(key, str):
                     yield f"{path_of(path)} has a key that is not text"
                 elif len(key) > _LONGEST or misplaced({"value": key}):
-                    yield f"{path_of(path)} has a key that is none: {MISPLACED}"
+                    yield f"{path_of(path)} has an invalid key: {MISPLACED}"
                 else:
                     pending.append(((*path, key), item))
         elif isinstance(value, (list, tuple)):
@@ -117,9 +117,9 @@ def _lines(error: Any) -> Iterator[str]:
     elif rule == "uniqueItems":
         yield f"{where} has an entry twice"
     elif "propertyNames" in error.absolute_schema_path:
-        yield f"{where} has a key that is not {error.schema['description']}"
+        yield f"{where} has an invalid key; keys must be {error.schema['description']}"
     else:
-        yield f"{where} is not {error.schema['description']}"
+        yield f"{where} must be {error.schema['description']}"
 
 
 def _hint(name: str, known: list[str]) -> str:

@@ -162,7 +162,7 @@ def deleted(subject: ReportSubject, kept: Sequence[str] = ()) -> ClusterReport:
 
     :param kept: what the deletion policy leaves, by name.
     """
-    message = "All that was made for this cluster is gone"
+    message = "Everything that was created for this cluster is deleted"
     if kept:
         message += f"; kept by policy: {', '.join(kept)}"
     said = shortened(message)

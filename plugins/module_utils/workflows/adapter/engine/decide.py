@@ -142,8 +142,7 @@ def decide(
     if not allows(namespace):
         return Refuse(
             "NamespaceNotAllowed",
-            f"placement's namespace '{namespace}' is none that the adapter's configuration allows "
-            "in spec.placement.allowedNamespaces",
+            f"placement's namespace '{namespace}' is not in spec.placement.allowedNamespaces",
         )
     try:
         load(document)

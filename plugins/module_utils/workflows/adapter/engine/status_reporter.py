@@ -41,7 +41,7 @@ class ClusterRun:
     def known_subject(self) -> ReportSubject:
         """The subject, which it has as soon as its cluster was read."""
         if self.subject is None:
-            raise Internal("a cluster is told of before it was read")
+            raise Internal("a cluster was reported on before it was read")
         return self.subject
 
     @property

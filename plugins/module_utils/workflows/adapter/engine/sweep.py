@@ -138,13 +138,13 @@ class Sweep:
         suspended = self._jobs.suspend(cluster_id, self._settings.deadline())
         if suspended.busy and not self._engine.check_mode:
             raise Conflict(
-                f"its job is being ended, and {', '.join(suspended.busy)} still there: the next sweep goes on"
+                f"its job is being stopped, and {', '.join(suspended.busy)} still exist: the next sweep continues"
             )
         places = removal_by_jobs(suspended.environments)
         if not places.made:
             leftover.notes.append(
-                "no job says where its secrets are: if there are any, in Secret Manager or in its "
-                "management namespace, they stay"
+                "no job says where its secrets are: any secret in Secret Manager or in its "
+                "management namespace stays"
             )
         leftover.secret_removal = SecretRemoval(cluster_id, places, places.made)
         return leftover
@@ -166,7 +166,7 @@ class Sweep:
         removal = self._jobs.remove(result.cluster_id, self._settings.deadline())
         result.actions = (*result.actions, *removal.actions)
         if not removal.gone and not self._engine.check_mode:
-            raise Conflict(f"{', '.join(removal.left)} still there: the next sweep goes on")
+            raise Conflict(f"{', '.join(removal.left)} still exist: the next sweep continues")
         result.message = f"The cluster is gone; {'; '.join(leftover.notes)}" if leftover.notes else ""
         return leftover
 

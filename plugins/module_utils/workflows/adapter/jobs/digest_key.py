@@ -70,7 +70,9 @@ class DigestKey:
         place = self._client.place(self._namespace, "secrets", self._name)
         key = secret_value(found, _KEY, place)
         if len(key) < _BYTES:
-            raise ConfigurationError(f"{place} holds no key of {_BYTES} bytes", "delete it: another is made")
+            raise ConfigurationError(
+                f"{place} holds no key of {_BYTES} bytes", "delete it, and the adapter creates another"
+            )
         return key
 
     def _make(self, deadline: Deadline) -> bytes:

@@ -22,7 +22,7 @@ def document_refusal(document: bytes, cluster_id: str) -> Optional[Observed]:
             model.FAILED,
             "PullSecretTooLarge",
             f"the pull secret of cluster {cluster_id} has {len(document)} bytes; "
-            f"a pod can be given {LARGEST} in a variable",
+            f"a pod's environment variable can hold {LARGEST}",
             retry=False,
             kind="invalid_document",
         )
@@ -30,7 +30,7 @@ def document_refusal(document: bytes, cluster_id: str) -> Optional[Observed]:
         return Observed(
             model.FAILED,
             "InvalidDocument",
-            f"the pull secret of cluster {cluster_id} is no text in UTF-8",
+            f"the pull secret of cluster {cluster_id} is not UTF-8 text",
             retry=False,
             kind="invalid_document",
         )

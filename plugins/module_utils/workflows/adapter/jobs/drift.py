@@ -115,9 +115,9 @@ def find_drift(found: Optional[Mapping[str, Any]], order: Order, document: bytes
     if is_being_deleted(found):
         return MISSING, f"{where} is being deleted"
     if owner_problem(found["metadata"].get("labels") or {}, order.cluster_id) is not None:
-        return CHANGED, f"{where} has not this cluster's labels any more"
+        return CHANGED, f"{where} no longer has this cluster's labels"
     if found.get("type") != TYPE or not _holds(found, document):
-        return CHANGED, f"{where} holds something else than was stored"
+        return CHANGED, f"{where} does not hold what was stored"
     return None
 
 

@@ -25,8 +25,8 @@ __all__ = ["job_observation", "outcome_annotation", "outcome_from_pods", "record
 _PERMANENT = frozenset({"configuration", "invalid_document"})
 _ENDS = {
     "BackoffLimitExceeded": "its pods failed more often than backoffLimit allows",
-    "DeadlineExceeded": "it was not done within its deadline",
-    "PodFailurePolicy": "its program refused what it was given",
+    "DeadlineExceeded": "it did not finish within its deadline",
+    "PodFailurePolicy": "its program refused its settings",
 }
 
 
@@ -170,7 +170,7 @@ def _why(
     if end.get("exitCode") == INPUT_IS_WRONG or job.reason == "PodFailurePolicy":
         return "InputRefused", _ENDS["PodFailurePolicy"]
     why = _ENDS.get(job.reason)
-    return (job.reason if why else "JobFailed"), why or "Kubernetes gave no reason that is known"
+    return (job.reason if why else "JobFailed"), why or "Kubernetes gave no known reason"
 
 
 def _camel(kind: str) -> str:

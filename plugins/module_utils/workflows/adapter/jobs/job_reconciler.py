@@ -149,13 +149,13 @@ class JobReconciler:
             until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(current.created + planning.HOLD_SECONDS))
             return self._pending(
                 "NewerGenerationSeen",
-                f"job {current.name} is of generation {current.generation}, and this look "
-                f"is of {order.generation}; from {until} on it counts for nothing if the API still says so",
+                f"job {current.name} is of generation {current.generation}, and this run "
+                f"is of {order.generation}; from {until} on the job is ignored if the API still says so",
                 current,
             )
         return self._pending(
             "EarlierJobEnding",
-            f"job {current.name} of generation {current.generation} has to end before the next one begins",
+            f"job {current.name} of generation {current.generation} must end before the next one begins",
             current,
         )
 

@@ -80,7 +80,7 @@ def _going_on(job: JobState, own: Sequence[Pod], namespace: str, order: Order, n
             model.STUCK,
             "PodNotCreated",
             f"job {job.name} has had no pod for {now - job.created:.0f} s: "
-            "its events say why (is there its service account, and room in the quota?)",
+            "see its events (does its service account exist, and has the quota room?)",
         )
     return job_outcome.job_observation(
         job, namespace, model.PENDING, "JobPending", f"job {job.name} waits for its pod to begin"

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any, ClassVar, Optional
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleConnectionFailure
 
@@ -87,7 +87,7 @@ class ActionModule(BatchAction):
         return result
 
     def _work_here(
-        self, arguments: dict[str, Any], directory: Optional[str], caller: Caller, logs: list[RunLog]
+        self, arguments: dict[str, Any], directory: str | None, caller: Caller, logs: list[RunLog]
     ) -> dict[str, Any]:
         stop = threading.Event()
         log = RunLog(caller, stop)
@@ -108,7 +108,7 @@ class ActionModule(BatchAction):
     def _work_elsewhere(
         self,
         arguments: dict[str, Any],
-        directory: Optional[str],
+        directory: str | None,
         caller: Caller,
         logs: list[RunLog],
         task_vars: Any,
@@ -138,7 +138,7 @@ class _Plain:
 
 
 @contextmanager
-def _locked(directory: Any) -> Iterator[Optional[str]]:
+def _locked(directory: Any) -> Iterator[str | None]:
     """The run's directory, locked from the run's beginning to its end: so others see whether a run is under way.
 
     The event source makes the file and deletes it when it gives the run up: a run never makes it.
@@ -187,7 +187,7 @@ def _taken(handle: int) -> bool:
         time.sleep(0.01)
 
 
-def _leave(directory: Optional[str], document: Mapping[str, Any]) -> None:
+def _leave(directory: str | None, document: Mapping[str, Any]) -> None:
     """Write the result file whole."""
     if directory is None:
         return

@@ -57,7 +57,7 @@ _list:
 """
 
 import os
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
@@ -128,7 +128,7 @@ class _File(NamedTuple):
 
 class _Content(NamedTuple):
     document: dict[str, Any]
-    problem: Optional[str] = None
+    problem: str | None = None
 
 
 def _files(term: str) -> list[_File]:
@@ -184,7 +184,7 @@ def _read(file: _File) -> _Content:
     return _Content(document)
 
 
-def _twice(files: list[_File], identity: str) -> Optional[str]:
+def _twice(files: list[_File], identity: str) -> str | None:
     """Nobody knows which of them is meant."""
     if len(files) == 1:
         return None

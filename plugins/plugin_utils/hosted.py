@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from types import ModuleType
-from typing import Any, Optional
+from typing import Any
 
 from ..module_utils.model.errors import ConfigurationError
 from ..module_utils.model.shown import MISPLACED, shown
@@ -59,7 +59,7 @@ def checked(clusters: Any, defaults: Any = None) -> list[Checked[dict[str, Any]]
         cluster = {**common, **_given(given)} if isinstance(given, Mapping) else {}
         identity = cluster.get("cluster_id")
         named = has_name(cluster)
-        problem: Optional[str] = None
+        problem: str | None = None
         try:
             if not isinstance(given, Mapping):
                 raise ConfigurationError("it must be a mapping")
@@ -106,9 +106,9 @@ def _task() -> ModuleType:
     return hosted_cluster_pull_secret
 
 
-def _row(one: Checked[Any], target: Optional[Mapping[str, Any]], result: Mapping[str, Any]) -> dict[str, Any]:
+def _row(one: Checked[Any], target: Mapping[str, Any] | None, result: Mapping[str, Any]) -> dict[str, Any]:
     done = target or {}
-    failed: Optional[Mapping[str, Any]] = done if done.get("failed") else None
+    failed: Mapping[str, Any] | None = done if done.get("failed") else None
     if one.problem is not None:
         done, failed = {}, {"kind": "configuration", "msg": one.problem}
     elif target is None:

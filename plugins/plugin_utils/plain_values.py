@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any
 
 from ..module_utils.model.shown import quoted
 
@@ -53,7 +53,7 @@ def _is_vaulted(value: Any) -> bool:
     return bool(getattr(value, "__ENCRYPTED__", False))
 
 
-def not_in_json(value: Any, path: str, *, in_document: bool = False) -> Optional[str]:
+def not_in_json(value: Any, path: str, *, in_document: bool = False) -> str | None:
     """What is wrong with the first date or infinite number in a value, or None.
 
     :param path: of the value.

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Optional
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.text.converters import to_text
@@ -41,7 +41,7 @@ class QuietAction(ActionBase):
 
     MODULE: ClassVar[str]
     TRANSFERS_FILES = False
-    _given: Optional[dict[str, Any]] = None
+    _given: dict[str, Any] | None = None
 
     def spec(self) -> dict[str, Any]:
         """The argument spec, which says by ``no_log`` what is secret."""
@@ -97,7 +97,7 @@ class QuietAction(ActionBase):
 
     def _refusal(
         self, arguments: Mapping[str, Any], hidden: set[str], task_vars: Mapping[str, Any]
-    ) -> Optional[dict[str, Any]]:
+    ) -> dict[str, Any] | None:
         wrong = misplaced(arguments)
         if wrong:
             return _failed(

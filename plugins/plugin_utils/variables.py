@@ -12,7 +12,7 @@ is present is evaluated with all that is in it, and an undefined reference is an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Optional
+from typing import Any
 
 from ansible.errors import AnsibleLookupError
 
@@ -129,7 +129,7 @@ def _reason(error: Exception, raw: Any, variables: Mapping[str, Any]) -> str:
     return f"it cannot be evaluated ({type(error).__name__}); correct its template"
 
 
-def _is_of_vault(error: Optional[BaseException]) -> bool:
+def _is_of_vault(error: BaseException | None) -> bool:
     while error is not None and "Vault" not in type(error).__name__:
         error = error.__cause__
     return error is not None

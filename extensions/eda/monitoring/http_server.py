@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Optional
 
 from aiohttp import web
 from prometheus_client.exposition import choose_encoder
@@ -36,11 +35,11 @@ class MonitoringServer:
     :param host: None is all addresses, which a pod's probes need. :param port: 0 takes a free one.
     """
 
-    def __init__(self, recorder: MonitoringRecorder, *, port: int, host: Optional[str] = None) -> None:
+    def __init__(self, recorder: MonitoringRecorder, *, port: int, host: str | None = None) -> None:
         self._recorder = recorder
         self._host = host
         self._port = port
-        self._runner: Optional[web.AppRunner] = None
+        self._runner: web.AppRunner | None = None
 
     async def start(self) -> int:
         """Listen; gives the port.

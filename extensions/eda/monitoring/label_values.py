@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.job_vocabulary import (
     OTHER,
@@ -30,7 +30,7 @@ def cluster_label(value: Any) -> str:
     return value if isinstance(value, str) and _CLUSTER.match(value) else OTHER
 
 
-def bounded_number(value: Any, most: float) -> Optional[float]:
+def bounded_number(value: Any, most: float) -> float | None:
     """A number from 0 to ``most``, or None: a wrong one would spoil a counter for good."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None

@@ -16,7 +16,7 @@ import logging
 import os
 import sys
 import time
-from typing import Any, Callable, Optional, TextIO
+from typing import Any, Callable, TextIO
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
@@ -49,7 +49,7 @@ class _JsonFormatter(logging.Formatter):
 
 
 def configure_logging(
-    *, form: str = "json", level: str = "info", stream: Optional[TextIO] = None
+    *, form: str = "json", level: str = "info", stream: TextIO | None = None
 ) -> Callable[[], None]:
     """Log so from now on; gives what takes it back.
 
@@ -63,7 +63,7 @@ def configure_logging(
         raise ConfigurationError(f"logging.level must be one of {', '.join(_LEVELS)}")
     logger = logging.getLogger(_ROOT)
     before = logger.level, logger.propagate
-    handler: Optional[logging.Handler] = None
+    handler: logging.Handler | None = None
     logger.setLevel(_LEVELS[level])
     if form == "json":
         handler = logging.StreamHandler(stream or sys.stderr)

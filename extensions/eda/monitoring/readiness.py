@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Optional
 
 __all__ = ["HUNG_AFTER_SECONDS", "Readiness"]
 
@@ -24,7 +23,7 @@ class Readiness:
     """
 
     configured: bool = False
-    connected: Optional[bool] = None
+    connected: bool | None = None
     hung_after: float = HUNG_AFTER_SECONDS
     run_begins: list[float] = field(default_factory=list)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.label_values import LimitedLabels
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.metrics import (
@@ -76,7 +76,7 @@ class MonitoringRecorder:
         self.state.run_begins.append(self._clock())
         self.metrics.running.set(len(self.state.run_begins))
 
-    def run_ended(self, result: Optional[Mapping[str, Any]], seconds: float) -> None:
+    def run_ended(self, result: Mapping[str, Any] | None, seconds: float) -> None:
         """A run ended after so long; :param result: what it wrote down, None where it died before."""
         self.state.run_ended(self._clock(), seconds)
         self.metrics.running.set(len(self.state.run_begins))

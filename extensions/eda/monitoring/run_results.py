@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import label_values
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import job_vocabulary
@@ -57,8 +57,8 @@ class JobReport:
     """
 
     result: str
-    seconds: Optional[float]
-    kind: Optional[str]
+    seconds: float | None
+    kind: str | None
     phase: str
     versions: int
     gcp: tuple[RequestCount, ...]
@@ -77,11 +77,11 @@ class ClusterRow:
 
     cluster: str
     outcome: str
-    kind: Optional[str]
+    kind: str | None
     reports: dict[str, int]
     job_created: bool
     ended: bool
-    job: Optional[JobReport]
+    job: JobReport | None
 
 
 def cluster_rows(result: Any) -> Iterator[ClusterRow]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import logs
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.http_server import MonitoringServer
@@ -18,7 +18,7 @@ __all__ = ["start_monitoring"]
 
 
 @asynccontextmanager
-async def start_monitoring(config: Optional[Any]) -> AsyncIterator[MonitoringRecorder]:
+async def start_monitoring(config: Any | None) -> AsyncIterator[MonitoringRecorder]:
     """Log as the configuration says, and serve its port; no port (0): nothing is served.
 
     :param config: an AdapterConfig; of it ``metrics`` and ``logging`` are used. None: nothing is served, and

@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 __all__ = ["Batch", "BatchQueue", "PendingCluster"]
 
@@ -35,7 +35,7 @@ class PendingCluster:
     cluster_id: str
     since: float
     token: Any = None
-    traceparent: Optional[str] = None
+    traceparent: str | None = None
     after: float = 0.0
     tries: int = 0
 
@@ -81,7 +81,7 @@ class BatchQueue:
     def __len__(self) -> int:
         return len(self._pending)
 
-    def add(self, cluster_id: str, token: Any = None, traceparent: Optional[str] = None) -> list[Any]:
+    def add(self, cluster_id: str, token: Any = None, traceparent: str | None = None) -> list[Any]:
         """Queue a cluster, for an event or without one; returns the tokens that need no run any more."""
         known = self._pending.get(cluster_id)
         if known is None:
@@ -94,7 +94,7 @@ class BatchQueue:
         former, known.token = known.token, token
         return [former]
 
-    def ready(self, orphaned: Collection[str] = ()) -> Optional[float]:
+    def ready(self, orphaned: Collection[str] = ()) -> float | None:
         """Seconds until ``take`` has something to give, 0: now; None: nothing waits.
 
         :param orphaned: clusters that another process' run works on.
@@ -124,7 +124,7 @@ class BatchQueue:
         batch, self._running = self._running, Batch()
         return batch.tokens
 
-    def requeue_failed(self, stopped: Optional[Collection[str]] = None) -> tuple[list[Any], list[str]]:
+    def requeue_failed(self, stopped: Collection[str] | None = None) -> tuple[list[Any], list[str]]:
         """The run has ended without a result: queue its clusters again, unless they have used up their tries.
 
         :param stopped: the clusters that this holds for, where the run has done the others; None: all.

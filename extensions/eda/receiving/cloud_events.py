@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet.client import (
     check_api_cluster_id,
@@ -50,7 +50,7 @@ class Event:
 
     cluster_id: str
     type: str = _UNKNOWN
-    traceparent: Optional[str] = None
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class _Garbage(Exception):
     """Its argument is a word of ``GARBAGE``."""
 
 
-def read_message(body: bytes, headers: Optional[Mapping[str, Any]] = None) -> Read:
+def read_message(body: bytes, headers: Mapping[str, Any] | None = None) -> Read:
     """Read one message.  Never raises, whatever it holds.
 
     :param headers: of HTTP or AMQP, or Pub/Sub's attributes; their names in any case.

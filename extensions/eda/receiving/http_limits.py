@@ -14,7 +14,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Optional
+from typing import Any
 
 __all__ = ["KEEP_ALIVE_SECONDS", "ConnectionLimiter", "quiet_logger"]
 
@@ -73,7 +73,7 @@ class ConnectionLimiter:
         self.middleware = library.middleware(request_received)
 
     @asynccontextmanager
-    async def open(self, runner: Any, host: Optional[str], port: int) -> AsyncIterator[list[tuple[Any, ...]]]:
+    async def open(self, runner: Any, host: str | None, port: int) -> AsyncIterator[list[tuple[Any, ...]]]:
         """Listen for a runner that was set up; gives the addresses.
 
         :raises OSError: the port cannot be had.

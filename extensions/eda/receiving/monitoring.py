@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import missing_package
@@ -20,7 +20,7 @@ _MONITORING = "ansible_collections.hyperfleet.pull_secret.extensions.eda.monitor
 
 
 @asynccontextmanager
-async def open_recorder(config: Optional[Any]) -> AsyncIterator[ActivityRecorder]:
+async def open_recorder(config: Any | None) -> AsyncIterator[ActivityRecorder]:
     """The recorder to use inside the block; its HTTP server runs as long.
 
     :raises ConfigurationError: its port cannot be had, or a package is missing.

@@ -14,7 +14,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from typing import Any, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.batching import Batch
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
@@ -60,7 +60,7 @@ class PlaybookRuns:
         self._busy = busy
         self._look = look
 
-    async def run(self, batch: Batch) -> Optional[dict[str, Any]]:
+    async def run(self, batch: Batch) -> dict[str, Any] | None:
         """Have a playbook run for these clusters; its result, or None where it died or did not begin."""
         begun = time.monotonic()
         directory = await self._directory(batch)
@@ -93,9 +93,9 @@ class PlaybookRuns:
                 LOGGER.error("an event could not be queued (%s); trying again", type(error).__name__)
                 await asyncio.sleep(1.0)
 
-    async def _end(self, directory: RunDirectory) -> Optional[dict[str, Any]]:
+    async def _end(self, directory: RunDirectory) -> dict[str, Any] | None:
         started = False
-        idle: Optional[float] = None
+        idle: float | None = None
         start = self._start
         spoken = probed = time.monotonic()
         while True:

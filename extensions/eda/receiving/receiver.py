@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.batching import Batch, BatchQueue
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker, Message
@@ -51,7 +51,7 @@ class Receiver:
         runs: PlaybookRuns,
         run_directories: RunDirectories,
         recorder: ActivityRecorder,
-        requeue: Optional[Requeue] = None,
+        requeue: Requeue | None = None,
     ) -> None:
         self._broker = broker
         self._batch_queue = batch_queue
@@ -171,7 +171,7 @@ class Receiver:
         self._recorder.waiting(len(self._batch_queue))
 
     @staticmethod
-    def _rows(batch: Batch, result: Optional[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    def _rows(batch: Batch, result: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
         """What the run says of its clusters, by their ids; of no others."""
         wanted = set(batch.ids)
         found = result["clusters"] if result is not None else ()

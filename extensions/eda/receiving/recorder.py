@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any
 
 __all__ = ["ActivityRecorder"]
 
@@ -30,7 +30,7 @@ class ActivityRecorder:
     def run_started(self) -> None:
         """It has begun."""
 
-    def run_ended(self, result: Optional[Mapping[str, Any]], seconds: float) -> None:
+    def run_ended(self, result: Mapping[str, Any] | None, seconds: float) -> None:
         """It has ended, so many seconds after it was asked for; None: it died, or never began."""
 
     def broker(self, connected: bool) -> None:

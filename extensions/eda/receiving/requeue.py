@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 __all__ = ["Requeue"]
 
@@ -25,7 +25,7 @@ _SHORTEST = 0.5
 class _Schedule:
     observed: tuple[Any, ...]
     pause: float
-    due_at: Optional[float]
+    due_at: float | None
 
 
 class Requeue:
@@ -76,7 +76,7 @@ class Requeue:
             self._schedules[cluster_id].due_at = None
         return due
 
-    def seconds_until_due(self) -> Optional[float]:
+    def seconds_until_due(self) -> float | None:
         """Seconds until the next cluster is due, 0 or more; None if there is none."""
         times = [schedule.due_at for schedule in self._schedules.values() if schedule.due_at is not None]
         return max(0.0, min(times) - self._clock()) if times else None

@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.batching import Batch
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
@@ -66,7 +66,7 @@ class RunDirectory:
             return []
         return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
-    def result(self) -> Optional[dict[str, Any]]:
+    def result(self) -> dict[str, Any] | None:
         """What the run said at its end; None as long as it did not, and where it cannot be read."""
         try:
             found = json.loads((self.path / _RESULT).read_bytes())

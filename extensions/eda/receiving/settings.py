@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.kinds import BROKERS
@@ -53,7 +53,7 @@ class ClusterEventsSettings:
     window: float = 1.0
     start: float = 60.0
     tries: int = 3
-    config: Optional[Any] = None
+    config: Any | None = None
 
 
 def parse_cluster_events_settings(arguments: Mapping[str, Any]) -> ClusterEventsSettings:
@@ -100,13 +100,13 @@ def _directory(given: Any) -> Path:
     return Path(given)
 
 
-def _of(config: Optional[Any], part: str, name: str, default: Any) -> Any:
+def _of(config: Any | None, part: str, name: str, default: Any) -> Any:
     """An attribute of the AdapterConfig."""
     found = getattr(getattr(config, part, None), name, None)
     return default if found is None else found
 
 
-def _broker(given: Any, config: Optional[Any], size: int) -> Broker:
+def _broker(given: Any, config: Any | None, size: int) -> Broker:
     """:raises ConfigurationError: no broker, two, or one that cannot be used."""
     if bool(given) == (config is not None):
         raise ConfigurationError("exactly one of adapter_config and broker is required")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 _ALPHABET = re.compile(r"([A-Za-z0-9+/]*)(={0,2})")
 _URL_SAFE = re.compile(r"[A-Za-z0-9_-]*={0,2}")
@@ -40,13 +40,13 @@ class Credential:
 class Decoded(NamedTuple):
     """An ``auth`` as lint sees it: ``error`` is a rule id, ``content`` the decoded bytes."""
 
-    error: Optional[str]
+    error: str | None
     content: bytes
     unpadded: bool
     line_breaks: bool
 
 
-def _padding(text: str) -> Optional[tuple[int, int]]:
+def _padding(text: str) -> tuple[int, int] | None:
     """How many ``=`` there are and how many belong there; None if this is not base64 at all."""
     match = _ALPHABET.fullmatch(text)
     if not match:
@@ -69,13 +69,13 @@ def _decode(text: str) -> bytes:
     return binascii.a2b_base64(text + "=" * (-len(text) % 4))
 
 
-def go_standard(text: str) -> Optional[bytes]:
+def go_standard(text: str) -> bytes | None:
     """``base64.StdEncoding``: padded; CR and LF are ignored anywhere; None on an error."""
     text = text.translate(_LINE_BREAKS)
     return _decode(text) if _is_padded(text) else None
 
 
-def go_kubelet(text: str) -> Optional[bytes]:
+def go_kubelet(text: str) -> bytes | None:
     """As kubelet decodes: padded if it ends in ``=``, else unpadded; None on an error."""
     text = text.translate(_LINE_BREAKS)
     return _decode(text) if (_is_padded if text.endswith("=") else _is_raw)(text) else None

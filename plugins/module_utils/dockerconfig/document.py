@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NoReturn, Optional, Union
+from typing import Any, NoReturn
 
 from .display import display
 from .findings import DockerConfigError, Finding, forgetful
@@ -42,7 +42,7 @@ class DockerConfig:
         auths: dict[str, Any],
         extra: dict[str, Any],
         warnings: tuple[Finding, ...] = (),
-        canonical: Optional[bytes] = None,
+        canonical: bytes | None = None,
     ) -> None:
         put = object.__setattr__
         put(self, "_auths", auths)
@@ -113,7 +113,7 @@ class DockerConfig:
 
 @forgetful
 def load(
-    data: Union[bytes, str, Mapping[str, Any]],
+    data: bytes | str | Mapping[str, Any],
     *,
     max_bytes: int = SECRET_MAX_BYTES,
     allow_empty: bool = False,

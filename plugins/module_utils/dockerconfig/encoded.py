@@ -14,7 +14,6 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Iterator
-from typing import Optional
 
 # A key of a docker config with its colon, in JSON, YAML or Python's way of writing. What is before it on its
 # line, and not on the lines before: each of many empty lines would be begun at, and gone through to the end.
@@ -80,7 +79,7 @@ def _has_login(text: str) -> bool:
     return any(_is_login(raw) or bool(_TELLTALE.search(_text(raw)[0])) for raw in decodings(text))
 
 
-def _decoded(text: str) -> Optional[bytes]:
+def _decoded(text: str) -> bytes | None:
     unbroken = "".join(text.split()) if not text.isalnum() else text
     if not _RUN.fullmatch(unbroken):
         return None

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from .credential import decode, encode
 from .findings import Finding, finding
@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     """``repaired`` is None if the entry is refused."""
 
     findings: list[Finding]
-    repaired: Optional[dict[str, Any]]
+    repaired: dict[str, Any] | None
 
 
 def fold(name: str) -> str:
@@ -71,7 +71,7 @@ def _null_entry(registry: str) -> Finding:
     )
 
 
-def _field(name: str, value: Any, registry: str) -> Optional[Finding]:
+def _field(name: str, value: Any, registry: str) -> Finding | None:
     if name not in FIELDS:
         folded = fold(name)
         return finding("field-wrong-case", registry, folded) if folded in FIELDS else None
@@ -86,7 +86,7 @@ def _field(name: str, value: Any, registry: str) -> Optional[Finding]:
     )
 
 
-def _examine_auth(auth: str, entry: dict[str, Any], registry: str) -> tuple[list[Finding], Optional[str]]:
+def _examine_auth(auth: str, entry: dict[str, Any], registry: str) -> tuple[list[Finding], str | None]:
     decoded = decode(auth)
     if decoded.error:
         return [finding(decoded.error, registry)], None
@@ -125,7 +125,7 @@ def _examine_pair(user: bytes, password: bytes, registry: str) -> list[Finding]:
 
 def _examine_fields(
     entry: dict[str, Any], registry: str, has_helper: bool
-) -> tuple[list[Finding], Optional[str]]:
+) -> tuple[list[Finding], str | None]:
     """No ``auth``: is there a user name and password that it can be made of?"""
     user, password = optional_text(entry.get("username")), optional_text(entry.get("password"))
     if user is None and password is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn, Optional, TypeVar, cast
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 from .rules import BY_ID, ERROR
 
@@ -25,12 +25,12 @@ class Finding(NamedTuple):
 
     rule: str
     severity: str
-    registry: Optional[str]
+    registry: str | None
     message: str
     kubelet: str
     containers_image: str
 
-    def as_dict(self) -> dict[str, Optional[str]]:
+    def as_dict(self) -> dict[str, str | None]:
         """A plain dictionary of the fields, fit for a module's result."""
         return self._asdict()
 
@@ -41,11 +41,11 @@ class Finding(NamedTuple):
 
 def finding(
     rule: str,
-    registry: Optional[str] = None,
+    registry: str | None = None,
     detail: str = "",
     *,
-    kubelet: Optional[str] = None,
-    containers_image: Optional[str] = None,
+    kubelet: str | None = None,
+    containers_image: str | None = None,
 ) -> Finding:
     """A finding of ``rule``; the verdicts are the table's unless this case is known to differ."""
     row = BY_ID[rule]
@@ -70,7 +70,7 @@ class DockerConfigError(ValueError):
     def __init__(self, findings: tuple[Finding, ...]) -> None:
         self.findings = findings
         self.rule: str = findings[0].rule
-        self.registry: Optional[str] = findings[0].registry
+        self.registry: str | None = findings[0].registry
         shown = [str(item) for item in findings[:_SHOWN]]
         if len(findings) > _SHOWN:
             shown.append(f"and {len(findings) - _SHOWN} more")
@@ -81,7 +81,7 @@ class DockerConfigError(ValueError):
         return (type(self), (self.findings,))
 
 
-def refuse(rule: str, registry: Optional[str] = None, message: str = "") -> NoReturn:
+def refuse(rule: str, registry: str | None = None, message: str = "") -> NoReturn:
     """Raise for a refusal that no row of the table describes (merging, looking up, options).
 
     ``message`` must be made of names only.

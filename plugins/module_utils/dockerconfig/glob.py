@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 _SEPARATOR = "/"
 
@@ -55,7 +55,7 @@ def glob_match(pattern: str, name: str) -> bool:
     return all(token.is_star for token in tokens[at:])
 
 
-def _tokens(pattern: str) -> Optional[list[_Token]]:
+def _tokens(pattern: str) -> list[_Token] | None:
     found: list[_Token] = []
     at = 0
     try:

@@ -11,7 +11,7 @@ Modelled on ``url.Parse`` and ``net.SplitHostPort``.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from .glob import glob_match
 
@@ -43,7 +43,7 @@ def as_text(disguised: str) -> str:
     return disguised if disguised.isascii() else disguised.encode("latin-1").decode("utf-8", "replace")
 
 
-def _unescape(text: str) -> Optional[str]:
+def _unescape(text: str) -> str | None:
     if "%" not in text:
         return text
     if _BAD_ESCAPE.search(text):
@@ -51,7 +51,7 @@ def _unescape(text: str) -> Optional[str]:
     return _ESCAPE.sub(lambda match: chr(int(match.group(1), 16)), text)
 
 
-def _unescape_host(text: str) -> Optional[str]:
+def _unescape_host(text: str) -> str | None:
     if _NOT_IN_HOST.search(text):
         return None
     for match in _ESCAPE.finditer(text):
@@ -61,7 +61,7 @@ def _unescape_host(text: str) -> Optional[str]:
     return _unescape(text)
 
 
-def _unescape_zone(text: str) -> Optional[str]:
+def _unescape_zone(text: str) -> str | None:
     if _NOT_IN_HOST.search(text):
         return None
     for match in _ESCAPE.finditer(text):
@@ -71,7 +71,7 @@ def _unescape_zone(text: str) -> Optional[str]:
     return _unescape(text)
 
 
-def _bracketed_host(host: str) -> Optional[str]:
+def _bracketed_host(host: str) -> str | None:
     close = host.rfind("]")
     if close < 0 or not _PORT.fullmatch(host, close + 1):
         return None
@@ -97,7 +97,7 @@ def _bracketed_host(host: str) -> Optional[str]:
     return f"[{address}]{host[close + 1 :]}"
 
 
-def _parse_host(host: str) -> Optional[str]:
+def _parse_host(host: str) -> str | None:
     bracket = host.rfind("[")
     if bracket > 0:
         return None
@@ -109,7 +109,7 @@ def _parse_host(host: str) -> Optional[str]:
     return _unescape_host(host)
 
 
-def parse_go_url(rest: str) -> Optional[Url]:
+def parse_go_url(rest: str) -> Url | None:
     """``url.Parse("https://" + rest)``, or None where Go reports an error."""
     rest, _mark, fragment = rest.partition("#")
     if _CONTROL.search(rest) or _unescape(fragment) is None:

@@ -11,7 +11,6 @@ the whole name instead of that of the path.
 from __future__ import annotations
 
 import re
-from typing import Optional
 
 from .findings import refuse
 
@@ -61,7 +60,7 @@ def repository(image: str, reader: str) -> str:
     return name
 
 
-def _repository(image: str, reader: str) -> Optional[str]:
+def _repository(image: str, reader: str) -> str | None:
     if _IDENTIFIER.fullmatch(image):
         return None
     host, path = _split(image, reader)

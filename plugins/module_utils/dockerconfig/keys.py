@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Optional
 
 from . import go_url
 
@@ -33,7 +32,7 @@ def _without_scheme(key: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def kubelet_index(key: str) -> Optional[str]:
+def kubelet_index(key: str) -> str | None:
     """The key in kubelet's index (one character a byte), or None where kubelet drops the entry.
 
     The scheme goes, and so does a leading ``/v1`` or ``/v2`` of the path if a slash follows.
@@ -70,7 +69,7 @@ def registry_identity(key: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def hub_replacement(key: str) -> Optional[str]:
+def hub_replacement(key: str) -> str | None:
     """For a key on ``registry-1.docker.io`` the same on ``docker.io``, else None."""
     host, slash, path = normalise_registry(key).partition("/")
     return HUB + slash + path if host == HUB_ALIAS else None
@@ -83,7 +82,7 @@ def key_rules(key: str) -> tuple[str, ...]:
     return (error,) if error else tuple(_key_warnings(key))
 
 
-def _key_error(key: str) -> Optional[str]:
+def _key_error(key: str) -> str | None:
     if not key:
         return "key-empty"
     if any(char.isspace() or ord(char) < 0x20 or ord(char) == 0x7F for char in key):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from . import entries
 from .display import display
@@ -35,7 +35,7 @@ class Examined(NamedTuple):
     findings: tuple[Finding, ...]
     auths: dict[str, Any]
     extra: dict[str, Any]
-    canonical: Optional[bytes] = None
+    canonical: bytes | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -116,7 +116,7 @@ def _examine_tree(tree: Tree, max_bytes: int, allow_empty: bool) -> Examined:
     return Examined(tuple(found), repaired, extra, canonical)
 
 
-def _find_auths(root: dict[str, Any], allow_empty: bool) -> tuple[dict[str, Any], Optional[Finding]]:
+def _find_auths(root: dict[str, Any], allow_empty: bool) -> tuple[dict[str, Any], Finding | None]:
     if "auths" not in root:
         if any(entries.fold(name) == "auths" for name in root):
             # Told with what else stands there.

@@ -10,7 +10,7 @@ import binascii
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Optional, Union
+from typing import Any
 
 from .credential import encode
 from .display import secret_parts
@@ -32,7 +32,7 @@ _WRAP = 76  # the line length of base64(1) and of MIME
 _NESTING = 3  # how often base64 inside base64 is followed
 
 
-def sensitive_forms(data: Union[bytes, str, Mapping[str, Any], DockerConfig]) -> set[str]:
+def sensitive_forms(data: bytes | str | Mapping[str, Any] | DockerConfig) -> set[str]:
     """Every string of at least 6 characters that shows ``data`` or a secret in it.
 
     The document as it is, canonical, compact and indented by 2 and 4, each also in base64 and as JSON or
@@ -68,7 +68,7 @@ def _document(data: Any, forms: set[str], nesting: int) -> None:
     _leaves(tree.root, forms, nesting)
 
 
-def _text_and_bytes(data: Union[bytes, str]) -> tuple[str, bytes]:
+def _text_and_bytes(data: bytes | str) -> tuple[str, bytes]:
     if isinstance(data, str):
         return data, data.encode("utf-8", "replace")
     text, not_utf8 = text_of(data)
@@ -190,7 +190,7 @@ def _leaf(text: str, forms: set[str], nesting: int) -> None:
         _secret(password.strip("\x00"), forms)
 
 
-def _decoded(text: str) -> Optional[bytes]:
+def _decoded(text: str) -> bytes | None:
     if not _BASE64.fullmatch(text):
         return None
     standard = text.translate(_FROM_URL_SAFE).rstrip("=")

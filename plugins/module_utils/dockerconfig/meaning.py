@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping
-from typing import NamedTuple, Optional, Union
+from typing import NamedTuple
 
 from .display import displayed
 from .document import DockerConfig, load
@@ -19,7 +19,7 @@ _DIGITS = 32
 
 
 @forgetful
-def digest(config: Union[DockerConfig, bytes], key: bytes) -> str:
+def digest(config: DockerConfig | bytes, key: bytes) -> str:
     """``hmac-sha256:`` and 32 hexadecimal digits over the canonical form: equal if the meaning is equal.
 
     The digest is printed, put into annotations and compared between places.  A plain hash of it would
@@ -56,7 +56,7 @@ class Changes(NamedTuple):
         return bool(self.added or self.removed or self.changed or self.outside)
 
 
-def changes(before: Optional[DockerConfig], after: DockerConfig) -> Changes:
+def changes(before: DockerConfig | None, after: DockerConfig) -> Changes:
     """What ``after`` does to ``before`` (None: there is nothing yet).  No values, only names.
 
     A registry written in another spelling is *changed*, not removed and added.

@@ -10,7 +10,7 @@ it.  Both are one option, ``precedence``, and a policy can decide registry by re
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from .display import display
 from .document import DockerConfig
@@ -53,7 +53,7 @@ def merge(
     layers: Sequence[Layer],
     *,
     precedence: str = ADDITIONAL,
-    policy: Optional[Mapping[str, str]] = None,
+    policy: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
 ) -> Merged:
     """Merge layers; the first is the original, the later ones are additional.
@@ -126,7 +126,7 @@ def _by_registry(ranked: Sequence[Layer]) -> dict[str, dict[str, dict[str, Any]]
     return found
 
 
-def _winner(holders: Mapping[str, Any], wanted: Optional[str]) -> str:
+def _winner(holders: Mapping[str, Any], wanted: str | None) -> str:
     return wanted if wanted is not None and wanted in holders else next(iter(holders))
 
 
@@ -134,7 +134,7 @@ def _credentials(entries: Mapping[str, Any]) -> set[Any]:
     return {entry["auth"] for entry in entries.values()}
 
 
-def _conflict(shown: str, winner: str, holders: Mapping[str, Mapping[str, Any]]) -> Optional[dict[str, Any]]:
+def _conflict(shown: str, winner: str, holders: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
     mine = _credentials(holders[winner])
     losers = [name for name, entries in holders.items() if name != winner and _credentials(entries) != mine]
     if not losers:

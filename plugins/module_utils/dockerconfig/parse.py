@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple, Optional, Union
+from typing import Any, Final, NamedTuple, Union
 
 from .display import is_displayed
 from .findings import Finding, finding
@@ -113,7 +113,7 @@ def _too_deep(text: str) -> bool:
     return False
 
 
-def text_of(data: Union[bytes, str]) -> tuple[str, bool]:
+def text_of(data: bytes | str) -> tuple[str, bool]:
     """The text, and whether it is not UTF-8; bad bytes become half surrogates (one a byte, as in Go)."""
     if isinstance(data, str):
         return data, bool(SURROGATE.search(data))
@@ -123,12 +123,12 @@ def text_of(data: Union[bytes, str]) -> tuple[str, bool]:
         return data.decode("utf-8", "surrogateescape"), True
 
 
-def size_of(data: Union[bytes, str]) -> int:
+def size_of(data: bytes | str) -> int:
     """Bytes, as UTF-8."""
     return len(data) if isinstance(data, bytes) else len(data.encode("utf-8", "surrogatepass"))
 
 
-def _parse_text(data: Union[bytes, str]) -> Tree:
+def _parse_text(data: bytes | str) -> Tree:
     text, not_utf8 = text_of(data)
     size = size_of(data)
     found = [finding("not-utf8")] if not_utf8 else []
@@ -245,6 +245,6 @@ def _shown(name: str) -> str:
     return name if "." in name and is_displayed(name) else "another name"
 
 
-def optional_text(value: Any) -> Optional[str]:
+def optional_text(value: Any) -> str | None:
     """``value`` if it is a string that is not empty, else None."""
     return value if isinstance(value, str) and value else None

@@ -10,7 +10,7 @@ string as it was, and a value of the wrong type rejects the whole file.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from .credential import Credential, go_kubelet, go_standard
 from .display import display
@@ -153,7 +153,7 @@ def image_file(tree: Tree) -> ImageFile:
     return ImageFile(auths, helpers)
 
 
-def image_credential(entry: ImageEntry) -> Optional[Credential]:
+def image_credential(entry: ImageEntry) -> Credential | None:
     """The credential of an entry, empty if there is none to use; None if the base64 is wrong."""
     decoded = go_standard(entry.auth)
     if decoded is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from .errors import ConfigurationError
 from .misspelt import has_same_letters, slip_of
@@ -74,7 +74,7 @@ def check_keys(cluster: Mapping[str, Any], *keys: Key) -> None:
             raise ConfigurationError(f"{path} is not a known field; did you mean {key.path}?")
 
 
-def _meant(level: Optional[str], name: str, keys: Iterable[Key]) -> Optional[Key]:
+def _meant(level: str | None, name: str, keys: Iterable[Key]) -> Key | None:
     for key in keys:
         is_here = level == key.level
         if not is_here and (key.is_common or not (key.is_optional or level in _LEVELS)):
@@ -84,12 +84,12 @@ def _meant(level: Optional[str], name: str, keys: Iterable[Key]) -> Optional[Key
     return None
 
 
-def _walk(cluster: Mapping[str, Any]) -> Iterator[tuple[Optional[str], str, str, Any]]:
+def _walk(cluster: Mapping[str, Any]) -> Iterator[tuple[str | None, str, str, Any]]:
     """Each key with a value of the document and of its spec: level, path before it for messages, name, value.
 
     The level is None where nothing is read.
     """
-    left: list[tuple[Optional[str], str, Mapping[str, Any]]] = [("", "", cluster)]
+    left: list[tuple[str | None, str, Mapping[str, Any]]] = [("", "", cluster)]
     while left:
         level, before, mapping = left.pop()
         for name, value in mapping.items():
@@ -100,7 +100,7 @@ def _walk(cluster: Mapping[str, Any]) -> Iterator[tuple[Optional[str], str, str,
                 left.append((_level_below(level, name), f"{before}{shown(name)}.", value))
 
 
-def _level_below(level: Optional[str], name: str) -> Optional[str]:
+def _level_below(level: str | None, name: str) -> str | None:
     if level == "":
         return name
     if level == "spec":

@@ -15,7 +15,6 @@ import re
 from collections.abc import Collection
 from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
-from typing import Optional
 
 __all__ = ["OTHERS", "has_same_letters", "meant", "nearest", "slip_of"]
 
@@ -29,7 +28,7 @@ OTHERS = ("ansible_", "awx_", "tower_", "inventory_", "hostvars", "vars", "group
 """What variables of Ansible and AWX begin with, and those that would be looked through for nothing."""
 
 
-def meant(name: str, known: Collection[str]) -> Optional[str]:
+def meant(name: str, known: Collection[str]) -> str | None:
     """The known name that a name nearly is, or None.
 
     The two are the same without underscores, or have the same number of words: ``adapter_config_map`` is
@@ -46,7 +45,7 @@ def meant(name: str, known: Collection[str]) -> Optional[str]:
     return alike[close[0]] if close else None
 
 
-def slip_of(name: str, known: Collection[str]) -> Optional[str]:
+def slip_of(name: str, known: Collection[str]) -> str | None:
     """The known name that differs from a name in one letter, an underscore or a plural only, or None.
 
     For names that nobody has addressed to us. A single word, such as ``stage``, is anybody's.

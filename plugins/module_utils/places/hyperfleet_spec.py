@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Union
+from typing import Any, ClassVar
 
 from ..clients.hyperfleet.api import import_urllib3
 from ..clients.hyperfleet.client import HyperFleetClient, _Cluster, check_alive, check_api_cluster_id
@@ -76,7 +76,7 @@ class HyperFleetSource(Source):
         )
         self._lock = threading.Lock()
         # What was read ahead: the document, or why it could not be had.
-        self._ahead: dict[str, Union[bytes, PullSecretError]] = {}
+        self._ahead: dict[str, bytes | PullSecretError] = {}
 
     @classmethod
     def check(cls, reference: Any) -> None:
@@ -138,7 +138,7 @@ class HyperFleetSource(Source):
         return self._clients.get(self.NAME, deadline).find_clusters(cluster_ids, deadline)
 
 
-def _reading(cluster: _Cluster) -> Union[bytes, PullSecretError]:
+def _reading(cluster: _Cluster) -> bytes | PullSecretError:
     try:
         return pull_secret(cluster)
     except PullSecretError as error:

@@ -15,7 +15,6 @@ import fcntl
 import os
 import stat
 import time
-from typing import Optional, Union
 
 __all__ = ["LABEL", "label_of", "read_open", "read_regular", "remove_file", "remove_leftover", "replace_file"]
 
@@ -33,8 +32,8 @@ def replace_file(
     payload: bytes,
     mode: int,
     *,
-    owner: Optional[tuple[int, int]] = None,
-    label: Optional[bytes] = None,
+    owner: tuple[int, int] | None = None,
+    label: bytes | None = None,
     lock_seconds: float = _LOCK_SECONDS,
 ) -> None:
     """Make ``path`` hold ``payload``, with the owner and the SELinux label that it has.
@@ -166,7 +165,7 @@ def _write(handle: int, payload: bytes) -> None:
         rest = rest[os.write(handle, rest) :]
 
 
-def _owner_of(path: str) -> Optional[tuple[int, int]]:
+def _owner_of(path: str) -> tuple[int, int] | None:
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -174,12 +173,12 @@ def _owner_of(path: str) -> Optional[tuple[int, int]]:
     return found.st_uid, found.st_gid
 
 
-def _set_owner(handle: int, owner: Optional[tuple[int, int]]) -> None:
+def _set_owner(handle: int, owner: tuple[int, int] | None) -> None:
     if owner is not None and owner != (os.geteuid(), os.getegid()):
         os.fchown(handle, *owner)
 
 
-def label_of(path: Union[str, int]) -> Optional[bytes]:
+def label_of(path: str | int) -> bytes | None:
     """A file's SELinux label; None where there is none, or no file."""
     try:
         return os.getxattr(path, LABEL)
@@ -188,7 +187,7 @@ def label_of(path: Union[str, int]) -> Optional[bytes]:
         return None
 
 
-def _set_label(handle: int, label: Optional[bytes]) -> None:
+def _set_label(handle: int, label: bytes | None) -> None:
     if label is not None and label != label_of(handle):
         os.setxattr(handle, LABEL, label)
 

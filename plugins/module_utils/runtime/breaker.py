@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Callable, Optional, TypeVar
+from typing import Callable, TypeVar
 
 from ..model.errors import PullSecretError
 
@@ -27,7 +27,7 @@ class Breaker:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._failures = 0
-        self._last: Optional[PullSecretError] = None
+        self._last: PullSecretError | None = None
 
     @property
     def is_open(self) -> bool:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Optional, Union
+from typing import Any, ClassVar
 
 __all__ = ["Call", "Calls", "Spent", "kubernetes_operation", "snake"]
 
@@ -26,7 +26,7 @@ class Call:
     NO_ANSWER: ClassVar[str] = "none"
 
     def __init__(self) -> None:
-        self.status: Union[int, str] = self.NO_ANSWER
+        self.status: int | str = self.NO_ANSWER
 
 
 class Calls:
@@ -40,7 +40,7 @@ class Calls:
         self._counted: dict[tuple[str, str, str], tuple[int, float]] = {}
 
     @contextmanager
-    def timed(self, api: str, operation: str, also: Optional[Calls] = None) -> Iterator[Call]:
+    def timed(self, api: str, operation: str, also: Calls | None = None) -> Iterator[Call]:
         """Around one request, whatever becomes of it.
 
         :param also: where it is counted as well: the calls of the one target that it is made for.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable
-from typing import Any, Optional, Union
+from typing import Any
 
 __all__ = ["NotYAML", "load_json", "load_json_or_yaml", "load_yaml", "repeated_key"]
 
@@ -40,13 +40,13 @@ class NotYAML(ValueError):
     :ivar line: where it is, from 1; None where that is not known.
     """
 
-    def __init__(self, problem: str = _NOT_YAML, line: Optional[int] = None) -> None:
+    def __init__(self, problem: str = _NOT_YAML, line: int | None = None) -> None:
         super().__init__(f"{problem} (line {line})" if line else problem)
         self.problem = problem
         self.line = line
 
 
-def load_json(text: Union[bytes, str]) -> Any:
+def load_json(text: bytes | str) -> Any:
     """What a JSON text says.
 
     :raises NotYAML: it is not JSON, or nested too deeply.
@@ -64,7 +64,7 @@ def load_json(text: Union[bytes, str]) -> Any:
     raise NotYAML(problem, line)
 
 
-def load_json_or_yaml(text: Union[bytes, str], *, most: int = _VALUES, largest: int = _LARGEST) -> Any:
+def load_json_or_yaml(text: bytes | str, *, most: int = _VALUES, largest: int = _LARGEST) -> Any:
     """As ``load_yaml``; JSON, which is YAML too, is read faster as what it is."""
     _check_size(text, largest)
     try:
@@ -78,7 +78,7 @@ def load_json_or_yaml(text: Union[bytes, str], *, most: int = _VALUES, largest: 
         raise NotYAML(problem, error.line) from None
 
 
-def load_yaml(text: Union[bytes, str], *, most: int = _VALUES, largest: int = _LARGEST) -> Any:
+def load_yaml(text: bytes | str, *, most: int = _VALUES, largest: int = _LARGEST) -> Any:
     """What the text says.
 
     :param most: how many values it may have with its aliases written out; a key is one as well.
@@ -89,7 +89,7 @@ def load_yaml(text: Union[bytes, str], *, most: int = _VALUES, largest: int = _L
     return _loaded(text, most, largest, "get_single_data")
 
 
-def repeated_key(text: Union[bytes, str]) -> Optional[tuple[tuple[Union[str, int], ...], int]]:
+def repeated_key(text: bytes | str) -> tuple[tuple[str | int, ...], int] | None:
     """(path, line from 1) of a key that its mapping had before, which yaml lets replace what it had; or None.
 
     :param text: what ``load_yaml`` could read.
@@ -97,7 +97,7 @@ def repeated_key(text: Union[bytes, str]) -> Optional[tuple[tuple[Union[str, int
     import yaml
 
     root = _loaded(text, _VALUES, _LARGEST, "get_single_node")
-    pending: list[tuple[tuple[Union[str, int], ...], Any]] = [((), root)]
+    pending: list[tuple[tuple[str | int, ...], Any]] = [((), root)]
     # An anchor's node is met as often as it is named.
     seen: set[int] = set()
     while pending:
@@ -119,7 +119,7 @@ def repeated_key(text: Union[bytes, str]) -> Optional[tuple[tuple[Union[str, int
     return None
 
 
-def _loaded(text: Union[bytes, str], most: int, largest: int, what: str) -> Any:
+def _loaded(text: bytes | str, most: int, largest: int, what: str) -> Any:
     import yaml
 
     _check_size(text, largest)
@@ -157,7 +157,7 @@ class _Bounds:
     base: Any
     alias: Any
 
-    def __init__(self, text: Union[bytes, str], most: int) -> None:
+    def __init__(self, text: bytes | str, most: int) -> None:
         self.base.__init__(self, text)
         self.anchors: dict[str, Any] = {}
         self._most = most
@@ -214,18 +214,18 @@ def _line(thing: Any) -> int:
     return line + 1
 
 
-def _check_size(text: Union[bytes, str], largest: int) -> None:
+def _check_size(text: bytes | str, largest: int) -> None:
     if len(text) > largest:
         raise NotYAML(f"is larger than {largest >> 20} MiB")
 
 
-def _count(text: Union[bytes, str], word: str) -> int:
+def _count(text: bytes | str, word: str) -> int:
     """How often an ASCII word is in the text."""
     # UTF-16 is YAML, too.
     return text.count(word) if isinstance(text, str) else text.replace(b"\0", b"").count(word.encode())
 
 
-def _is_deep(document: Any, text: Union[bytes, str]) -> bool:
+def _is_deep(document: Any, text: bytes | str) -> bool:
     """Whether what a JSON text says is nested too deeply."""
     if _count(text, "[") + _count(text, "{") <= _DEPTH:
         return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any
 
 from ..clients.messaging.events import cluster_event, encode_event
 from ..clients.messaging.publishers import PUBLISHERS, Publisher
@@ -63,7 +63,7 @@ _TARGET_LIMITS = Limits(spec()["targets"]["options"])
 
 
 def run(
-    params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: Optional[threading.Event] = None
+    params: Mapping[str, Any], *, check_mode: bool, diff: bool, stop: threading.Event | None = None
 ) -> dict[str, Any]:
     """Publish all events; the module's result.
 

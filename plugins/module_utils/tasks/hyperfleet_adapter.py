@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, cast
+from typing import Any, Callable, cast
 
 from ..clients.hyperfleet.client import HyperFleetClient
 from ..clients.kubernetes.client import KubernetesClient, KubernetesClients
@@ -103,7 +103,7 @@ class Ran:
     calls: Calls
     problems: tuple[PullSecretError, ...] = ()
 
-    def result(self, results: Optional[str]) -> dict[str, Any]:
+    def result(self, results: str | None) -> dict[str, Any]:
         """The module's; as much of it as is asked for."""
         answer = module_result(self.results, results)
         if self.problems:

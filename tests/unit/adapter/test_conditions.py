@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Optional
+from typing import Any
 
 import pytest
 
@@ -172,7 +172,7 @@ def stored(said: str = "True", generation: int = 3, **data: Any) -> AdapterStatu
     ],
 )
 def test_what_is_stored_stays_available_while_a_job_looks_at_it_again(
-    state: str, said: str, content: Optional[str], expected: str
+    state: str, said: str, content: str | None, expected: str
 ) -> None:
     subject = ReportSubject("cls-1", "pullsecret", 3, stored(said, 2))
     told = conditions.observed(subject, ORDER, observed(state, content=content))
@@ -182,7 +182,7 @@ def test_what_is_stored_stays_available_while_a_job_looks_at_it_again(
 
 
 @pytest.mark.parametrize("kind", ["unavailable", "timeout", "quota", "permission_denied", "stopped", None])
-def test_a_failure_that_saw_nothing_of_the_places_is_ill_health(kind: Optional[str]) -> None:
+def test_a_failure_that_saw_nothing_of_the_places_is_ill_health(kind: str | None) -> None:
     told = conditions.observed(
         ReportSubject("cls-1", "pullsecret", 3, stored()), ORDER, Observed(FAILED, "Why", "words", kind=kind)
     )
@@ -212,7 +212,7 @@ def test_a_failure_that_found_the_places_otherwise_is_not_available(kind: str) -
     ],
 )
 def test_an_outage_does_not_take_back_what_was_stored_for_this_generation(
-    own: Optional[AdapterStatus], goes: bool, expected: str
+    own: AdapterStatus | None, goes: bool, expected: str
 ) -> None:
     subject = ReportSubject("cls-1", "pullsecret", 3, own, is_deleting=goes)
     told = conditions.adapter_failed(subject, "Kubernetes", Unavailable("no answer"), ORDER)
@@ -305,7 +305,7 @@ def test_who_moves_back_was_nowhere_else_and_moves_have_an_end() -> None:
 
 
 @pytest.mark.parametrize("traceparent", [None, "00-" + "a" * 32 + "-" + "b" * 16 + "-01"])
-def test_a_traceparent_is_carried_on(traceparent: Optional[str]) -> None:
+def test_a_traceparent_is_carried_on(traceparent: str | None) -> None:
     told = conditions.preconditions_unmet(
         ReportSubject("cls-1", "pullsecret", 3, None, traceparent), UnmetPreconditions(("x",))
     )

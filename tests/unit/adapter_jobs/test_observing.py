@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Optional
+from typing import Any
 
 import pytest
 
@@ -28,7 +28,7 @@ ORDER = order(2)
 
 
 def job(
-    end: Optional[str] = None,
+    end: str | None = None,
     reason: str = "",
     *,
     failed: int = 0,
@@ -57,7 +57,7 @@ def job(
 
 
 def pod(
-    phase: str, state: Optional[dict[str, Any]] = None, *, uid: str = "u-1", **status: Any
+    phase: str, state: dict[str, Any] | None = None, *, uid: str = "u-1", **status: Any
 ) -> dict[str, Any]:
     containers = [{"name": "sidecar", "state": {"running": {}}}]
     if state is not None:

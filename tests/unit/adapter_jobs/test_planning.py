@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 import pytest
 
@@ -33,7 +33,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 NOW = 1_000_000.0
 
 
-def job(generation: int, content: Optional[str] = "A", end: Optional[str] = None, **more: Any) -> JobState:
+def job(generation: int, content: str | None = "A", end: str | None = None, **more: Any) -> JobState:
     return JobState(
         f"j-{generation}",
         f"u-{generation}",

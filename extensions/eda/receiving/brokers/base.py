@@ -12,7 +12,7 @@ import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Optional
+from typing import Any, ClassVar, NamedTuple
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
@@ -88,7 +88,7 @@ async def reconnecting(
     :raises ConfigurationError: by a session, before the first that received.
     """
     failed = 0
-    said: Optional[str] = None
+    said: str | None = None
     # When sessions began to receive.
     received: list[float] = []
 
@@ -119,7 +119,7 @@ async def reconnecting(
         await asyncio.sleep(pause)
 
 
-def text_option(options: Mapping[str, Any], name: str, default: Optional[str] = None) -> str:
+def text_option(options: Mapping[str, Any], name: str, default: str | None = None) -> str:
     """:raises ConfigurationError: the option is missing and has no default, or is no text."""
     value = options.get(name)
     if value is None or value == "":

@@ -20,7 +20,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any, ClassVar, Optional
+from typing import Any, ClassVar
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import (
     LOGGER,
@@ -68,7 +68,7 @@ class WebhookBroker(Broker):
     port: int
     path: str
     prefetch: int
-    token: Optional[TokenFile] = field(repr=False)
+    token: TokenFile | None = field(repr=False)
     _library: Any = field(repr=False, compare=False)
     _numbers: Any = field(default_factory=itertools.count, repr=False, compare=False)
     _unacknowledged: set[int] = field(default_factory=set, repr=False, compare=False)
@@ -220,7 +220,7 @@ def _is_allowed(request: Any, token: TokenFile) -> bool:
     return hmac.compare_digest(given, wanted)
 
 
-def _answer(library: Any, status: int, word: str, headers: Optional[Mapping[str, str]] = None) -> Any:
+def _answer(library: Any, status: int, word: str, headers: Mapping[str, str] | None = None) -> Any:
     return library.Response(
         status=status,
         text=json.dumps({"status": word}),

@@ -11,7 +11,7 @@ The list is read again then, and only what is new is given.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from ...model.errors import ConfigurationError, PermissionDenied, PullSecretError, Unavailable
 from ...runtime.pages import MOST_PAGES, endless
@@ -103,17 +103,17 @@ class _Pass:
     def __init__(self) -> None:
         self.met: set[str] = set()
         self.malformed = 0
-        self.total: Optional[int] = None
+        self.total: int | None = None
         self.shrunk = False
 
-    def count(self, total: Optional[int]) -> None:
+    def count(self, total: int | None) -> None:
         """How many there are, as the newest page says."""
         if total is not None:
             self.shrunk = self.shrunk or (self.total is not None and total < self.total)
             self.total = total
 
 
-def _id_of(item: Any) -> Optional[str]:
+def _id_of(item: Any) -> str | None:
     found = item.get("id") if isinstance(item, dict) else None
     try:
         return check_api_cluster_id(found) if isinstance(found, str) else None

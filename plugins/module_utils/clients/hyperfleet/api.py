@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Callable, Optional, TypeVar
+from typing import Any, Callable, TypeVar
 from urllib.parse import quote, urlencode
 
 from ...model.errors import ConfigurationError, PullSecretError, Unavailable, missing_package
@@ -34,7 +34,7 @@ _LARGEST_REQUEST = 1 << 20
 _JSON = "application/json"
 
 
-def is_last(page: int, found: int, total: Optional[int]) -> bool:
+def is_last(page: int, found: int, total: int | None) -> bool:
     """Whether no page comes after this one; without a total, the first that is not full is the last.
 
     :param found: how many items are on it.
@@ -83,7 +83,7 @@ class HyperFleetApi:
         path: str,
         what: str,
         deadline: Deadline,
-        traceparent: Optional[str] = None,
+        traceparent: str | None = None,
         *,
         largest: int = _LARGEST_OBJECT,
     ) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class HyperFleetApi:
         what: str,
         deadline: Deadline,
         query: Sequence[tuple[str, str]] = (),
-        traceparent: Optional[str] = None,
+        traceparent: str | None = None,
         *,
         largest: int = _LARGEST_PAGE,
     ) -> Iterator[Any]:
@@ -134,10 +134,10 @@ class HyperFleetApi:
         deadline: Deadline,
         query: Sequence[tuple[str, str]],
         number: int = 1,
-        traceparent: Optional[str] = None,
+        traceparent: str | None = None,
         *,
         largest: int = _LARGEST_PAGE,
-    ) -> tuple[list[Any], Optional[int]]:
+    ) -> tuple[list[Any], int | None]:
         """(a page of a list, how many items there are on all pages; None where it does not say)"""
         asked = urlencode([("page", str(number)), ("size", str(PAGE)), *query], quote_via=quote)
         try:
@@ -162,8 +162,8 @@ class HyperFleetApi:
         what: str,
         timeout: float,
         *,
-        body: Optional[Mapping[str, Any]] = None,
-        traceparent: Optional[str] = None,
+        body: Mapping[str, Any] | None = None,
+        traceparent: str | None = None,
         largest: int = _LARGEST_OBJECT,
     ) -> HttpAnswer:
         """One try; whatever the API answers.

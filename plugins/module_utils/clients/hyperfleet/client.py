@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 from urllib.parse import quote
 
 from ...model.errors import ConfigurationError, Unavailable
@@ -84,9 +84,7 @@ class HyperFleetClient:
         self._times = ObservedTimes()
         self._list_form = 0
 
-    def get_cluster(
-        self, cluster_id: str, deadline: Deadline, *, traceparent: Optional[str] = None
-    ) -> _Cluster:
+    def get_cluster(self, cluster_id: str, deadline: Deadline, *, traceparent: str | None = None) -> _Cluster:
         """One cluster, also one that is being deleted.
 
         :raises NotFound: there is none.
@@ -101,11 +99,11 @@ class HyperFleetClient:
         """The API's address, for messages."""
         return self._api.place
 
-    def page_of_clusters(self, number: int, deadline: Deadline) -> tuple[list[Any], Optional[int]]:
+    def page_of_clusters(self, number: int, deadline: Deadline) -> tuple[list[Any], int | None]:
         """(what is on a page of all clusters, not looked at; how many there are in all, where it says so)"""
         return self._api.page("/clusters", "clusters", deadline, [_ORDER], number)
 
-    def list_clusters(self, deadline: Deadline, search: Optional[str] = None) -> Iterator[_Cluster]:
+    def list_clusters(self, deadline: Deadline, search: str | None = None) -> Iterator[_Cluster]:
         """The clusters that a search (TSL) finds, all without one; page by page.
 
         :raises ConfigurationError: that can be no search.
@@ -121,9 +119,9 @@ class HyperFleetClient:
         self,
         cluster_id: str,
         deadline: Deadline,
-        cluster: Optional[Mapping[str, Any]] = None,
+        cluster: Mapping[str, Any] | None = None,
         *,
-        traceparent: Optional[str] = None,
+        traceparent: str | None = None,
     ) -> dict[str, AdapterStatus]:
         """What each adapter said last of a cluster, by the adapter's name.
 
@@ -144,9 +142,9 @@ class HyperFleetClient:
         report: Report,
         deadline: Deadline,
         *,
-        after: Optional[str] = None,
-        stored: Optional[AdapterStatus] = None,
-        traceparent: Optional[str] = None,
+        after: str | None = None,
+        stored: AdapterStatus | None = None,
+        traceparent: str | None = None,
     ) -> Reported:
         """Say what is known of a cluster.
 

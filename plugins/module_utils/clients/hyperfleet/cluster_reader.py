@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional, Union
+from typing import Any
 
 from ...model.errors import PullSecretError
 from ...runtime.batch import Failure, run_batch
@@ -53,15 +53,15 @@ class ClusterReader:
         client: HyperFleetClient,
         settings: RunSettings,
         *,
-        breaker: Optional[Breaker] = None,
-        given: Optional[Mapping[str, Mapping[str, Any]]] = None,
+        breaker: Breaker | None = None,
+        given: Mapping[str, Mapping[str, Any]] | None = None,
         once: bool = False,
     ) -> None:
         self._client = client
         self._settings = settings
         self._breaker = breaker or Breaker()
         self._once = once
-        self._found: dict[str, Union[Mapping[str, Any], PullSecretError]] = dict(given or {})
+        self._found: dict[str, Mapping[str, Any] | PullSecretError] = dict(given or {})
 
     def prepare(self, cluster_ids: Sequence[str], stop: threading.Event) -> None:
         """Read ahead; what this does not find, ``of`` asks for by itself."""
@@ -82,7 +82,7 @@ class ClusterReader:
             elif not isinstance(result, Failure):
                 self._found.update(result)
 
-    def of(self, cluster_id: str, deadline: Deadline, traceparent: Optional[str] = None) -> Mapping[str, Any]:
+    def of(self, cluster_id: str, deadline: Deadline, traceparent: str | None = None) -> Mapping[str, Any]:
         """One cluster.
 
         :raises NotFound: it is gone.
@@ -101,7 +101,7 @@ class ClusterReader:
             )
         )
 
-    def _search(self, cluster_ids: Sequence[str]) -> Union[Mapping[str, Any], PullSecretError]:
+    def _search(self, cluster_ids: Sequence[str]) -> Mapping[str, Any] | PullSecretError:
         try:
             return self._breaker.call(
                 lambda: self._client.find_clusters(cluster_ids, self._settings.deadline())

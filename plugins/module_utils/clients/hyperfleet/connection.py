@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 from urllib.parse import urlsplit
 
 from ...model.errors import ConfigurationError
@@ -36,9 +36,9 @@ class HyperFleetConnection:
 
     base: str
     place: str
-    token_file: Optional[str] = None
+    token_file: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    ca_cert: Optional[str] = None
+    ca_cert: str | None = None
     validate_certs: bool = True
 
 
@@ -95,7 +95,7 @@ class TokenFile:
     def __init__(self, path: str) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._stamp: Optional[tuple[int, int, int]] = None
+        self._stamp: tuple[int, int, int] | None = None
         self._token = ""
 
     def token(self) -> str:

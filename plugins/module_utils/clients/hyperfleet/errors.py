@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Optional
 
 from ...model.errors import (
     ConfigurationError,
@@ -51,7 +50,7 @@ def hyperfleet_error(
     body: bytes,
     what: str,
     place: str,
-    retry_after: Optional[str] = None,
+    retry_after: str | None = None,
 ) -> PullSecretError:
     """One of ours for an HTTP status that is not 200.
 
@@ -87,7 +86,7 @@ def _error(status: int, content_type: str, body: bytes, what: str, place: str) -
     return PullSecretError(where)
 
 
-def _problem(content_type: str, body: bytes) -> tuple[Optional[str], Optional[str]]:
+def _problem(content_type: str, body: bytes) -> tuple[str | None, str | None]:
     """(code, title) of a problem document, each None where it is not what the API writes."""
     if content_type.partition(";")[0].strip().lower() != "application/problem+json":
         return None, None

@@ -16,7 +16,7 @@ from calendar import timegm
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from ...model.errors import ConfigurationError
 from .statuses import AdapterStatus, Report
@@ -59,10 +59,10 @@ class Flavour:
     method: str
     generation: str
     time: str
-    transitions: Optional[str] = None
+    transitions: str | None = None
     on_cluster: bool = False
 
-    def body(self, report: Report, observed: str, stored: Optional[AdapterStatus] = None) -> dict[str, Any]:
+    def body(self, report: Report, observed: str, stored: AdapterStatus | None = None) -> dict[str, Any]:
         """The document to send.
 
         In the seeds' form each condition says since when it has its status, and ``data`` as well: the API
@@ -141,7 +141,7 @@ class ObservedTimes:
         self._lock = threading.Lock()
         self._sent: dict[str, int] = {}
 
-    def next(self, cluster_id: str, after: Optional[str] = None) -> str:
+    def next(self, cluster_id: str, after: str | None = None) -> str:
         """The time of a report that is sent now.
 
         :param after: the time of the report that the API holds, perhaps another machine's; what is no time
@@ -155,7 +155,7 @@ class ObservedTimes:
         return format_time(chosen)
 
 
-def clock_trouble(observed: str, date: Optional[str]) -> Optional[str]:
+def clock_trouble(observed: str, date: str | None) -> str | None:
     """What to do about a report that was refused; None where its time was right, or nobody can tell.
 
     :param observed: the report's.
@@ -175,7 +175,7 @@ def clock_trouble(observed: str, date: Optional[str]) -> Optional[str]:
     )
 
 
-def parse_time(text: str) -> Optional[int]:
+def parse_time(text: str) -> int | None:
     """An RFC 3339 time, rounded up to a microsecond; None if it is none."""
     match = _RFC3339.match(text)
     if match is None:

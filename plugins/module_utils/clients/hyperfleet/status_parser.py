@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Optional
+from typing import Any
 
 from .report_format import STATUSES, TRANSITIONS, transitions_of
 from .statuses import AdapterStatus, Condition
@@ -72,7 +72,7 @@ def conditions_of(given: Any) -> dict[str, Condition]:
     return found
 
 
-def _status(adapter: Any, said: Mapping[str, Any], generation: Optional[int]) -> Optional[AdapterStatus]:
+def _status(adapter: Any, said: Mapping[str, Any], generation: int | None) -> AdapterStatus | None:
     generation = _generation(said) or generation
     if not isinstance(adapter, str) or not adapter or generation is None:
         return None
@@ -94,8 +94,8 @@ def _status(adapter: Any, said: Mapping[str, Any], generation: Optional[int]) ->
     )
 
 
-def _generation(said: Mapping[str, Any]) -> Optional[int]:
-    found: Optional[int] = _first(said, _whole, "observed_generation", "observedGeneration")
+def _generation(said: Mapping[str, Any]) -> int | None:
+    found: int | None = _first(said, _whole, "observed_generation", "observedGeneration")
     return found
 
 
@@ -113,7 +113,7 @@ def _first(said: Mapping[str, Any], read: Any, *names: str) -> Any:
     return next((value for value in (read(said.get(name)) for name in names) if value), None)
 
 
-def _whole(value: Any) -> Optional[int]:
+def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 __all__ = ["AdapterStatus", "Condition", "Report", "Reported"]
 
@@ -43,7 +43,7 @@ class AdapterStatus:
     conditions: Mapping[str, Condition]
     data: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    observed_time: Optional[str] = None
+    observed_time: str | None = None
     dated: bool = True
     transitions: Mapping[str, tuple[str, str]] = field(default_factory=dict, compare=False)
 

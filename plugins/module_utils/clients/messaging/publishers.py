@@ -142,7 +142,7 @@ class _WebhookPublisher:
         """See ``Publisher``."""
         return [self._one(body, timeout) for body in bodies]
 
-    def _one(self, body: bytes, timeout: float) -> Optional[PullSecretError]:
+    def _one(self, body: bytes, timeout: float) -> PullSecretError | None:
         headers = {"Content-Type": CONTENT_TYPE}
         try:
             if self._token is not None:

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from ...model.errors import (
     ConfigurationError,
@@ -50,7 +50,7 @@ class PubSubService:
     :param plain: without TLS and credentials, as emulators are.
     """
 
-    endpoint: Optional[str]
+    endpoint: str | None
     plain: bool
 
     @classmethod

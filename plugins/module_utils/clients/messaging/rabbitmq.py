@@ -15,7 +15,7 @@ import os
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 from urllib.parse import urlsplit
 
 from ...model.errors import (
@@ -59,9 +59,9 @@ class AmqpAddress:
     """
 
     place: str
-    _url: Optional[str] = field(repr=False)
-    _file: Optional[str]
-    _ca_cert: Optional[str]
+    _url: str | None = field(repr=False)
+    _file: str | None
+    _ca_cert: str | None
     _encrypted: bool
 
     @classmethod
@@ -108,7 +108,7 @@ class AmqpAddress:
             raise Unavailable(error.message) from None
         return text
 
-    def context(self) -> Optional[ssl.SSLContext]:
+    def context(self) -> ssl.SSLContext | None:
         """How the broker's certificate is checked; None without TLS.
 
         :raises Unavailable: ``ca_cert`` cannot be used.

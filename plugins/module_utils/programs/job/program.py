@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Mapping
 from queue import SimpleQueue
-from typing import Any, Optional
+from typing import Any
 
 from ...clients.google.auth import google_connection
 from ...clients.google.client import PLAIN
@@ -89,11 +89,11 @@ class Program:
         self._stop = threading.Event()
         # Not an Event: a signal's handler must take no lock, since what it interrupts may hold it.
         self._wake: SimpleQueue[None] = SimpleQueue()
-        self._connections: Optional[StoreConnections] = None
+        self._connections: StoreConnections | None = None
         self._ways = ways(environment)
         self._job = Job(self._ask, self._show, ready=lambda: check_ways(environment))
         self._mask = Mask(sensitive_forms(os.fsencode(environment.get("PULL_SECRET_DATA", ""))))
-        self._ended: Optional[Ended] = None
+        self._ended: Ended | None = None
 
     def run(self) -> int:
         """Work until it is done or stopped, write the termination message; the exit code."""
@@ -164,7 +164,7 @@ class _Nowhere:
         """Nothing is held back."""
 
 
-def main(environment: Optional[Mapping[str, str]] = None) -> int:
+def main(environment: Mapping[str, str] | None = None) -> int:
     """Do the job that the environment describes; 0, 1 or 2 (``ending.exit_code``)."""
     environment = os.environ if environment is None else environment
     # The image's Python does not know what packages are installed, which takes a while to find out.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Optional
+from typing import Any
 
 from ...model.syncer_limits import LONGEST_LEASE
 from .api import ApiError, PodApi, WireError
@@ -57,9 +57,9 @@ class RestartSlots:
         # Name -> the record as it was first seen, and when.
         self._seen: dict[str, tuple[str, float]] = {}
         self._next = int(random_between(0, max(len(names) - 1, 0)) + 0.5)
-        self._held: Optional[dict[str, Any]] = None
+        self._held: dict[str, Any] | None = None
         # What was held, and could not be given back.
-        self._owed: Optional[dict[str, Any]] = None
+        self._owed: dict[str, Any] | None = None
         self._owed_at = 0.0
         self._renewed = 0.0
         self._asked = 0.0
@@ -154,13 +154,13 @@ class RestartSlots:
         self._owed, self._owed_at = owed, self._clock() + max(self._duration / 12, wait)
 
     @property
-    def owed_at(self) -> Optional[float]:
+    def owed_at(self) -> float | None:
         """The monotonic time at which ``release`` is to be tried again; once others may have it, None."""
         if self._owed is None or self._owed_at >= self._renewed + self._duration:
             return None
         return self._owed_at
 
-    def _ours(self, name: str) -> Optional[dict[str, Any]]:
+    def _ours(self, name: str) -> dict[str, Any] | None:
         """The Lease as it is now, if our name is still in it."""
         found = self._read(name)
         return found if _spec(found).get("holderIdentity") == self._node else None

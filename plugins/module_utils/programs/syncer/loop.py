@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Any, Optional
+from typing import Any
 
 from .backoff import random_between
 from .intervals import Intervals
@@ -69,28 +69,28 @@ class SyncLoop:
         )
         self._stopping = False
         self._failed = ""
-        self._secret: Optional[SecretState] = None
+        self._secret: SecretState | None = None
         # Whether there was none when it was last looked for.
         self._is_gone = False
         # Whether the Secret as it is now is in the file.
         self._is_written = False
         self._written_meanwhile = False
-        self._stamp: Optional[tuple[int, ...]] = None
+        self._stamp: tuple[int, ...] | None = None
         self._logged = ""
         self._said_trouble = ""
         self._rechecks = 0
         self._is_awake = True
         # When to do what next, on the monotonic clock.
         self._recheck_at = time.monotonic() + pace.recheck
-        self._retry_at: Optional[float] = None
+        self._retry_at: float | None = None
         # Of what failed for reasons of the node's: when to try it once more, and whether that is under way.
-        self._again_at: Optional[float] = None
+        self._again_at: float | None = None
         self._is_again = False
         self._calm_until = 0.0
 
     # What other threads and signal handlers may call.
 
-    def deliver(self, secret: Optional[SecretState]) -> None:
+    def deliver(self, secret: SecretState | None) -> None:
         """A new state of the Secret."""
         self._waiting.put(secret, time.monotonic())
         self._inbox.put(("secret", None))
@@ -177,7 +177,7 @@ class SyncLoop:
 
     # The file.
 
-    def _on_secret(self, secret: Optional[SecretState], at: float) -> None:
+    def _on_secret(self, secret: SecretState | None, at: float) -> None:
         if secret is None:
             # It was made harmless before it was deleted; the file stays as it is.
             self._log.info("secret gone")

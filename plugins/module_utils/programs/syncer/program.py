@@ -12,7 +12,6 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping
-from typing import Optional
 
 from .api import PodApi
 from .intervals import Intervals
@@ -40,8 +39,8 @@ class SyncerProgram:
         self,
         settings: SyncerSettings,
         log: JsonLog,
-        node: Optional[Node] = None,
-        pace: Optional[Intervals] = None,
+        node: Node | None = None,
+        pace: Intervals | None = None,
     ) -> None:
         self._log = log
         pace = pace or Intervals(settings)
@@ -87,7 +86,7 @@ class SyncerProgram:
         finally:
             self._watch.stop()
 
-    def _deliver(self, secret: Optional[SecretState]) -> None:
+    def _deliver(self, secret: SecretState | None) -> None:
         """The node's file does not wait for a status or a Lease that a silent API server does not take."""
         # In this order: a call that begins with the change is not meant.
         self._calls.hurry()
@@ -111,7 +110,7 @@ class SyncerProgram:
             self._log.info("watching")
 
 
-def main(environ: Optional[Mapping[str, str]] = None) -> int:
+def main(environ: Mapping[str, str] | None = None) -> int:
     """Run until SIGTERM; 0 then, 1 where there is no going on, 2 for settings that make no sense."""
     log = JsonLog()
     try:

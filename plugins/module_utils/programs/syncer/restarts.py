@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Optional, Union
+from typing import Union
 
 from .api import ApiError, WireError
 from .backoff import random_between
@@ -94,7 +94,7 @@ class Restarts:
         return self._step == _RUNNING
 
     @property
-    def due_at(self) -> Optional[float]:
+    def due_at(self) -> float | None:
         """When ``on_time`` has something to do, on the monotonic clock."""
         if self._step == _RUNNING:
             return self._slots.renew_at

@@ -20,7 +20,7 @@ import json
 import re
 import time
 from collections.abc import Callable
-from typing import Any, Optional
+from typing import Any
 
 from .api import MERGE_PATCH, METADATA_ONLY, ApiError, PodApi, WireError
 from .backoff import Backoff, random_between
@@ -62,8 +62,8 @@ class NodeStatus:
         # Whatever is said of later versions: else those who are held because of it would go on.
         self._failed_with = ""
         self._value: dict[str, str] = {}
-        self._wanted: Optional[str] = None
-        self._written: Optional[str] = None
+        self._wanted: str | None = None
+        self._written: str | None = None
         self._try_at = 0.0
         self._again_at = 0.0
         self._doubt_until = 0.0
@@ -110,7 +110,7 @@ class NodeStatus:
         return self._wanted == self._written
 
     @property
-    def due_at(self) -> Optional[float]:
+    def due_at(self) -> float | None:
         """The monotonic time at which there is something to write, or None."""
         if self._wanted is None:
             return None
@@ -143,7 +143,7 @@ class NodeStatus:
         self._backoff.reset()
         return True
 
-    def _note_doubt(self, unanswered: int, error: Optional[Exception] = None) -> None:
+    def _note_doubt(self, unanswered: int, error: Exception | None = None) -> None:
         """Remember a write that may be done late.
 
         :param unanswered: the calls without an answer before this write.

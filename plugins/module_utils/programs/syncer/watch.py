@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from typing import Any, Optional
+from typing import Any
 
 from ...runtime.wire import HttpConnection
 from .api import ApiError, PodApi, WireError, read_object
@@ -42,7 +42,7 @@ class SecretState:
 
     __slots__ = ("content", "resource_version")
 
-    def __init__(self, resource_version: str, content: Optional[bytes]) -> None:
+    def __init__(self, resource_version: str, content: bytes | None) -> None:
         self.resource_version = resource_version
         self.content = content
 
@@ -57,17 +57,17 @@ class PendingSecrets:
     """
 
     def __init__(self) -> None:
-        self._states: SimpleQueue[tuple[Optional[SecretState], float]] = SimpleQueue()
+        self._states: SimpleQueue[tuple[SecretState | None, float]] = SimpleQueue()
 
-    def put(self, secret: Optional[SecretState], at: float) -> None:
+    def put(self, secret: SecretState | None, at: float) -> None:
         self._states.put((secret, at))
 
-    def take(self) -> list[tuple[Optional[SecretState], float]]:
+    def take(self) -> list[tuple[SecretState | None, float]]:
         """The newest Secret, and after it that there is none now; nothing where nothing waits any more.
 
         Before the Secret is deleted, it is given the content that the nodes are to keep.
         """
-        found: list[tuple[Optional[SecretState], float]] = []
+        found: list[tuple[SecretState | None, float]] = []
         while True:
             try:
                 state = self._states.get_nowait()
@@ -91,7 +91,7 @@ class SecretWatch:
         api: PodApi,
         namespace: str,
         name: str,
-        deliver: Callable[[Optional[SecretState]], None],
+        deliver: Callable[[SecretState | None], None],
         trouble: Callable[[str], None],
         *,
         backoff: Backoff,
@@ -108,13 +108,13 @@ class SecretWatch:
         self._watch_seconds = watch_seconds
         self._grace = grace
         self._stopped = threading.Event()
-        self._connection: Optional[HttpConnection] = None
+        self._connection: HttpConnection | None = None
         self._version = ""  # where to take up the watch; "" means that the next step is a LIST
-        self._delivered: Optional[str] = None  # the version that was; "" for none
+        self._delivered: str | None = None  # the version that was; "" for none
         self._has_listed = False  # on the connection that is open
         self._in_trouble = False
         self._silence = 0.0
-        self._stood_at: Optional[float] = None
+        self._stood_at: float | None = None
 
     def stop(self) -> None:
         """From another thread: ``run`` returns soon."""
@@ -262,7 +262,7 @@ def _version_of(thing: Any) -> str:
     return version
 
 
-def _content_of(thing: dict[str, Any]) -> Optional[bytes]:
+def _content_of(thing: dict[str, Any]) -> bytes | None:
     data = thing.get("data")
     encoded = data.get(_KEY) if isinstance(data, dict) else None
     if not isinstance(encoded, str):

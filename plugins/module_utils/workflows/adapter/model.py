@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from ...model.cluster import Cluster
 
@@ -43,7 +43,7 @@ class Order:
 
     cluster: Cluster
     generation: int
-    traceparent: Optional[str] = None
+    traceparent: str | None = None
 
     @property
     def cluster_id(self) -> str:
@@ -99,17 +99,17 @@ class Observed:
     state: str
     reason: str
     message: str
-    job: Optional[str] = None
-    namespace: Optional[str] = None
+    job: str | None = None
+    namespace: str | None = None
     attempt: int = 1
-    started: Optional[str] = None
+    started: str | None = None
     made: bool = False
     actions: tuple[str, ...] = ()
-    result: Optional[Mapping[str, Any]] = None
-    content: Optional[str] = None
+    result: Mapping[str, Any] | None = None
+    content: str | None = None
     elsewhere: bool = False
     retry: bool = True
-    kind: Optional[str] = None
+    kind: str | None = None
 
 
 def other_replication(order: Order, result: Mapping[str, Any]) -> str:

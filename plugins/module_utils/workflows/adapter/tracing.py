@@ -11,7 +11,7 @@ its Jobs and its requests.
 from __future__ import annotations
 
 import re
-from typing import Any, Optional
+from typing import Any
 
 __all__ = ["trace_id"]
 
@@ -20,7 +20,7 @@ _FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[!
 _LONGEST = 512
 
 
-def trace_id(traceparent: Any) -> Optional[str]:
+def trace_id(traceparent: Any) -> str | None:
     """The trace's id; None for what is no traceparent."""
     if not isinstance(traceparent, str) or len(traceparent) > _LONGEST:
         return None

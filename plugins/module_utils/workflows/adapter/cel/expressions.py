@@ -19,7 +19,7 @@ import re
 import sys
 import threading
 import time
-from typing import Any, Union
+from typing import Any
 
 from ....model.errors import ConfigurationError, missing_package
 from .tokens import (
@@ -88,7 +88,7 @@ class Operand:
         self.variables: list[str] = self._program.variables()
         self.functions: list[str] = self._program.functions()
 
-    def evaluate(self, values: Any) -> Union[bool, str]:
+    def evaluate(self, values: Any) -> bool | str:
         """Whether it holds; else why it could not be told: the name of a kind of error.
 
         :param values: from ``evaluation_context``.

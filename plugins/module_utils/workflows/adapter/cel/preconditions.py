@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from ....clients.hyperfleet.statuses import AdapterStatus
 from ....model.errors import ConfigurationError
@@ -108,7 +108,7 @@ class Preconditions:
 
     def _view(
         self, cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus], largest: int
-    ) -> Optional[tuple[dict[str, Any], Any]]:
+    ) -> tuple[dict[str, Any], Any] | None:
         """(values, the same as the evaluator has them)"""
         try:
             values = view(cluster, statuses, self._roots, largest)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import Optional
 
 __all__ = [
     "Token",
@@ -183,6 +182,6 @@ def _path(words: Sequence[Token], start: int) -> tuple[str, ...]:
     return tuple(path)
 
 
-def _key(word: Token) -> Optional[str]:
+def _key(word: Token) -> str | None:
     found = _PLAIN.match(word.text) if word.kind == "string" else None
     return found.group(2) if found else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 from ....clients.hyperfleet.statuses import AdapterStatus
 from .expressions import Operand
@@ -41,7 +41,7 @@ _BROKEN = {
 
 def unavailable_reason(
     adapter: str, cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]
-) -> Optional[str]:
+) -> str | None:
     """Why an adapter is not Available for the cluster as it is now; None where it is."""
     status = statuses.get(adapter)
     if status is None:
@@ -88,7 +88,7 @@ def unmet_reason(
     return _BROKEN.get(found, "it cannot be evaluated") if isinstance(found, str) else "it is false"
 
 
-def _simple(words: Sequence[Token], paths: Sequence[tuple[str, ...]]) -> Optional[str]:
+def _simple(words: Sequence[Token], paths: Sequence[tuple[str, ...]]) -> str | None:
     """For ``path == "text"`` and its like, ``has(path)`` and ``path``."""
     if len(paths) != 1:
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from ....clients.hyperfleet.statuses import AdapterStatus
 from ....model.cluster_document import PULL_SECRET_NAMES
@@ -126,7 +126,7 @@ def _metadata(cluster: Mapping[str, Any], _statuses: Mapping[str, AdapterStatus]
 
 def _field(name: str, absent: Any = None) -> Callable[[Mapping[str, Any], Mapping[str, AdapterStatus]], Any]:
     def read(cluster: Mapping[str, Any], _statuses: Mapping[str, AdapterStatus]) -> Any:
-        found: Optional[Any] = cluster.get(name)
+        found: Any | None = cluster.get(name)
         return absent if found is None else found
 
     return read

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, Optional, Union
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ....model.duration import seconds
@@ -105,7 +105,7 @@ def fill_hyperfleet(given: Mapping[str, Any]) -> HyperFleetSettings:
     return made
 
 
-def fill_broker(given: Optional[Mapping[str, Any]], batch_size: int) -> BrokerSettings:
+def fill_broker(given: Mapping[str, Any] | None, batch_size: int) -> BrokerSettings:
     """``spec.broker``; the project may be the environment's, as the seed names a subscription only."""
     if given is None:
         return BrokerSettings()
@@ -150,7 +150,7 @@ def fill_broker(given: Optional[Mapping[str, Any]], batch_size: int) -> BrokerSe
     )
 
 
-def _check_url(url: Optional[str]) -> None:
+def _check_url(url: str | None) -> None:
     if url is None:
         return
     try:
@@ -199,7 +199,7 @@ def _resources(given: Mapping[str, Mapping[str, Any]], path: str) -> dict[str, d
     return {kind: {name: str(value) for name, value in held.items()} for kind, held in given.items()}
 
 
-def _amount(quantity: Union[str, float]) -> float:
+def _amount(quantity: str | float) -> float:
     if not isinstance(quantity, str):
         return float(quantity)
     number = re.match(r"[0-9.]+", quantity)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Optional
+from typing import Any
 
 from ....clients.hyperfleet.connection import HyperFleetConnection, hyperfleet_connection
 from ....model.errors import ConfigurationError
@@ -42,9 +42,9 @@ class HyperFleetSettings:
     url: str
     timeout: float
     flavour: str
-    token_file: Optional[str]
+    token_file: str | None
     headers: Mapping[str, str] = field(repr=False)
-    ca_cert: Optional[str]
+    ca_cert: str | None
     validate_certs: bool
 
     def options(self) -> dict[str, Any]:
@@ -76,20 +76,20 @@ class BrokerSettings:
     """
 
     type: str = "none"
-    subscription: Optional[str] = None
-    project: Optional[str] = None
-    endpoint: Optional[str] = None
-    url: Optional[str] = None
-    url_file: Optional[str] = None
-    topic: Optional[str] = None
-    exchange: Optional[str] = None
+    subscription: str | None = None
+    project: str | None = None
+    endpoint: str | None = None
+    url: str | None = None
+    url_file: str | None = None
+    topic: str | None = None
+    exchange: str | None = None
     exchange_type: str = "topic"
-    queue: Optional[str] = None
-    ca_cert: Optional[str] = None
+    queue: str | None = None
+    ca_cert: str | None = None
     prefetch: int = 2000
     listen_address: str = "127.0.0.1"
     listen_port: int = 8081
-    token_file: Optional[str] = None
+    token_file: str | None = None
 
     def address(self) -> str:
         """RabbitMQ's address, which may hold a password: from the configuration, its file or the environment.
@@ -129,7 +129,7 @@ class JobTemplate:
     :param gcp_api_timeout: seconds.
     """
 
-    image: Optional[str]
+    image: str | None
     service_account: str
     resources: Mapping[str, Mapping[str, str]]
     ttl: int
@@ -142,7 +142,7 @@ class JobTemplate:
     tolerations: tuple[Mapping[str, Any], ...]
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
-    priority_class: Optional[str]
+    priority_class: str | None
     log_level: str
     log_format: str
     gcp_api_timeout: float
@@ -155,7 +155,7 @@ class PlacementSettings:
     :param allowed_namespaces: names, with ``*`` for any part of one; None: all that placement says.
     """
 
-    allowed_namespaces: Optional[tuple[str, ...]] = None
+    allowed_namespaces: tuple[str, ...] | None = None
 
     def allows(self, namespace: str) -> bool:
         """Whether something may be made there."""

@@ -10,7 +10,7 @@ Running and waiting are ``Available=False``: an ``Unknown`` makes the API discar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from ....model.errors import PullSecretError
 from ..model import CREATED, FAILED, PENDING, RUNNING, STUCK, SUCCEEDED, Observed, Order
@@ -73,7 +73,7 @@ def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterRe
         else ("False", found.reason, message)
     )
     available = ("True" if found.state == SUCCEEDED else "False", found.reason, message)
-    health: Optional[ConditionValue] = None
+    health: ConditionValue | None = None
     why = available
     if _says_nothing(found) and subject.is_stored(order, found.content):
         available = ("True", _STORED, stored_earlier(message))
@@ -104,7 +104,7 @@ def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterRe
 
 
 def adapter_failed(
-    subject: ReportSubject, place: str, error: PullSecretError, order: Optional[Order] = None
+    subject: ReportSubject, place: str, error: PullSecretError, order: Order | None = None
 ) -> ClusterReport:
     """The adapter could not do its part, since a place does not answer or refuses it, or for a defect.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Union
 
 from ....clients.hyperfleet.status_parser import conditions_of
 from ....clients.hyperfleet.statuses import AdapterStatus
@@ -99,8 +99,8 @@ def decide(
     statuses: Mapping[str, AdapterStatus],
     unmet: Callable[[], Sequence[str]],
     *,
-    own: Optional[AdapterStatus] = None,
-    traceparent: Optional[str] = None,
+    own: AdapterStatus | None = None,
+    traceparent: str | None = None,
     allows: Callable[[str], bool] = bool,
 ) -> Decision:
     """What is to be done for a cluster.
@@ -181,7 +181,7 @@ def _removal(
     cluster_id: str,
     cluster: Mapping[str, Any],
     statuses: Mapping[str, AdapterStatus],
-    own: Optional[AdapterStatus],
+    own: AdapterStatus | None,
     allows: Callable[[str], bool],
 ) -> Remove:
     """What our last status names comes first: the spec and the placement may have changed since."""
@@ -204,7 +204,7 @@ def _removal(
     return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), made, barred)
 
 
-def _spec(cluster: Mapping[str, Any]) -> tuple[Optional[ClusterSpec], str]:
+def _spec(cluster: Mapping[str, Any]) -> tuple[ClusterSpec | None, str]:
     """What the cluster's owner wrote, or what is wrong with it."""
     try:
         return read_spec(cluster), ""
@@ -212,7 +212,7 @@ def _spec(cluster: Mapping[str, Any]) -> tuple[Optional[ClusterSpec], str]:
         return None, error.message
 
 
-def _project(cluster: Mapping[str, Any]) -> Optional[str]:
+def _project(cluster: Mapping[str, Any]) -> str | None:
     """Where the secret is, whatever else in the spec is wrong; None where it does not say."""
     try:
         return project_of(cluster)
@@ -222,7 +222,7 @@ def _project(cluster: Mapping[str, Any]) -> Optional[str]:
 
 def _namespace(
     cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus], *, current: bool = True
-) -> Optional[str]:
+) -> str | None:
     """The placement adapter's choice; of the cluster's current generation, where that matters."""
     placement = statuses.get(_PLACEMENT)
     if placement is None or (current and placement.generation != generation_of(cluster)):

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from ....clients.hyperfleet.client import HyperFleetClient
 from ....clients.hyperfleet.cluster_reader import ClusterReader
@@ -58,7 +58,7 @@ class Engine:
         settings: RunSettings,
         *,
         check_mode: bool = False,
-        on_result: Optional[Callable[[ClusterResult], None]] = None,
+        on_result: Callable[[ClusterResult], None] | None = None,
     ) -> None:
         self._config = config
         self._preconditions = preconditions
@@ -76,8 +76,8 @@ class Engine:
     def handle(
         self,
         cluster_ids: Sequence[str],
-        traceparents: Optional[Mapping[str, str]] = None,
-        given: Optional[Mapping[str, Mapping[str, Any]]] = None,
+        traceparents: Mapping[str, str] | None = None,
+        given: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> list[ClusterResult]:
         """Do what is to be done for each cluster, once however often its id is given, and report it.
 
@@ -267,7 +267,7 @@ class Engine:
         return self._reporter.report(cluster_run, conditions.deleted(subject, removal_result.kept))
 
     def _subject(
-        self, result: ClusterResult, cluster: Mapping[str, Any], own: Optional[AdapterStatus]
+        self, result: ClusterResult, cluster: Mapping[str, Any], own: AdapterStatus | None
     ) -> ReportSubject:
         return ReportSubject(
             result.cluster_id,

@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from typing import Optional
-
 __all__ = [
     "LATER_SECONDS",
     "RARELY_SECONDS",
@@ -72,7 +70,7 @@ def requeue_after_failure(kind: str) -> float:
     return LATER_SECONDS if is_retryable(kind) else RARELY_SECONDS
 
 
-def says_what_is_stored(kind: Optional[str]) -> bool:
+def says_what_is_stored(kind: str | None) -> bool:
     """Whether a failure of work says what is in the places; an outage, or a Job that died, does not.
 
     :param kind: None where nothing was said.

@@ -13,7 +13,7 @@ import dataclasses
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from ....model.cluster import Cluster
 from ....runtime.batch import Failure
@@ -46,7 +46,7 @@ class SecretDeletion:
 
     name: str
     changed: bool = False
-    kind: Optional[str] = None
+    kind: str | None = None
     message: str = ""
 
 
@@ -125,7 +125,7 @@ class InlineProvisioner:
         ]
 
     def _run(
-        self, step: _Step, targets: list[dict[str, Any]], shared: Optional[list[StoreConnections]] = None
+        self, step: _Step, targets: list[dict[str, Any]], shared: list[StoreConnections] | None = None
     ) -> list[dict[str, Any]]:
         """Each target's entry, in their order.  What fails all of them is each one's failure.
 

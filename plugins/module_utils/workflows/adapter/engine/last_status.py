@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Union
 
 from ....clients.hyperfleet.statuses import AdapterStatus
 from ....model.naming import KUBERNETES_NAMESPACE, PROJECT
@@ -57,13 +57,13 @@ def order_places(order: Order) -> dict[str, Any]:
     }
 
 
-def secret_of(said: Any) -> Optional[_Secret]:
+def secret_of(said: Any) -> _Secret | None:
     """(project, secret) of a full name; None of anything else."""
     match = _GCP_SECRET.match(said) if isinstance(said, str) else None
     return (match.group(1), match.group(2)) if match and PROJECT.match(match.group(1)) else None
 
 
-def place_of(namespace: Any, name: Any) -> Optional[ManagementSecretName]:
+def place_of(namespace: Any, name: Any) -> ManagementSecretName | None:
     """The Secret of these names; None where they are none."""
     good = all(isinstance(one, str) for one in (namespace, name))
     if good and KUBERNETES_NAMESPACE.match(namespace) and _NAME.match(name):
@@ -87,7 +87,7 @@ def _checked_data(data: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value}
 
 
-def carried_over(own: Optional[AdapterStatus], said: Mapping[str, Any]) -> dict[str, Any]:
+def carried_over(own: AdapterStatus | None, said: Mapping[str, Any]) -> dict[str, Any]:
     """The next report's ``data``: what is said now, and what was before where nothing is said of it.
 
     :param said: an empty value takes back what was said.
@@ -103,10 +103,10 @@ def carried_over(own: Optional[AdapterStatus], said: Mapping[str, Any]) -> dict[
 
 
 def is_reported_stored(
-    own: Optional[AdapterStatus],
+    own: AdapterStatus | None,
     generation: int,
-    order: Optional[Order] = None,
-    content: Optional[str] = None,
+    order: Order | None = None,
+    content: str | None = None,
 ) -> bool:
     """Whether we said last that what this generation, or this content, is to bring is in its places.
 
@@ -123,15 +123,15 @@ def is_reported_stored(
     return order is None or all(data.get(name) == value for name, value in order_places(order).items())
 
 
-def _text(pattern: re.Pattern[str]) -> Callable[[Any], Optional[str]]:
+def _text(pattern: re.Pattern[str]) -> Callable[[Any], str | None]:
     return lambda value: value if isinstance(value, str) and pattern.match(value) else None
 
 
-def _secret(value: Any) -> Optional[str]:
+def _secret(value: Any) -> str | None:
     return value if secret_of(value) is not None else None
 
 
-def _placed(value: Any) -> Optional[dict[str, str]]:
+def _placed(value: Any) -> dict[str, str] | None:
     held = value if isinstance(value, Mapping) else {}
     place = place_of(held.get("namespace"), held.get("name"))
     return {"namespace": place.namespace, "name": place.name} if place is not None else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Callable, Optional
+from typing import Callable
 
 from ....model.errors import PullSecretError
 from ....runtime.breaker import Breaker, again
@@ -33,8 +33,8 @@ class LazyJobs:
         self._connect = connect
         self._breaker = Breaker()
         self._lock = threading.Lock()
-        self._jobs: Optional[Jobs] = None
-        self._error: Optional[PullSecretError] = None
+        self._jobs: Jobs | None = None
+        self._error: PullSecretError | None = None
 
     def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
         """Read ahead; what fails here fails for each cluster in its turn."""

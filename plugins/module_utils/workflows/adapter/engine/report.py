@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from ....clients.hyperfleet.statuses import AdapterStatus, Condition, Report
 from ..model import Order
@@ -35,11 +35,11 @@ class ReportSubject:
     cluster_id: str
     adapter: str
     generation: int
-    last_status: Optional[AdapterStatus] = None
-    traceparent: Optional[str] = None
+    last_status: AdapterStatus | None = None
+    traceparent: str | None = None
     is_deleting: bool = False
 
-    def is_stored(self, order: Optional[Order] = None, content: Optional[str] = None) -> bool:
+    def is_stored(self, order: Order | None = None, content: str | None = None) -> bool:
         """Whether its pull secret was stored and placed before, whatever this run observes."""
         return not self.is_deleting and is_reported_stored(self.last_status, self.generation, order, content)
 
@@ -57,7 +57,7 @@ class ClusterReport:
     state: str
     reason: str
     message: str
-    requeue_after: Optional[float] = None
+    requeue_after: float | None = None
 
 
 def make_report(
@@ -66,12 +66,12 @@ def make_report(
     *,
     applied: ConditionValue,
     available: ConditionValue,
-    health: Optional[ConditionValue] = None,
-    finalized: Optional[ConditionValue] = None,
-    data: Optional[Mapping[str, Any]] = None,
-    metadata: Optional[Mapping[str, Any]] = None,
-    requeue_after: Optional[float] = None,
-    why: Optional[ConditionValue] = None,
+    health: ConditionValue | None = None,
+    finalized: ConditionValue | None = None,
+    data: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    requeue_after: float | None = None,
+    why: ConditionValue | None = None,
 ) -> ClusterReport:
     """:param why: what the run itself says; None is what is said of Available."""
     traced = {"traceparent": subject.traceparent} if subject.traceparent else {}

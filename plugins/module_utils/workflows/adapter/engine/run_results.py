@@ -13,7 +13,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 from ....model.errors import PullSecretError
 from ....model.summary import failure_text
@@ -63,21 +63,21 @@ class ClusterResult:
 
     cluster_id: str
     outcome: str = OUTCOME_FAILED
-    generation: Optional[int] = None
-    traceparent: Optional[str] = None
-    report: Optional[ClusterReport] = None
-    kind: Optional[str] = None
+    generation: int | None = None
+    traceparent: str | None = None
+    report: ClusterReport | None = None
+    kind: str | None = None
     message: str = ""
     actions: Sequence[str] = ()
-    job: Optional[Mapping[str, Any]] = None
+    job: Mapping[str, Any] | None = None
     job_created: bool = False
-    project: Optional[str] = None
+    project: str | None = None
     duration: int = 0
     retries: int = 0
     warnings: list[str] = field(default_factory=list)
 
     @property
-    def requeue_after(self) -> Optional[float]:
+    def requeue_after(self) -> float | None:
         """Seconds until a look is worth it."""
         if self.outcome == OUTCOME_FAILED:
             return requeue_after_failure(self.kind or "")
@@ -162,7 +162,7 @@ def _outcome_summary(results: Sequence[ClusterResult]) -> dict[str, Any]:
     }
 
 
-def module_result(results: Sequence[ClusterResult], detail: Optional[str]) -> dict[str, Any]:
+def module_result(results: Sequence[ClusterResult], detail: str | None) -> dict[str, Any]:
     """The module's result.
 
     :param detail: ``all`` tells of each cluster, ``brief`` of those that failed or need a person, ``log`` of

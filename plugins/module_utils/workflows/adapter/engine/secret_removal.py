@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Callable, Optional
+from typing import Callable
 
 from .decide import Remove
 from .inline import InlineProvisioner, SecretDeletion
@@ -97,5 +97,5 @@ def _note(removal_result: SecretRemovalResult, one: SecretRemoval, removed: Secr
 
 
 def _said(removed: SecretDeletion) -> str:
-    message: Optional[str] = removed.message or removed.kind
+    message: str | None = removed.message or removed.kind
     return f"{removed.name}: {message}"

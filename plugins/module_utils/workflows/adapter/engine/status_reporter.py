@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Callable, Optional
+from typing import Callable
 
 from ....clients.hyperfleet.client import HyperFleetClient
 from ....model.errors import Internal, NotFound, PullSecretError
@@ -33,9 +33,9 @@ class ClusterRun:
 
     result: ClusterResult
     started_at: float = field(default_factory=time.monotonic)
-    subject: Optional[ReportSubject] = None
-    apply: Optional[Apply] = None
-    secret_removal: Optional[SecretRemoval] = None
+    subject: ReportSubject | None = None
+    apply: Apply | None = None
+    secret_removal: SecretRemoval | None = None
 
     @property
     def known_subject(self) -> ReportSubject:
@@ -71,7 +71,7 @@ class StatusReporter:
         settings: RunSettings,
         *,
         check_mode: bool,
-        on_result: Optional[Callable[[ClusterResult], None]],
+        on_result: Callable[[ClusterResult], None] | None,
     ) -> None:
         self._api = api
         self._breaker = breaker

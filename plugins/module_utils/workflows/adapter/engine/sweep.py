@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Callable, Optional
+from typing import Callable
 
 from ....clients.hyperfleet.all_clusters import AllClusters
 from ....clients.hyperfleet.client import HyperFleetClient
@@ -38,7 +38,7 @@ class _Leftover:
     """
 
     result: ClusterResult
-    secret_removal: Optional[SecretRemoval] = None
+    secret_removal: SecretRemoval | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -115,7 +115,7 @@ class Sweep:
         return [one.result for one in left]
 
     def _for_each(
-        self, leftovers: Sequence[_Leftover], work: Callable[[_Leftover], Optional[_Leftover]]
+        self, leftovers: Sequence[_Leftover], work: Callable[[_Leftover], _Leftover | None]
     ) -> list[_Leftover]:
         """Those that ``work`` gives back, and those that failed."""
         results = run_batch(
@@ -126,7 +126,7 @@ class Sweep:
                 _failed(leftover, result.kind, result.message)
         return [leftover for leftover, result in zip(leftovers, results) if result is not None]
 
-    def _suspend_jobs(self, leftover: _Leftover) -> Optional[_Leftover]:
+    def _suspend_jobs(self, leftover: _Leftover) -> _Leftover | None:
         cluster_id = leftover.result.cluster_id
         try:
             self._api.get_cluster(cluster_id, self._settings.deadline())

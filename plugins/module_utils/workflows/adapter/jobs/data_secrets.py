@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any
 
 from ....clients.kubernetes.client import KubernetesClient
 from ....clients.kubernetes.errors import ObjectAlreadyExists, Overtaken
@@ -57,7 +57,7 @@ class DataSecrets:
             actions.append(f"updated secret {name}")
         return _uid(found)
 
-    def drop(self, cluster_id: str, uid: Optional[str], actions: list[str], deadline: Deadline) -> None:
+    def drop(self, cluster_id: str, uid: str | None, actions: list[str], deadline: Deadline) -> None:
         """Delete it; nothing is done where it is gone, or is not ours.
 
         :param uid: that it had when it was made, which saves a look at whose it is.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import secrets
 import threading
-from typing import Optional
 
 from ....clients.kubernetes.client import KubernetesClient
 from ....clients.kubernetes.errors import ObjectAlreadyExists
@@ -37,8 +36,8 @@ class DigestKey:
         self._adapter = adapter
         self._name = names.digest_key_name(adapter)
         self._lock = threading.Lock()
-        self._key: Optional[bytes] = None
-        self._failure: Optional[PullSecretError] = None
+        self._key: bytes | None = None
+        self._failure: PullSecretError | None = None
 
     def forget_failure(self) -> None:
         """Ask again where the last answer was an error; a batch begins with this."""
@@ -63,7 +62,7 @@ class DigestKey:
                 raise
             return self._key
 
-    def _read(self, deadline: Deadline) -> Optional[bytes]:
+    def _read(self, deadline: Deadline) -> bytes | None:
         found = self._client.get(self._namespace, "secrets", self._name, deadline)
         if found is None:
             return None

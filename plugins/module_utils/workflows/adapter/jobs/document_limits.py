@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from typing import Optional
-
 from .. import model
 from ..model import Observed
 from .manifests import LARGEST
@@ -15,7 +13,7 @@ from .manifests import LARGEST
 __all__ = ["document_refusal"]
 
 
-def document_refusal(document: bytes, cluster_id: str) -> Optional[Observed]:
+def document_refusal(document: bytes, cluster_id: str) -> Observed | None:
     """What is to be said of a document that no pod could be started with; None where one can."""
     if len(document) > LARGEST:
         return Observed(

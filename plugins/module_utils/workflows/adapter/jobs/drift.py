@@ -14,7 +14,7 @@ import binascii
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 from ....clients.kubernetes.client import KubernetesClient
 from ....dockerconfig import DockerConfigError, load
@@ -86,7 +86,7 @@ class DriftDetector:
             "data": data,
         }
 
-    def drift(self, order: Order, document: bytes, deadline: Deadline) -> Optional[_Drift]:
+    def drift(self, order: Order, document: bytes, deadline: Deadline) -> _Drift | None:
         """A condition's reason, and a sentence; None where all is well, or nobody can say."""
         listed = self._listed.pop((order.namespace, order.placed_as), None)
         if listed is not None and find_drift(listed, order, document) is None:
@@ -107,7 +107,7 @@ class DriftDetector:
         return find_drift(found, order, document)
 
 
-def find_drift(found: Optional[Mapping[str, Any]], order: Order, document: bytes) -> Optional[_Drift]:
+def find_drift(found: Mapping[str, Any] | None, order: Order, document: bytes) -> _Drift | None:
     """How a Secret differs from what the order's Job makes; None where it does not."""
     where = f"namespaces/{order.namespace}/secrets/{order.placed_as}"
     if found is None:

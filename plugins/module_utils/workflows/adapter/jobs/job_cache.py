@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 from ....clients.kubernetes.client import KubernetesClient
 from ....model.errors import PullSecretError
@@ -37,7 +37,7 @@ class JobCache:
         self._namespace = namespace
         self._adapter = adapter
         self._jobs: dict[str, list[JobState]] = {}
-        self._pods: Optional[dict[str, list[Pod]]] = None
+        self._pods: dict[str, list[Pod]] | None = None
 
     def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
         """Read ahead; where that fails each cluster's own look will say why."""

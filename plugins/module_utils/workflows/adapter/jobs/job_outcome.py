@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 from .. import job_vocabulary, model
 from ..model import Observed, Order
@@ -37,7 +37,7 @@ def job_observation(
     reason: str,
     message: str,
     *,
-    result: Optional[Mapping[str, Any]] = None,
+    result: Mapping[str, Any] | None = None,
     retry: bool = True,
 ) -> Observed:
     """An observation of a Job, with the fields that all of them have."""
@@ -55,9 +55,9 @@ def job_observation(
     )
 
 
-def _kind(result: Optional[Mapping[str, Any]], retry: bool) -> Optional[str]:
+def _kind(result: Mapping[str, Any] | None, retry: bool) -> str | None:
     """What its program said, or its exit code: one that no other try changes is that of a wrong input."""
-    found: Optional[str] = (result or {}).get("kind")
+    found: str | None = (result or {}).get("kind")
     return found or (None if retry else "configuration")
 
 
@@ -99,7 +99,7 @@ def outcome_annotation(observed: Observed) -> str:
     return json.dumps(kept, separators=(",", ":"))
 
 
-def recorded_outcome(job: JobState, namespace: str, order: Order) -> Optional[Observed]:
+def recorded_outcome(job: JobState, namespace: str, order: Order) -> Observed | None:
     """The recorded outcome; None if the annotation cannot be ours.
 
     It goes through the same checks again: anybody who may write annotations may have written it.
@@ -128,7 +128,7 @@ def recorded_outcome(job: JobState, namespace: str, order: Order) -> Optional[Ob
     )
 
 
-def _complete(job: JobState, said: Optional[JobResult], namespace: str, order: Order) -> Observed:
+def _complete(job: JobState, said: JobResult | None, namespace: str, order: Order) -> Observed:
     if said is None or said.fields["result"] == "success":
         return _succeeded(job, said, namespace, order)
     message = f"job {job.name} is complete, but says that it failed: {said.fields.get('message', '')}"
@@ -137,7 +137,7 @@ def _complete(job: JobState, said: Optional[JobResult], namespace: str, order: O
     )
 
 
-def _succeeded(job: JobState, said: Optional[JobResult], namespace: str, order: Order) -> Observed:
+def _succeeded(job: JobState, said: JobResult | None, namespace: str, order: Order) -> Observed:
     """A Job that succeeded. The message is made of our own words only, not of the Job's."""
     fields = said.fields if said is not None else {}
     held = {name: value for name, value in fields.items() if name != "message"}
@@ -158,7 +158,7 @@ def _succeeded(job: JobState, said: Optional[JobResult], namespace: str, order: 
 
 
 def _why(
-    job: JobState, pod: Optional[Pod], end: Mapping[str, Any], fields: Optional[Mapping[str, Any]]
+    job: JobState, pod: Pod | None, end: Mapping[str, Any], fields: Mapping[str, Any] | None
 ) -> tuple[str, str]:
     """A condition's reason and its sentence: of what is nearest to the cause."""
     if fields is not None and "kind" in fields:

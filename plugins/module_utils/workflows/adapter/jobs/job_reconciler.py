@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterable
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from ....clients.kubernetes.client import KubernetesClient
 from ....clients.kubernetes.errors import Overtaken
@@ -198,7 +198,7 @@ class _LazySpec:
 
     def __init__(self, build: Callable[[], dict[str, Any]]) -> None:
         self._build = build
-        self._built: Optional[dict[str, Any]] = None
+        self._built: dict[str, Any] | None = None
 
     def get(self) -> dict[str, Any]:
         if self._built is None:

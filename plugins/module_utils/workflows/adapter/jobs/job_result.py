@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from .. import job_vocabulary
 from ..model import Order
@@ -66,7 +66,7 @@ def _result_places(order: Order) -> dict[str, Any]:
     }
 
 
-def parse_job_result(message: Any, order: Order) -> Optional[JobResult]:
+def parse_job_result(message: Any, order: Order) -> JobResult | None:
     """The result in a termination message; None where it holds none."""
     if not isinstance(message, str) or len(message.encode("utf-8", "replace")) > LARGEST:
         return None
@@ -77,7 +77,7 @@ def parse_job_result(message: Any, order: Order) -> Optional[JobResult]:
     return checked_job_result(document, order)
 
 
-def checked_job_result(document: Any, order: Order) -> Optional[JobResult]:
+def checked_job_result(document: Any, order: Order) -> JobResult | None:
     """The fields of a result that are what they should be; None where ``result`` itself is not."""
     if not isinstance(document, Mapping):
         return None
@@ -105,7 +105,7 @@ def _fields(document: Mapping[str, Any], checks: Mapping[str, _Check]) -> dict[s
     return made
 
 
-def _version(value: Any) -> Optional[str]:
+def _version(value: Any) -> str | None:
     return value if isinstance(value, str) and _VERSION.match(value) else None
 
 
@@ -118,23 +118,23 @@ def _word(words: Callable[[Any], str]) -> _Check:
     return lambda value: words(value) if isinstance(value, str) else None
 
 
-def _flag(value: Any) -> Optional[bool]:
+def _flag(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _count(value: Any) -> Optional[int]:
+def _count(value: Any) -> int | None:
     whole = isinstance(value, int) and not isinstance(value, bool)
     return value if whole and 0 <= value <= _MOST else None
 
 
-def _seconds(value: Any) -> Optional[float]:
+def _seconds(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     # Neither infinity nor what is no number is between them.
     return round(float(value), 4) if 0 <= value <= _MOST_SECONDS else None
 
 
-def _message(value: Any) -> Optional[str]:
+def _message(value: Any) -> str | None:
     return cleaned_text(value) if isinstance(value, str) else None
 
 
@@ -146,7 +146,7 @@ def _calls(operation: Callable[[Any], str]) -> _Check:
         "seconds": _seconds,
     }
 
-    def check(value: Any) -> Optional[list[dict[str, Any]]]:
+    def check(value: Any) -> list[dict[str, Any]] | None:
         if not isinstance(value, Sequence) or isinstance(value, str):
             return None
         made = [_fields(item, checks) for item in value[:_MOST_CALLS] if isinstance(item, Mapping)]

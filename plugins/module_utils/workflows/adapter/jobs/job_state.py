@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from .. import names
 
@@ -44,14 +44,14 @@ class JobState:
     generation: int
     attempt: int = 1
     failed: int = 0
-    content: Optional[str] = None
-    template: Optional[str] = None
-    data_uid: Optional[str] = None
-    ended: Optional[str] = None
+    content: str | None = None
+    template: str | None = None
+    data_uid: str | None = None
+    ended: str | None = None
     reason: str = ""
     ended_at: float = 0.0
     created: float = 0.0
-    started: Optional[str] = None
+    started: str | None = None
     deleting: bool = False
     suspended: bool = False
     recorded: Any = None

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from ....clients.kubernetes.client import KubernetesClient
 from ....clients.kubernetes.errors import ObjectAlreadyExists
@@ -32,7 +32,7 @@ class ApplyRequest:
         self.deadline = deadline
         self.actions: list[str] = []
         self.made = False
-        self.unsure: Optional[str] = None
+        self.unsure: str | None = None
 
     def record_created(self, name: str) -> None:
         self.made, self.unsure = True, None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any
 
 from ....model.cluster import OPTIONS
 from ....model.errors import ConfigurationError
@@ -177,7 +177,7 @@ def _environment(order: Order, settings: JobTemplate) -> list[dict[str, Any]]:
         for name, option in OPTIONS.items()
         if option.variable is not None and option.is_shown
     }
-    ours: dict[str, Optional[str]] = {
+    ours: dict[str, str | None] = {
         **of_cluster,
         "LOG_LEVEL": settings.log_level,
         "LOG_FORMAT": settings.log_format,

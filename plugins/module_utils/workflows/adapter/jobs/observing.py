@@ -11,7 +11,6 @@ are known here become reasons of conditions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Optional
 
 from .. import model
 from ..model import Observed, Order
@@ -93,7 +92,7 @@ def _running(job: JobState, namespace: str) -> Observed:
     )
 
 
-def _again(job: JobState, failed: Optional[Pod], namespace: str, order: Order) -> Observed:
+def _again(job: JobState, failed: Pod | None, namespace: str, order: Order) -> Observed:
     if failed is not None and pods.is_evicted(failed):
         why = "its pod was evicted, and another is made"
         return job_outcome.job_observation(
@@ -107,7 +106,7 @@ def _again(job: JobState, failed: Optional[Pod], namespace: str, order: Order) -
     )
 
 
-def _stuck(pod: Pod, now: float) -> Optional[tuple[str, str]]:
+def _stuck(pod: Pod, now: float) -> tuple[str, str] | None:
     waiting = pods.container_state(pod).get("waiting") or {}
     reason = _WAITING.get(str(waiting.get("reason")))
     if reason is not None:

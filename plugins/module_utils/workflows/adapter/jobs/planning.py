@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Callable, Optional
+from typing import Callable
 
 from .. import model
 from ..model import Observed
@@ -55,8 +55,8 @@ class Plan:
     """
 
     step: str
-    current: Optional[JobState] = None
-    observed: Optional[Observed] = None
+    current: JobState | None = None
+    observed: Observed | None = None
     delete: tuple[JobState, ...] = ()
     clean: tuple[JobState, ...] = ()
     attempt: int = 1
@@ -125,7 +125,7 @@ def _remake(job: JobState, observed: Observed, template: Callable[[], str], now:
 
 
 def _make(
-    alive: list[JobState], name: str, keep: int, *, attempt: int, observed: Optional[Observed] = None
+    alive: list[JobState], name: str, keep: int, *, attempt: int, observed: Observed | None = None
 ) -> Plan:
     going_on = tuple(job for job in alive if job.ended is None)
     if going_on:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Optional
+from typing import Any
 
 from .job_state import JobState
 from .manifests import CONTAINER
@@ -49,6 +49,6 @@ def container_state(pod: Pod) -> Mapping[str, Any]:
     return {}
 
 
-def container_end(pod: Optional[Pod]) -> Mapping[str, Any]:
+def container_end(pod: Pod | None) -> Mapping[str, Any]:
     """How it ended; empty where it did not."""
     return dict((container_state(pod).get("terminated") if pod is not None else None) or {})

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from ....clients.kubernetes.client import KubernetesClient
 from ....clients.kubernetes.errors import Overtaken
@@ -80,7 +80,7 @@ def _environment_of(job: Mapping[str, Any]) -> dict[str, str]:
     for container in pod.get("containers") or ():
         if container.get("name") == manifests.CONTAINER:
             for item in container.get("env") or ():
-                value: Optional[Any] = item.get("value")
+                value: Any | None = item.get("value")
                 if isinstance(value, str):
                     found[str(item.get("name"))] = manifests.unliteral(value)
     return found

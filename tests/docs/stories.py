@@ -233,7 +233,7 @@ STORIES: dict[str, dict[str, Step]] = {
         "Remove the Secret of a cluster that is gone": Step(_nothing, _secret_removed),
     },
     "modules/kubelet_auth_sync": {
-        "Bring file and kubelet in step": Step(node.a_node, node.in_step),
+        "Update the file and restart kubelet": Step(node.a_node, node.in_step),
         "Write the file and let kubelet find it within 5 minutes": Step(node.another_source, node.written),
         "Take our entries out again": Step(_nothing, node.taken_out),
         "Go back to the file of before": Step(node.rotated, node.went_back),

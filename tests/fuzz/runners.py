@@ -51,7 +51,7 @@ def load_everything() -> None:
     for pattern in ("plugins/**/*.py", "extensions/eda/receiving/*.py", "extensions/eda/watching/*.py"):
         for path in sorted(ROOT.glob(pattern)):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            if path.stem == "__init__" or "/surface" in str(path):
+            if path.stem == "__init__":
                 continue
             try:
                 importlib.import_module(f"{_CODE}.{name}")
@@ -209,23 +209,29 @@ def filters(data: Data) -> Any:
 
 def source(data: Data) -> Any:
     """An event source, up to where it would begin to listen; where aiohttp is, its first moments as well."""
-    errors = importlib.import_module(f"{_CODE}.plugins.module_utils.model.errors")
-    where = "receiving" if data["name"] == "cluster_events" else "watching"
-    settings = importlib.import_module(f"{_CODE}.extensions.eda.{where}.settings")
+    from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import (
+        RunDirectories,
+    )
+    from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.settings import (
+        parse_cluster_events_settings,
+    )
+    from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters import check_clusters
+    from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import parse_settings
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+
     try:
-        parsed = settings.parse_settings(data["options"])
-        if data["name"] == "kubernetes_secret" and not isinstance(parsed.clusters, str):
-            importlib.import_module(f"{_CODE}.extensions.eda.watching.clusters").check_clusters(
-                parsed.clusters
-            )
-        if data["name"] == "cluster_events":
-            directories = importlib.import_module(f"{_CODE}.extensions.eda.receiving.directories")
-            opened = directories.Directories(parsed.run_dir)
-            opened.open()
-            opened.close()
-    except errors.PullSecretError as error:
+        if data["name"] == "kubernetes_secret":
+            watched = parse_settings(data["options"])
+            if not isinstance(watched.clusters, str):
+                check_clusters(watched.clusters)
+            return repr(watched.most)
+        received = parse_cluster_events_settings(data["options"])
+        opened = RunDirectories(received.run_dir)
+        opened.open()
+        opened.close()
+    except PullSecretError as error:
         raise Refused(str(error)) from None
-    return repr(parsed.size if data["name"] == "cluster_events" else parsed.most)
+    return repr(received.size)
 
 
 def rulebook(data: Data) -> Any:
@@ -266,23 +272,27 @@ def _rendered(value: Any, variables: Data) -> Any:
 def config(data: Data) -> Any:
     """An AdapterConfig is read."""
     _write_files(data)
-    errors = importlib.import_module(f"{_CODE}.plugins.module_utils.model.errors")
-    code = importlib.import_module(f"{_CODE}.plugins.module_utils.workflows.adapter.config.config")
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
+        load_adapter_config,
+    )
+
     try:
-        code.load(data["options"]["config"])
-    except errors.PullSecretError as error:
+        load_adapter_config(data["options"]["config"])
+    except PullSecretError as error:
         raise Refused(str(error)) from None
     return None
 
 
 def program(data: Data) -> Any:
     """The job's program, as its image starts it."""
-    code = importlib.import_module(f"{_CODE}.plugins.module_utils.programs.job.program")
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job.program import main
+
     kept = ("SECRET_MANAGER_EMULATOR_HOST", "KUBECONFIG", "HOME", "PATH")
     environment = {name: os.environ[name] for name in kept} | data["environment"]
     os.environ.clear()
     os.environ.update(environment)
-    if code.main(environment):
+    if main(environment):
         raise Refused("its log is on stdout")
     return None
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import CLUSTER_KEYS
 from tests.fuzz.bases import ROLES, VARIABLES
 from tests.fuzz.inputs import ROOT
 from tests.fuzz.options import Spec
@@ -114,6 +113,8 @@ def role_spec(name: str) -> Spec:
 @functools.cache
 def variable_specs(playbook: str) -> Spec:
     """The variables that a playbook's templates name, and those of the role that it imports."""
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import CLUSTER_KEYS
+
     text = (ROOT / "playbooks" / f"{playbook}.yml").read_text()
     words = {word for part in EXPRESSION.findall(text) for word in WORD.findall(part)} - NO_VARIABLES
     words |= set(_listed(yaml.safe_load(text)))

@@ -144,7 +144,9 @@ def test_no_pull_secret_leaves_its_file(tmp_path: Path) -> None:
 def test_a_namespace_that_is_none_is_refused_by_its_path(tmp_path: Path, wrong: Any) -> None:
     placed = {**DOCUMENT, "status": {"adapters": {"placement": {"data": {"namespace": wrong}}}}}
     (cluster,) = read(written(tmp_path / "a.json", placed))
-    assert "status.adapters.placement.data.namespace must be lower case letters" in cluster["problem"]
+    assert (
+        "status.adapters.placement.data.namespace must be at most 63 lower case letters" in cluster["problem"]
+    )
     assert "Passw0rd" not in str(cluster)
 
 
@@ -268,7 +270,10 @@ def test_an_id_that_may_be_a_secret_is_not_told(tmp_path: Path) -> None:
         ({"name": SECRET}, "the cluster's name: a docker config or a credential"),
         ({"name": json.loads(SECRET)}, "the cluster's name must be a string"),
         ({"spec": {"gcp": {"projectId": SECRET}}}, "gcp_project_id: a docker config or a credential"),
-        ({"spec": {"gcp": {"projectId": json.loads(SECRET)}}}, "spec.gcp.projectId is neither a string"),
+        (
+            {"spec": {"gcp": {"projectId": json.loads(SECRET)}}},
+            "spec.gcp.projectId must be a string or a whole number",
+        ),
         ({"id": SECRET}, "its id is not a valid name"),
     ],
 )

@@ -47,8 +47,8 @@ def test_pages_are_fetched_as_they_are_needed() -> None:
         (lambda _token: "continue-not-supported", 2, "is continue-not-supported again"),
         ({"": "a", "a": "b", "b": "a"}.__getitem__, 3, "is a again"),
         (lambda _token: "auths: {example-password}", 2, r"is \(not shown\) again"),
-        (lambda _token: 7, 1, "must be a string"),
-        (lambda _token: ["a"], 1, "must be a string"),
+        (lambda _token: 7, 1, "is not a string"),
+        (lambda _token: ["a"], 1, "is not a string"),
         (lambda _token: "a" * 10_000, 1, "is too long"),
     ],
 )

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.stored_version import (
@@ -41,6 +41,7 @@ def test_a_newer_version_of_the_same_secret_stays(
     assert must_stay(held, wanted) is stays
 
 
+@settings(deadline=None)
 @given(st.integers(1, 10**18 - 1))
 def test_a_name_is_read_back(number: int) -> None:
     version = StoredVersion(SECRET, number)

@@ -87,8 +87,9 @@ async def changes_are_seen(server: ApiServer, **options: Any) -> None:
     async with running([{"cluster_id": "cls-1", "watches": watches, **options}]) as source:
         await server.until(lambda: server.watches == 1)
         version = str(server.change(*NAME))
-        await source.until(lambda it: it.changes == [("cls-1", "ADDED", version)])
+        await source.until(lambda it: [(one, to) for one, _kind, to in it.changes] == [("cls-1", version)])
         assert source.problems == []
+    await server.until(lambda: server.watches == 0)
 
 
 async def is_refused(words: str, **options: Any) -> None:

@@ -240,7 +240,7 @@ def test_a_terminated_batch_finishes_what_is_begun_and_tells_the_rest(module: Mo
     assert len(done) >= 3
     assert stopped
     assert done + stopped == _CLUSTERS
-    assert "not begun" in result["msg"]
+    assert "not started" in result["msg"]
     for cluster in done:
         assert module.holds("new", cluster)
     for cluster in stopped:

@@ -324,7 +324,7 @@ def test_a_name_with_a_line_break_makes_no_line_of_its_own(world: World) -> None
     finished = world.job(LOG_FORMAT="text", SECRET_NAME=forged)
     assert finished.code != 0
     (line,) = finished.stdout.splitlines()
-    assert json.loads(line)["message"].startswith("SECRET_NAME: not ")
+    assert json.loads(line)["message"].startswith("SECRET_NAME: must be ")
     assert "forged" not in finished.output
 
 

@@ -75,7 +75,7 @@ def test_a_targets_own_cluster_is_checked_though_the_tasks_is_not(
 @pytest.mark.parametrize(
     "own", [{"context": "mgmt-1"}, {"kubeconfig": "/own"}], ids=["context", "kubeconfig"]
 )
-def test_without_a_host_the_tasks_choice_holds_for_every_cluster(own: dict[str, str]) -> None:
+def test_without_a_host_the_tasks_choice_holds_for_every_cluster(own: dict[str, Any]) -> None:
     """It is a choice about the kubeconfig's clusters then."""
     connection = kubernetes_connection(
         {"kubeconfig": "/task", "ca_cert": "/ca.pem", "validate_certs": False}, **own

@@ -52,16 +52,16 @@ def test_results_are_taken_by_the_names_they_were_registered_in(ansible: Ansible
 @pytest.mark.parametrize(
     ("option", "name", "what"),
     [
-        ("clusters", "nothing", "the name of a variable"),
-        ("clusters", {"inline": "example-password"}, "a string"),
-        ("secret_manager", "nothing", "the name of a registered result"),
-        ("management", "some", "the name of a registered result"),
+        ("clusters", "nothing", "is not the name of a variable"),
+        ("clusters", {"inline": "example-password"}, "must be a string"),
+        ("secret_manager", "nothing", "is not the name of a registered result"),
+        ("management", "some", "is not the name of a registered result"),
     ],
 )
 def test_what_is_no_name_is_told(ansible: Ansible, option: str, name: Any, what: str) -> None:
     finished = report(ansible, **{option: name})
     assert finished.code != 0
-    assert finished.result["msg"] == f"{option} is not {what}"
+    assert finished.result["msg"] == f"{option} {what}"
     assert "example-password" not in finished.output + str(finished.tasks)
 
 

@@ -179,7 +179,7 @@ def test_a_job_that_goes_on(found: job_state.JobState, pods: list[Any], state: s
             "limit",
             True,
         ),
-        (job("Failed", "FutureReason"), [], "JobFailed", "no reason", True),
+        (job("Failed", "FutureReason"), [], "JobFailed", "no known reason", True),
         # It says that all went well, and it did not.
         (
             job("Failed", "BackoffLimitExceeded"),

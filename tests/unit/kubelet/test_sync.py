@@ -638,7 +638,7 @@ def test_a_kubelet_that_is_down_is_not_forgotten_where_its_unit_is_masked(place:
     """Something newer is written meanwhile, as a syncer does without asking systemd."""
     place.sync().apply(config(quay_io="older"))
     place.systemd.script = ["failed"] * 6
-    assert "either" in place.sync().apply(config(quay_io="newer")).message
+    assert "unhealthy with the previous file, too" in place.sync().apply(config(quay_io="newer")).message
     place.systemd.now = place.systemd.now._replace(load="masked")
     place.sync().write(config(quay_io="third"))
     result = place.sync().settle()

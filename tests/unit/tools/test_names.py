@@ -60,8 +60,9 @@ def _shared_names(*kinds: type) -> dict[str, list[str]]:
     places: dict[str, list[str]] = defaultdict(list)
     for path, module in _modules("plugins", "extensions"):
         for node in module.body:
-            if isinstance(node, kinds) and not node.name.startswith("_"):
-                places[node.name].append(path)
+            name = getattr(node, "name", "_")
+            if isinstance(node, kinds) and not name.startswith("_"):
+                places[name].append(path)
     return {name: paths for name, paths in places.items() if len(paths) > 1}
 
 

@@ -153,7 +153,7 @@ SCHEMA: Schema = {
                     ),
                     "namespace": {
                         **text_field(
-                            "a namespace: lower case letters, digits and dashes, 63 at most", DNS_LABEL, 63
+                            "a namespace: at most 63 lower case letters, digits and dashes", DNS_LABEL, 63
                         ),
                         "default": "hyperfleet-system",
                     },
@@ -167,7 +167,7 @@ SCHEMA: Schema = {
                     {
                         "adapterType": {
                             **text_field(
-                                "an adapter's name: lower case letters, digits and dashes, 63 at most",
+                                "an adapter's name: at most 63 lower case letters, digits and dashes",
                                 DNS_LABEL,
                                 63,
                             ),

@@ -9,24 +9,24 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from google.auth.transport import Request, Response
-from google.auth.transport.requests import Request as RequestsRequest
-
 from ...runtime.waiting import within
 from .errors import NoToken
 
 __all__ = ["DeadlineRequest"]
 
 
-class DeadlineRequest(Request):
+class DeadlineRequest:
     """What google-auth makes its requests with: all of them together take no longer than so many seconds.
 
-    As google-auth's own, which it calls, it takes proxies and authorities from the environment.
+    It has the shape of ``google.auth.transport.Request``. As google-auth's own, which it calls, it takes proxies
+    and authorities from the environment.
     """
 
     def __init__(self, seconds: float) -> None:
+        from google.auth.transport.requests import Request
+
         self._end = time.monotonic() + seconds
-        self._request = RequestsRequest()
+        self._request = Request()
 
     def __call__(
         self,
@@ -36,7 +36,7 @@ class DeadlineRequest(Request):
         headers: Any = None,
         timeout: float | None = None,
         **options: Any,
-    ) -> Response:
+    ) -> Any:
         """Make one request.
 
         :raises NoToken: the time is over.  google-auth would wait and try again after an error of its own.
@@ -47,9 +47,8 @@ class DeadlineRequest(Request):
         if left <= 0:
             raise late
         limit = min(timeout or left, left)
-        answer: Response = within(
+        return within(
             left,
             lambda: self._request(url, method, body=body, headers=headers, timeout=limit, **options),
             late,
         )
-        return answer

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from ....model.cluster import Cluster
+from ....places.sources import cluster_store
 from ....runtime.batch import Failure
 from ....runtime.calls import Calls, Spent
 from ...provision.place import PHASE as PLACE
 from ...provision.place import place
 from ...provision.steps import Result, to_place, to_store
-from ...provision.store import PHASE as STORE
 from ...provision.store import store
 from ...run import StoreConnections
 from ..model import FAILED, SUCCEEDED, Observed, Order, other_replication
@@ -170,7 +170,7 @@ def _observed(order: Order, done: Result, spent: Spent) -> Observed:
     )
     # All that a Job's termination message has (docs/job.md).
     result: dict[str, Any] = {
-        "phase": PLACE if done.placed else STORE,
+        "phase": PLACE if done.placed else cluster_store().PHASE,
         "secret": secret,
         "management_secret": {"namespace": order.namespace, "name": order.placed_as},
         "changed": bool(actions),

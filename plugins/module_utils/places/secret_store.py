@@ -59,6 +59,8 @@ class StoreWriter(ABC, Generic[T]):
     ) -> None:
         """Make the newest readable value of the secret mean what an older version does.
 
+        The outcome's ``provenance`` says which version each registry comes from.
+
         :param seen: is given the document as it was read.
         """
 

@@ -75,7 +75,7 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
         addition = VersionAddition(desired, self._settings, self._owner)
         try:
             retry_on_conflict(
-                self._settings, deadline, lambda fresh: self._ensure_once(desired, addition, fresh)
+                self._settings, deadline, lambda fresh: self._put_once(desired, addition, fresh)
             )
         except PullSecretError:
             addition.release()
@@ -192,7 +192,7 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
     ) -> Restoration:
         return Restoration(client, target.name, outcome, deadline, dry_run=self._dry_run)
 
-    def _ensure_once(self, desired: DesiredVersion, addition: VersionAddition, fresh: bool) -> None:
+    def _put_once(self, desired: DesiredVersion, addition: VersionAddition, fresh: bool) -> None:
         target, outcome = desired.target, desired.outcome
         outcome.restart()
         secret = self._secret(desired.client, target, desired.deadline, fresh)

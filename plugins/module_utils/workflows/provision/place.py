@@ -79,15 +79,15 @@ def place(
 
     def work(target: KubernetesTarget, current: Work) -> None:
         if current.options["state"] == "absent":
-            writer.remove(target, current.outcome, current.deadline)
+            writer.delete(target, current.outcome, current.deadline)
         else:
-            _ensure(shared, writer, target, current)
+            _put(shared, writer, target, current)
 
     writer.prepare(shared.prepare(targets))
     return shared.over(targets, _place, work)
 
 
-def _ensure(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, current: Work) -> None:
+def _put(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, current: Work) -> None:
     """Give the Secret its docker config, unless it holds a newer version of the same secret."""
     source, outcome = current.options.get("source"), current.outcome
     read: dict[StoredVersion | None, Document] = {}
@@ -112,7 +112,7 @@ def _ensure(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, cur
         if version is None:
             raise
         choice = ContentChoice(MissingVersion(version, error), newer)
-    chosen = writer.ensure(target, choice, outcome, current.deadline)
+    chosen = writer.put(target, choice, outcome, current.deadline)
     outcome.provenance = read[chosen.version].provenance
     warning = choice.warning(chosen)
     if warning is not None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 __all__ = ["StoredVersion", "must_stay"]
 
-_NAME = re.compile(r"((?!.*/versions/.*/versions/)[^/]+(?:/[^/]+)*)/versions/([1-9][0-9]{0,17})\Z")
+_BETWEEN = "/versions/"
+_NUMBER = re.compile(r"[1-9][0-9]{0,17}\Z")
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,15 @@ class StoredVersion:
     number: int
 
     def __str__(self) -> str:
-        return f"{self.secret}/versions/{self.number}"
+        return f"{self.secret}{_BETWEEN}{self.number}"
 
     @classmethod
     def parse(cls, text: str | None) -> StoredVersion | None:
         """The name of a version read back; None for none, for an alias, and for what is no such name."""
-        match = _NAME.match(text or "")
-        return cls(match[1], int(match[2])) if match else None
+        secret, _between, number = (text or "").rpartition(_BETWEEN)
+        if _BETWEEN in secret or not all(secret.split("/")) or not _NUMBER.match(number):
+            return None
+        return cls(secret, int(number))
 
 
 def must_stay(held: StoredVersion | None, wanted: StoredVersion | None) -> bool:

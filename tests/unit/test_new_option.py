@@ -22,9 +22,9 @@ EDITS = {
         '    restore_version: str | None = _option(store="restore_version")\n',
         '    made_up: str | None = _option(store="made_up", variable="MADE_UP")\n',
     ),
-    "workflows/provision/store.py": (
-        '        impersonate=wanted.get("impersonate_service_account"),\n',
-        '        made_up=wanted.get("made_up"),\n',
+    "places/secret_manager/store.py": (
+        '            impersonate=options.get("impersonate_service_account"),\n',
+        '            made_up=options.get("made_up"),\n',
     ),
     "places/secret_manager/target.py": (
         "    impersonate: str | None = None\n",

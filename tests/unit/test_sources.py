@@ -14,12 +14,6 @@ from typing import Any
 import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.client import (
-    SecretManagerClients,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
-    KubernetesClients,
-)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     InvalidDocument,
@@ -27,10 +21,13 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     PullSecretError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.reader import (
-    SOURCES,
     Document,
     DocumentReader,
     check_references,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.sources import (
+    SOURCES,
+    OpenSources,
     source_spec,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
@@ -46,7 +43,7 @@ TEXT = json.dumps(CONFIG)
 
 def read(target: dict[str, Any], seen: list[bytes] | None = None) -> Document:
     settings = RunSettings()
-    reader = DocumentReader(settings, SecretManagerClients(settings), KubernetesClients(settings))
+    reader = DocumentReader(OpenSources(settings))
     return reader.read(target, Deadline(5), [] if seen is None else seen)
 
 
@@ -256,7 +253,7 @@ def test_an_optional_layer_that_is_unreachable_is_not_left_out() -> None:
     settings = RunSettings(
         timeout=2, api_timeout=1, connections={"hyperfleet": {"url": "http://127.0.0.1:9"}}
     )
-    reader = DocumentReader(settings, SecretManagerClients(settings), KubernetesClients(settings))
+    reader = DocumentReader(OpenSources(settings))
     with pytest.raises(PullSecretError) as caught:
         reader.read({"layers": layers}, Deadline(0.5), [])
     assert caught.value.kind in ("unavailable", "timeout")

@@ -28,6 +28,7 @@ __all__ = [
     "QuotaExceeded",
     "TimedOut",
     "Unavailable",
+    "ValueDisabled",
     "VerificationFailed",
     "WrongOption",
     "missing_package",
@@ -106,6 +107,12 @@ class NotFound(PullSecretError):
     """What was to be read is not there."""
 
     kind = "not_found"
+
+
+class ValueDisabled(PullSecretError):
+    """The value is there, and was disabled or destroyed."""
+
+    kind = "precondition"
 
 
 class OwnershipConflict(PullSecretError):

@@ -27,8 +27,6 @@ __all__ = [
     "KUBERNETES_NAME",
     "KUBERNETES_NAMESPACE",
     "MANAGED_BY",
-    "PROJECT",
-    "SECRET_ID",
     "STORED_VERSION",
     "allows",
     "check_cluster_id",
@@ -66,9 +64,9 @@ KUBERNETES_NAME = re.compile(
 KUBERNETES_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 """A DNS label."""
 _CLUSTER_ID = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
-PROJECT = re.compile(r"([a-z0-9-]+(\.[a-z0-9-]+)+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
-"""The id of a project, with its domain where it has one, or its number."""
-SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
+# The id of a project, with its domain where it has one, or its number.
+_PROJECT = re.compile(r"([a-z0-9-]+(\.[a-z0-9-]+)+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]\Z|[0-9]{1,20}\Z")
+_SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}\Z")
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,252}\Z")
 
 
@@ -80,8 +78,8 @@ class _Rule(NamedTuple):
 
 
 _RULES = {
-    "project": _Rule(PROJECT, "the id or number of a Google Cloud project"),
-    "secret": _Rule(SECRET_ID, "1-255 letters, digits, dashes and underscores"),
+    "project": _Rule(_PROJECT, "the id or number of a Google Cloud project"),
+    "secret": _Rule(_SECRET_ID, "1-255 letters, digits, dashes and underscores"),
     "location": _Rule(re.compile(r"[a-z][a-z0-9-]{0,62}\Z"), "lower case letters, digits and dashes"),
     "cluster_id": _Rule(_CLUSTER_ID, "at most 63 lower case letters, digits and dashes"),
     "namespace": _Rule(KUBERNETES_NAMESPACE, "at most 63 lower case letters, digits and dashes"),

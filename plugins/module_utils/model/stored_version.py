@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which version of a secret in Secret Manager a place holds, and which of two it should hold.  Pure."""
+"""Which version of a stored secret a place holds, and which of two it should hold.  Pure."""
 
 from __future__ import annotations
 
@@ -11,28 +11,31 @@ from dataclasses import dataclass
 
 __all__ = ["StoredVersion", "must_stay"]
 
-_NAME = re.compile(r"(projects/[^/]+/secrets/[^/]+)/versions/([1-9][0-9]{0,17})\Z")
+_BETWEEN = "/versions/"
+_NUMBER = re.compile(r"[1-9][0-9]{0,17}\Z")
 
 
 @dataclass(frozen=True)
 class StoredVersion:
-    """A version by its number.
+    """A version by its number, of a store whose versions have an order.
 
-    :param secret: ``projects/P/secrets/S``, as the user names it. The id and the number of a project count
-        as two: where a version is gone, no answer names the other spelling.
+    :param secret: its address, such as ``projects/P/secrets/S``, as the user names it. The id and the number
+        of a project count as two: where a version is gone, no answer names the other spelling.
     """
 
     secret: str
     number: int
 
     def __str__(self) -> str:
-        return f"{self.secret}/versions/{self.number}"
+        return f"{self.secret}{_BETWEEN}{self.number}"
 
     @classmethod
     def parse(cls, text: str | None) -> StoredVersion | None:
         """The name of a version read back; None for none, for an alias, and for what is no such name."""
-        match = _NAME.match(text or "")
-        return cls(match[1], int(match[2])) if match else None
+        secret, _between, number = (text or "").rpartition(_BETWEEN)
+        if _BETWEEN in secret or not all(secret.split("/")) or not _NUMBER.match(number):
+            return None
+        return cls(secret, int(number))
 
 
 def must_stay(held: StoredVersion | None, wanted: StoredVersion | None) -> bool:
@@ -43,7 +46,7 @@ def must_stay(held: StoredVersion | None, wanted: StoredVersion | None) -> bool:
     does not stay.
 
     :param held: what the place says that it holds; None where it says nothing.
-    :param wanted: what the run would place; None where that is no version of Secret Manager.
+    :param wanted: what the run would place; None where that is no version of a store.
     """
     if held is None or wanted is None or held.secret != wanted.secret:
         return False

@@ -59,6 +59,17 @@ class HyperFleetSource(Source):
     SPEC: ClassVar[dict[str, Any]] = dict(
         type="dict", options=dict(cluster_id=dict(type="str", required=True))
     )
+    CONNECTION: ClassVar[dict[str, Any] | None] = {
+        "type": "dict",
+        "options": {
+            "url": {"type": "str"},
+            "token_file": {"type": "path"},
+            "headers": {"type": "dict", "no_log": True},
+            "flavour": {"type": "str", "choices": ["current", "seed"], "default": "current"},
+            "ca_cert": {"type": "path"},
+            "validate_certs": {"type": "bool", "default": True},
+        },
+    }
 
     def __init__(self, settings: RunSettings) -> None:
         super().__init__(settings)

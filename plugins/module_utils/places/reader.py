@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..clients.google.client import SecretManagerClients
-from ..clients.kubernetes.client import KubernetesClients
 from ..dockerconfig import DockerConfig, DockerConfigError, Layer, load, merge, registry_identity
 from ..dockerconfig.display import display
 from ..model.errors import ConfigurationError, InvalidDocument, NotFound
@@ -20,36 +18,11 @@ from ..model.naming import registries
 from ..model.shown import is_name
 from ..model.stored_version import StoredVersion
 from ..runtime.retry import Deadline
-from ..runtime.settings import RunSettings
 from ..runtime.yaml_text import NotYAML, load_json_or_yaml
-from .base import Source
-from .hyperfleet_spec import HyperFleetSource
-from .kubernetes_secret.source import KubernetesSource
-from .local import EnvSource, FileSource, InlineSource
-from .secret_manager.source import SecretManagerSource
+from .local import InlineSource
+from .sources import SOURCES, OpenSources
 
-__all__ = ["SOURCES", "Document", "DocumentReader", "check_references", "source_spec"]
-
-SOURCES: tuple[type[Source], ...] = (
-    InlineSource,
-    FileSource,
-    EnvSource,
-    KubernetesSource,
-    SecretManagerSource,
-    HyperFleetSource,
-)
-
-
-def source_spec(**extra: Any) -> dict[str, Any]:
-    """The argument spec of a ``source`` option: exactly one place, and a field inside what it holds."""
-    names = [source.NAME for source in SOURCES]
-    return dict(
-        type="dict",
-        options=dict({source.NAME: source.SPEC for source in SOURCES}, field={"type": "str"}),
-        mutually_exclusive=[names],
-        required_one_of=[names],
-        **extra,
-    )
+__all__ = ["Document", "DocumentReader", "check_references"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +31,7 @@ class Document:
 
     :param provenance: registry -> layer.
     :param conflicts: registries that several layers had: ``{registry, winner, losers}``.
-    :param version: of a secret in Secret Manager that it was made of; None where there is none.
+    :param version: of a stored secret that it was made of; None where there is none.
     """
 
     config: DockerConfig
@@ -79,17 +52,8 @@ class _Reading:
 class DocumentReader:
     """Reads the documents of many targets; thread-safe."""
 
-    def __init__(
-        self, settings: RunSettings, gcp: SecretManagerClients, kubernetes: KubernetesClients
-    ) -> None:
-        self._sources: dict[str, Source] = {
-            InlineSource.NAME: InlineSource(settings),
-            FileSource.NAME: FileSource(settings),
-            EnvSource.NAME: EnvSource(settings),
-            KubernetesSource.NAME: KubernetesSource(settings, kubernetes),
-            SecretManagerSource.NAME: SecretManagerSource(settings, gcp),
-            HyperFleetSource.NAME: HyperFleetSource(settings),
-        }
+    def __init__(self, sources: OpenSources) -> None:
+        self._sources = sources
 
     def prepare(self, targets: Sequence[Mapping[str, Any]]) -> None:
         """Let each place read ahead for all the references to it."""
@@ -103,7 +67,7 @@ class DocumentReader:
                     continue
                 references.setdefault(name, []).append(reference)
         for name, found in references.items():
-            self._sources[name].prepare(found)
+            self._sources.named(name).prepare(found)
 
     def read(self, target: Mapping[str, Any], deadline: Deadline, seen: list[bytes]) -> Document:
         """The target's one docker config.
@@ -177,8 +141,9 @@ class DocumentReader:
         self, source: Mapping[str, Any], deadline: Deadline, seen: list[bytes], *, allow_empty: bool = False
     ) -> _Reading:
         name, reference = _checked(source)
-        place = self._sources[name]
-        data, version = place.read_version(reference, deadline)
+        place = self._sources.named(name)
+        held = place.get(reference, deadline)
+        data = held.data
         where = place.describe(reference)
         if source.get("field"):
             # Only the docker config is secret: the names around it are wanted in messages.
@@ -188,7 +153,7 @@ class DocumentReader:
             config = load(data, allow_empty=allow_empty)
         except DockerConfigError as error:
             raise InvalidDocument(f"{where}: {error}", "ask the document's owner to correct it") from None
-        return _Reading(config, name, _texts(config.warnings), version)
+        return _Reading(config, name, _texts(config.warnings), held.version)
 
 
 def check_references(target: Mapping[str, Any]) -> None:

@@ -22,7 +22,7 @@ class RunSettings:
 
     :param api_timeout: seconds for one request.
     :param timeout: seconds for one target, retries included.
-    :param connections: the module's ``gcp``, ``kubernetes`` and ``hyperfleet`` options, as given.
+    :param connections: the module's options that say how places are reached, such as ``gcp``, as given.
     :param concurrency: how many targets are handled at once (sizes connection pools).
     :param calls: what the places were asked.
     """

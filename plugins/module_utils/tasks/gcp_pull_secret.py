@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..model.cluster import specs_of
-from ..places.secret_manager.target import SecretManagerTarget
+from ..places.secret_manager.store import SecretManagerStore
+from ..places.secret_store import StoreTarget
 from ..workflows.options import document_options, resolve_targets
 from ..workflows.provision import store
 from ..workflows.targets import Wanted
@@ -24,12 +25,12 @@ def target_options() -> dict[str, Any]:
     return {"id": {"type": "str"}, **specs_of("store"), **document_options()}
 
 
-def targets_of(params: Mapping[str, Any]) -> list[Wanted[SecretManagerTarget]]:
+def targets_of(params: Mapping[str, Any]) -> list[Wanted[StoreTarget]]:
     """The task's targets.
 
     :raises ConfigurationError: two have one id, or are one secret.
     """
-    return store.targets_of(resolve_targets(params, list(target_options())))
+    return store.targets_of(resolve_targets(params, list(target_options())), SecretManagerStore)
 
 
 # Asked on another machine than the one that works on them: a place has one name everywhere.
@@ -41,4 +42,4 @@ def run(
 ) -> dict[str, Any]:
     """Handle all targets; the module's result."""
     targets = resolve_targets(params, list(target_options()))
-    return store.store(targets, params, check_mode=check_mode, diff=diff, stop=stop)
+    return store.store(targets, params, check_mode=check_mode, diff=diff, stop=stop, kind=SecretManagerStore)

@@ -16,7 +16,7 @@ from typing import Any
 from ..model.errors import ConfigurationError
 from ..model.naming import shown_name
 from ..model.shown import shown
-from ..places.reader import source_spec
+from ..places.sources import connection_options, source_spec
 
 __all__ = [
     "document_options",
@@ -74,38 +74,7 @@ def run_options() -> dict[str, Any]:
         },
         "digest_key": {"type": "str", "no_log": True},
         "progress_file": {"type": "path"},
-        "gcp": {
-            "type": "dict",
-            "options": {
-                "transport": {"type": "str", "choices": ["grpc", "rest"], "default": "grpc"},
-                "endpoint": {"type": "str"},
-                "credentials_file": {"type": "path"},
-                "impersonate_service_account": {"type": "str"},
-            },
-        },
-        "kubernetes": {
-            "type": "dict",
-            "options": {
-                "kubeconfig": {"type": "path"},
-                "context": {"type": "str"},
-                "host": {"type": "str"},
-                "api_key": {"type": "str", "no_log": True},
-                "ca_cert": {"type": "path"},
-                # No default: K8S_AUTH_VERIFY_SSL could not be told from it.
-                "validate_certs": {"type": "bool"},
-            },
-        },
-        "hyperfleet": {
-            "type": "dict",
-            "options": {
-                "url": {"type": "str"},
-                "token_file": {"type": "path"},
-                "headers": {"type": "dict", "no_log": True},
-                "flavour": {"type": "str", "choices": ["current", "seed"], "default": "current"},
-                "ca_cert": {"type": "path"},
-                "validate_certs": {"type": "bool", "default": True},
-            },
-        },
+        **connection_options(),
     }
 
 

@@ -17,14 +17,14 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, TypeVar
 
-from ..clients.google.client import SecretManagerClients
-from ..clients.kubernetes.client import KubernetesClients
 from ..dockerconfig import sensitive_forms
 from ..model.errors import ConfigurationError
 from ..model.limits import Limits
 from ..model.outcome import Journal, Outcome
 from ..model.summary import whole
+from ..places.kubernetes_secret.source import KubernetesSource
 from ..places.reader import Document, DocumentReader
+from ..places.sources import OpenSources, connection_options
 from ..runtime.batch import Failure, Progress, run_batch
 from ..runtime.calls import Spent
 from ..runtime.retry import Deadline, Retrier, RetryPolicy
@@ -86,11 +86,11 @@ class StoreConnections:
                 ),
                 stop,
             ),
-            connections={name: params.get(name) or {} for name in ("gcp", "kubernetes", "hyperfleet")},
+            connections={name: params.get(name) or {} for name in connection_options()},
         )
-        self.gcp = SecretManagerClients(self.settings)
-        self.kubernetes = KubernetesClients(self.settings)
-        self.documents = DocumentReader(self.settings, self.gcp, self.kubernetes)
+        self.sources = OpenSources(self.settings)
+        self.kubernetes = self.sources.of(KubernetesSource).clients
+        self.documents = DocumentReader(self.sources)
 
 
 class Run:
@@ -113,8 +113,8 @@ class Run:
         connections = connections or StoreConnections(params, stop or threading.Event())
         self.settings = connections.settings
         self.stop = connections.settings.retrier.stop
-        self.gcp, self.kubernetes, self.documents = (
-            connections.gcp,
+        self.sources, self.kubernetes, self.documents = (
+            connections.sources,
             connections.kubernetes,
             connections.documents,
         )

@@ -20,13 +20,13 @@ import json, sys, threading
 sys.path[:] = json.loads(sys.argv[1])
 from ansible.module_utils import basic
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.source import (
-    SecretManagerSource,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.store import (
+    SecretManagerStore,
 )
 basic._ANSIBLE_ARGS, basic._ANSIBLE_PROFILE = b'{"ANSIBLE_MODULE_ARGS": {}}', "legacy"
 module = basic.AnsibleModule(argument_spec={})
 settings = RunSettings(connections={"gcp": json.loads(sys.argv[2])})
-source, reference, reads = SecretManagerSource(settings), json.loads(sys.argv[3]), []
+source, reference, reads = SecretManagerStore(settings), json.loads(sys.argv[3]), []
 def read():
     while True:
         reads.append(source.read(reference, settings.deadline()))

@@ -13,8 +13,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     NotFound,
     PullSecretError,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.source import (
-    SecretManagerSource,
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.store import (
+    SecretManagerStore,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 
@@ -23,7 +23,7 @@ from .support import PROJECT, Module, document, endpoint, owned, secret_id
 
 def _read(module: Module, **reference: Any) -> bytes:
     settings = RunSettings(connections={"gcp": endpoint(module.lab, module.transport)})
-    source = SecretManagerSource(settings)
+    source = SecretManagerStore(settings)
     return source.read({"project": PROJECT, "secret": secret_id("cls-1"), **reference}, settings.deadline())
 
 

@@ -159,7 +159,7 @@ def test_a_spec_of_another_shape_is_refused_by_its_path(gcp: dict[str, Any], sai
     assert isinstance(leaving, Remove)
     # The project says where the secret is, whatever else is wrong.
     known = "projectId" not in gcp
-    assert leaving.secrets == ((("customer-1", "hyperfleet-cls-1-pull-secret"),) if known else ())
+    assert leaving.secrets == (("projects/customer-1/secrets/hyperfleet-cls-1-pull-secret",) if known else ())
 
 
 @pytest.mark.hardening(2)
@@ -293,7 +293,7 @@ def test_a_deleted_cluster_is_asked_for_no_preconditions() -> None:
 
     found = decide(cluster(deleted_time="2026-01-01T00:00:00Z"), PLACED, asked)
     assert found == Remove(
-        (("customer-1", "hyperfleet-cls-1-pull-secret"),),
+        ("projects/customer-1/secrets/hyperfleet-cls-1-pull-secret",),
         (ManagementSecretName("clusters-cls-1", "cls-1-pull-secret"),),
         False,
     )
@@ -311,7 +311,11 @@ def test_a_removal_goes_by_what_was_said_last_and_by_what_is_said_now() -> None:
     found = decide(cluster(deleted_time="x"), stale, list, own=own)
     name = "hyperfleet-cls-1-pull-secret"
     assert found == Remove(
-        (("earlier-1", name), ("first-1", "s"), ("customer-1", name)),
+        (
+            f"projects/earlier-1/secrets/{name}",
+            "projects/first-1/secrets/s",
+            f"projects/customer-1/secrets/{name}",
+        ),
         (
             ManagementSecretName("earlier", "cls-1-pull-secret"),
             ManagementSecretName("first", "n"),

@@ -19,6 +19,7 @@ from ...model.errors import (
     PullSecretError,
     QuotaExceeded,
     Unavailable,
+    ValueDisabled,
 )
 from ...runtime.retry import parse_retry_after
 from ...runtime.wire import NoConnection, WireError
@@ -46,7 +47,7 @@ class FailedPrecondition(PullSecretError):
     kind = "precondition"
 
 
-class NotEnabled(FailedPrecondition):
+class NotEnabled(FailedPrecondition, ValueDisabled):
     """The version is disabled or destroyed."""
 
 

@@ -22,7 +22,7 @@ __all__ = ["ContentChoice", "MissingVersion", "SecretContent"]
 class SecretContent:
     """A docker config.
 
-    :param version: of a secret in Secret Manager that it was made of; None where there is none.
+    :param version: of a stored secret that it was made of; None where there is none.
     """
 
     config: DockerConfig
@@ -41,7 +41,7 @@ class ContentChoice:
     """Chooses what one target's Secret gets, each time that the Secret is read.
 
     The Secret itself says which version it holds: Kubernetes answers with what was written last, and
-    Secret Manager may not.
+    a store may not.
 
     :param given: what this run would place.
     :param read: reads another version; None where it is disabled, destroyed or gone.

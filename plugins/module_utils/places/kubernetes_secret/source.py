@@ -33,14 +33,27 @@ class KubernetesSource(Source):
         },
     }
     RULES: ClassVar[tuple[str, ...]] = ("namespace", "name", "key")
+    CONNECTION: ClassVar[dict[str, Any] | None] = {
+        "type": "dict",
+        "options": {
+            "kubeconfig": {"type": "path"},
+            "context": {"type": "str"},
+            "host": {"type": "str"},
+            "api_key": {"type": "str", "no_log": True},
+            "ca_cert": {"type": "path"},
+            # No default: K8S_AUTH_VERIFY_SSL could not be told from it.
+            "validate_certs": {"type": "bool"},
+        },
+    }
 
-    def __init__(self, settings: RunSettings, clients: KubernetesClients | None = None) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         super().__init__(settings)
-        self._clients = clients or KubernetesClients(settings)
+        self.clients = KubernetesClients(settings)
+        """The connections of the run; Secrets are written over them, too."""
 
     def read(self, reference: Any, deadline: Deadline) -> bytes:
         """The key's bytes."""
-        client = self._clients.get(deadline, reference.get("context"), reference.get("kubeconfig"))
+        client = self.clients.get(deadline, reference.get("context"), reference.get("kubeconfig"))
         secret = client.get(reference["namespace"], "secrets", reference["name"], deadline)
         if secret is None:
             raise NotFound(f"{self.describe(reference)}: the secret does not exist")

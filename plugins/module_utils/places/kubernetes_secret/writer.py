@@ -62,7 +62,7 @@ class KubernetesWriter:
         """Read all of a cluster's secrets in one LIST, where that pays and the user may."""
         self._listing.prepare(targets)
 
-    def ensure(
+    def put(
         self, target: KubernetesTarget, choice: ContentChoice, outcome: Outcome, deadline: Deadline
     ) -> SecretContent:
         """Make the Secret hold what is chosen, which is returned; what was done is written to ``outcome``."""
@@ -74,7 +74,7 @@ class KubernetesWriter:
             outcome,
             deadline,
             lambda fresh: chosen.append(
-                self._ensure_once(client, target, choice, outcome, deadline, fresh, replacing)
+                self._put_once(client, target, choice, outcome, deadline, fresh, replacing)
             ),
         )
         outcome.settle()
@@ -82,7 +82,7 @@ class KubernetesWriter:
             self._link(client, target, account, outcome, deadline, present=True)
         return chosen[-1]
 
-    def remove(self, target: KubernetesTarget, outcome: Outcome, deadline: Deadline) -> None:
+    def delete(self, target: KubernetesTarget, outcome: Outcome, deadline: Deadline) -> None:
         """Delete the Secret and its mentions in the service accounts; one that is not ours is refused."""
         client = self._clients.get(deadline, target.context, target.kubeconfig)
 
@@ -168,7 +168,7 @@ class KubernetesWriter:
             raise refusal
         return owner_problem(labels, target.cluster_id) is not None
 
-    def _ensure_once(
+    def _put_once(
         self,
         client: KubernetesClient,
         target: KubernetesTarget,

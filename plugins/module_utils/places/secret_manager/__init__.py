@@ -5,5 +5,5 @@
 """Reads and writes a docker config in Google Secret Manager.
 
 Imports places' shared modules, clients, runtime, model and dockerconfig; no other place.
-Public: source, target, writer, retention.
+Public: store.
 """

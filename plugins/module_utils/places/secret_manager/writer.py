@@ -22,6 +22,7 @@ from ...model.outcome import Outcome
 from ...model.ownership import foreign
 from ...runtime.retry import Deadline
 from ...runtime.settings import RunSettings
+from ..secret_store import StoreWriter
 from ..writing import note
 from .adding import VersionAddition
 from .claim import ANNOTATION, Claim
@@ -36,7 +37,7 @@ from .target import MAX_PAYLOAD, SecretManagerTarget, metadata_changes, new_secr
 __all__ = ["SecretManagerWriter"]
 
 
-class SecretManagerWriter:
+class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
     """Writes many targets; thread-safe.
 
     :param dry_run: check mode: everything is read, nothing is written.
@@ -55,7 +56,7 @@ class SecretManagerWriter:
         """Read the metadata of all of a project's secrets in one LIST, where that pays."""
         self._listing.prepare(targets)
 
-    def ensure(
+    def put(
         self,
         target: SecretManagerTarget,
         config: DockerConfig,
@@ -74,7 +75,7 @@ class SecretManagerWriter:
         addition = VersionAddition(desired, self._settings, self._owner)
         try:
             retry_on_conflict(
-                self._settings, deadline, lambda fresh: self._ensure_once(desired, addition, fresh)
+                self._settings, deadline, lambda fresh: self._put_once(desired, addition, fresh)
             )
         except PullSecretError:
             addition.release()
@@ -108,9 +109,9 @@ class SecretManagerWriter:
         except DockerConfigError as error:
             raise InvalidDocument(f"version {version} of {target.name}: {error}") from None
         outcome.provenance = dict.fromkeys(config.registries, f"version {version}")
-        self.ensure(target, config, outcome, deadline)
+        self.put(target, config, outcome, deadline)
 
-    def remove(self, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline) -> None:
+    def delete(self, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline) -> None:
         """Delete the secret with all its versions; one that is not ours is refused."""
         client = self._clients.get(deadline, target.impersonate)
 
@@ -191,7 +192,7 @@ class SecretManagerWriter:
     ) -> Restoration:
         return Restoration(client, target.name, outcome, deadline, dry_run=self._dry_run)
 
-    def _ensure_once(self, desired: DesiredVersion, addition: VersionAddition, fresh: bool) -> None:
+    def _put_once(self, desired: DesiredVersion, addition: VersionAddition, fresh: bool) -> None:
         target, outcome = desired.target, desired.outcome
         outcome.restart()
         secret = self._secret(desired.client, target, desired.deadline, fresh)

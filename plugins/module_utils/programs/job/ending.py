@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...model.errors import ConfigurationError, InvalidDocument, OwnershipConflict
+from ...workflows.provision.steps import stored_at
 from .work import Ended
 
 __all__ = ["LARGEST", "exit_code", "outcome", "written"]
@@ -61,7 +62,7 @@ def outcome(
     # Its names have been found to be names once a phase has begun.
     if settings is not None and ended.phase is not None:
         cluster = settings.cluster
-        said["secret"] = f"projects/{cluster.gcp_project_id}/secrets/{cluster.secret_name}"
+        said["secret"] = stored_at(cluster)
         said["management_secret"] = {
             "namespace": cluster.management_namespace,
             "name": cluster.k8s_secret_name,

@@ -14,7 +14,8 @@ from typing import Any, Callable
 from ...model.cluster import words_of
 from ...model.errors import PullSecretError
 from ...model.naming import shown_name
-from ...workflows.provision import place, store
+from ...places.secret_manager.store import SecretManagerStore
+from ...workflows.provision import place
 from ...workflows.provision.checking import check_cluster
 from ...workflows.provision.environment import JobSettings, read_environment
 from ...workflows.provision.steps import Result, to_place, to_store
@@ -22,7 +23,7 @@ from .log import render
 
 __all__ = ["GCP", "KUBERNETES", "Ended", "Job"]
 
-GCP = store.PHASE
+GCP = SecretManagerStore.PHASE
 KUBERNETES = place.PHASE
 # What the modules take that says how the places are reached.
 _REACHED = ("gcp", "kubernetes", "retry")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...model.cluster import Cluster
+from ..provision import steps
 
 __all__ = [
     "CREATED",
@@ -57,7 +58,7 @@ class Order:
 
     @property
     def project(self) -> str:
-        """Of Google Cloud, which holds the secret."""
+        """Of Google Cloud, as results and logs have it."""
         return str(self.cluster.gcp_project_id)
 
     @property
@@ -72,8 +73,8 @@ class Order:
 
     @property
     def stored_at(self) -> str:
-        """The secret's full name in Secret Manager."""
-        return f"projects/{self.project}/secrets/{self.cluster.secret_name}"
+        """The stored secret's address."""
+        return steps.stored_at(self.cluster)
 
 
 @dataclass(frozen=True)

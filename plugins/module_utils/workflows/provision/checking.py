@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ...model.cluster import Cluster, document_of
 from ...model.errors import WrongOption
 from ...places.kubernetes_secret.target import KubernetesTarget
-from ...places.secret_manager.target import SecretManagerTarget
+from ...places.secret_store import StoreTarget
 from ..options import with_defaults
 from . import place, store
 from .steps import to_place, to_store
@@ -19,7 +19,7 @@ from .steps import to_place, to_store
 __all__ = ["check_cluster"]
 
 
-def check_cluster(cluster: Cluster, words: Mapping[str, str]) -> tuple[SecretManagerTarget, KubernetesTarget]:
+def check_cluster(cluster: Cluster, words: Mapping[str, str]) -> tuple[StoreTarget, KubernetesTarget]:
     """What both steps would write. What is wrong for the second must not be found after the first has written.
 
     :param words: the modules' options -> what the cluster's way in calls them.

@@ -11,14 +11,12 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...clients.google.errors import NotEnabled
 from ...model.cluster import specs_of
-from ...model.errors import ConfigurationError, NotFound, WrongOption
+from ...model.errors import ConfigurationError, NotFound, ValueDisabled, WrongOption
 from ...model.limits import Limits
 from ...model.naming import (
     KUBERNETES_ANNOTATIONS,
     KUBERNETES_NAME,
-    allows,
     check_labels_not_kept,
     check_name,
     check_not_kept,
@@ -34,6 +32,7 @@ from ...places.kubernetes_secret.content import ContentChoice, MissingVersion, S
 from ...places.kubernetes_secret.target import KubernetesTarget
 from ...places.kubernetes_secret.writer import KubernetesWriter
 from ...places.reader import Document, check_references
+from ...places.sources import is_address, store_read_by, stores
 from ..options import document_options, with_defaults
 from ..run import Run, StoreConnections, Work
 from ..targets import Wanted, described
@@ -46,7 +45,7 @@ PHASE = "k8s-secret"
 # The API server's own rules, as those of names are.
 _MAX_ANNOTATIONS = 256 * 1024
 _LARGEST_NUMBER = 10**18 - 1
-_STORED_AT = re.compile(r"projects/([^/]+)/secrets/([^/]+)(/versions/[a-z0-9-]{1,63})?\Z")
+_VERSION = re.compile(r"/versions/[a-z0-9-]{1,63}\Z")
 _WORD = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 _LIMITS = Limits({**specs_of("place"), **document_options()})
 
@@ -80,15 +79,15 @@ def place(
 
     def work(target: KubernetesTarget, current: Work) -> None:
         if current.options["state"] == "absent":
-            writer.remove(target, current.outcome, current.deadline)
+            writer.delete(target, current.outcome, current.deadline)
         else:
-            _ensure(shared, writer, target, current)
+            _put(shared, writer, target, current)
 
     writer.prepare(shared.prepare(targets))
     return shared.over(targets, _place, work)
 
 
-def _ensure(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, current: Work) -> None:
+def _put(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, current: Work) -> None:
     """Give the Secret its docker config, unless it holds a newer version of the same secret."""
     source, outcome = current.options.get("source"), current.outcome
     read: dict[StoredVersion | None, Document] = {}
@@ -101,19 +100,19 @@ def _ensure(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, cur
         options = {**current.options, "source": _pinned(source or {}, version)}
         try:
             return content(shared.documents.read(options, current.deadline, current.seen))
-        except (NotFound, NotEnabled):
+        except (NotFound, ValueDisabled):
             return None
 
     try:
         document = shared.documents.read(current.options, current.deadline, current.seen)
         choice = ContentChoice(content(current.note(document)), newer)
-    except (NotFound, NotEnabled) as error:
+    except (NotFound, ValueDisabled) as error:
         # The run that added a newer version may have disabled this one.
         version = _version_of(source)
         if version is None:
             raise
         choice = ContentChoice(MissingVersion(version, error), newer)
-    chosen = writer.ensure(target, choice, outcome, current.deadline)
+    chosen = writer.put(target, choice, outcome, current.deadline)
     outcome.provenance = read[chosen.version].provenance
     warning = choice.warning(chosen)
     if warning is not None:
@@ -122,7 +121,10 @@ def _ensure(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, cur
 
 def _pinned(source: Mapping[str, Any], version: StoredVersion) -> dict[str, Any]:
     """The source with another version of its secret."""
-    return {**source, "gcp": {**source["gcp"], "version": str(version.number)}}
+    kind = store_read_by(source)
+    return (
+        {**source, kind.NAME: {**source[kind.NAME], "version": str(version.number)}} if kind else {**source}
+    )
 
 
 def full_place(target: KubernetesTarget) -> str:
@@ -164,8 +166,9 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     for index, account in enumerate(wanted.get("service_accounts") or ()):
         check_name("name", account, f"service_accounts[{index}]")
     path = wanted.get("gcp_secret_path")
-    if path and not _is_stored_at(path):
-        raise WrongOption("gcp_secret_path", "must be projects/P/secrets/S, with or without /versions/V")
+    if path and not is_address(_VERSION.sub("", path)):
+        addresses = " or ".join(kind.ADDRESS for kind in stores())
+        raise WrongOption("gcp_secret_path", f"must be {addresses}, with or without /versions/V")
     if wanted["state"] == "present" and not (wanted.get("source") or wanted.get("layers")):
         raise ConfigurationError("source or layers is required")
     if wanted["state"] == "present":
@@ -214,11 +217,6 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     return target
 
 
-def _is_stored_at(path: str) -> bool:
-    match = _STORED_AT.match(path)
-    return match is not None and allows("project", match[1]) and allows("secret", match[2])
-
-
 def _is_key(key: str) -> bool:
     prefix, slash, name = key.rpartition("/")
     return bool(_WORD.match(name)) and (not slash or bool(KUBERNETES_NAME.match(prefix)))
@@ -232,8 +230,10 @@ def _path_of(source: Mapping[str, Any] | None) -> str | None:
 
 def _version_of(source: Mapping[str, Any] | None) -> StoredVersion | None:
     """The version that the source names by its number."""
-    secret = _stored_in(source)
-    return StoredVersion.parse(f"{secret}/versions/{(source or {})['gcp']['version']}") if secret else None
+    kind = store_read_by(source)
+    if kind is None or source is None:
+        return None
+    return StoredVersion.parse(f"{_stored_in(source)}/versions/{source[kind.NAME].get('version')}")
 
 
 def _longest_version(source: Mapping[str, Any] | None) -> StoredVersion | None:
@@ -243,5 +243,6 @@ def _longest_version(source: Mapping[str, Any] | None) -> StoredVersion | None:
 
 
 def _stored_in(source: Mapping[str, Any] | None) -> str | None:
-    gcp = (source or {}).get("gcp")
-    return f"projects/{gcp['project']}/secrets/{gcp['secret']}" if gcp else None
+    """The address of the stored secret that is read; None where another place is."""
+    kind = store_read_by(source)
+    return kind.address((source or {})[kind.NAME]) if kind else None

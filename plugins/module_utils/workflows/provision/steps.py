@@ -14,8 +14,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ...model.cluster import Cluster, document_of, options_of
+from ...places.sources import cluster_store, parse_address
 
-__all__ = ["Result", "rows", "to_place", "to_store"]
+__all__ = ["Result", "rows", "stored_at", "to_place", "to_store"]
 
 Entry = Mapping[str, Any]
 """What a step says of one target."""
@@ -43,11 +44,16 @@ def to_place(cluster: Cluster, stored: Entry) -> dict[str, Any]:
     version = stored.get("version") or cluster.restore_version
     if not version:
         return {**target, **_document(cluster)}
-    _projects, project, _secrets, name = secret.split("/")
-    reference = {"project": project, "secret": name, "version": str(version)}
-    if cluster.impersonate_service_account:
-        reference["impersonate_service_account"] = cluster.impersonate_service_account
-    return {**target, "source": {"gcp": reference}}
+    kind, named = parse_address(secret)
+    # Such as the account that both write and read as.
+    said = options_of(cluster, "store").items()
+    both = {name: value for name, value in said if value and name in kind.SPEC["options"]}
+    return {**target, "source": {kind.NAME: {**both, **named, "version": str(version)}}}
+
+
+def stored_at(cluster: Cluster) -> str:
+    """The address of a cluster's stored secret; the cluster has the names of its secrets."""
+    return cluster_store().address(options_of(cluster, "store"))
 
 
 def _document(cluster: Cluster) -> dict[str, Any]:

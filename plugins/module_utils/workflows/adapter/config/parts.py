@@ -165,7 +165,7 @@ class PlacementSettings:
 
 @dataclass(frozen=True)
 class DeletionSettings:
-    """:param store: what becomes of the secret in Secret Manager with its cluster: ``delete`` or ``keep``."""
+    """:param store: what becomes of the stored secret with its cluster: ``delete`` or ``keep``."""
 
     store: str
 

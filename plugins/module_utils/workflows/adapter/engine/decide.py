@@ -16,13 +16,16 @@ from typing import Any, Callable, Union
 from ....clients.hyperfleet.status_parser import conditions_of
 from ....clients.hyperfleet.statuses import AdapterStatus
 from ....dockerconfig import DockerConfigError, load
+from ....model.cluster import Cluster, words_of
 from ....model.cluster_document import ClusterSpec, project_of, read_spec
 from ....model.cluster_keys import PROJECT as PROJECT_KEY
 from ....model.cluster_keys import REPLICATION
 from ....model.errors import ConfigurationError, InvalidDocument, NotFound
-from ....model.naming import KUBERNETES_NAMESPACE, PROJECT, gcp_secret_id, kubernetes_secret_name
+from ....model.naming import KUBERNETES_NAMESPACE, with_secret_names
 from ....places.hyperfleet_spec import pull_secret
+from ....places.sources import cluster_store
 from ...provision.checking import check_cluster
+from ...provision.steps import stored_at
 from ..model import Order
 from .last_status import ManagementSecretName, place_of, reported_places, secret_of
 
@@ -79,13 +82,13 @@ class Refuse:
 class Remove:
     """The cluster is being deleted: what was made for it has to go.
 
-    :param secrets: in Secret Manager, as (project, secret).
+    :param secrets: the addresses of what is stored.
     :param placed: in the management cluster.
     :param made: whether our last status says that something was made.
     :param barred: of ``placed``, where nothing may be made, and no status of ours says that anything was.
     """
 
-    secrets: tuple[tuple[str, str], ...]
+    secrets: tuple[str, ...]
     placed: tuple[ManagementSecretName, ...]
     made: bool
     barred: tuple[ManagementSecretName, ...] = ()
@@ -117,7 +120,7 @@ def decide(
     spec, wrong = _spec(cluster)
     project = spec.project if spec is not None else None
     if spec is not None and project is None:
-        missing.append("cluster has no spec.gcp.projectId")
+        missing.append(f"cluster has no {PROJECT_KEY.path}")
     namespace = _namespace(cluster, statuses)
     if namespace is None:
         missing.append("placement has no namespace")
@@ -170,8 +173,9 @@ def removal_by_jobs(environments: Iterable[Mapping[str, str]]) -> Remove:
     """What Jobs were told to fill, as their environments name it (docs/job.md)."""
     secrets, placed = [], []
     for told in environments:
-        secret = secret_of(f"projects/{told.get('GCP_PROJECT_ID')}/secrets/{told.get('SECRET_NAME')}")
-        place = place_of(told.get("MANAGEMENT_NAMESPACE"), told.get("K8S_SECRET_NAME"))
+        options = {option: told.get(variable) for option, variable in words_of("variable").items()}
+        secret = secret_of(cluster_store().address(options))
+        place = place_of(options["namespace"], options["name"])
         secrets += [secret] if secret is not None else []
         placed += [place] if place is not None else []
     return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), bool(secrets or placed))
@@ -189,16 +193,15 @@ def _removal(
     made = bool(secrets or placed)
     barred: tuple[ManagementSecretName, ...] = ()
     try:
-        names = (gcp_secret_id(cluster_id), kubernetes_secret_name(cluster_id))
+        wanted = with_secret_names(Cluster(cluster_id, gcp_project_id=_project(cluster)))
     except ConfigurationError:
         # Nothing can have been made under such an id.
         return Remove(tuple(secrets), tuple(placed), made)
-    project = _project(cluster)
-    if project is not None and PROJECT.match(project):
-        secrets.append((project, names[0]))
+    secret = secret_of(stored_at(wanted))
+    secrets += [secret] if secret is not None else []
     namespace = _namespace(cluster, statuses, current=False)
     if namespace is not None and KUBERNETES_NAMESPACE.match(namespace):
-        place = ManagementSecretName(namespace, names[1])
+        place = ManagementSecretName(namespace, str(wanted.k8s_secret_name))
         barred = (place,) if place not in placed and not allows(namespace) else ()
         placed.append(place)
     return Remove(tuple(dict.fromkeys(secrets)), tuple(dict.fromkeys(placed)), made, barred)

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from ....model.cluster import Cluster
+from ....places.sources import cluster_store, parse_address
 from ....runtime.batch import Failure
 from ....runtime.calls import Calls, Spent
 from ...provision.place import PHASE as PLACE
 from ...provision.place import place
 from ...provision.steps import Result, to_place, to_store
-from ...provision.store import PHASE as STORE
 from ...provision.store import store
 from ...run import StoreConnections
 from ..model import FAILED, SUCCEEDED, Observed, Order, other_replication
@@ -51,7 +51,7 @@ class SecretDeletion:
 
 
 class InlineProvisioner:
-    """Secret Manager and the management cluster, for a batch.
+    """The secret store and the management cluster, for a batch.
 
     ``calls`` has the requests of all runs that no cluster's result tells of: those for many clusters at once,
     and of what is removed.
@@ -66,7 +66,7 @@ class InlineProvisioner:
         self.calls = Calls()
 
     def apply(self, wanted: Sequence[Apply]) -> list[Observed]:
-        """Store each docker config, then give the management cluster what Secret Manager holds."""
+        """Store each docker config, then give the management cluster what the store holds."""
         # Both over the same connections, which end with the batch.
         shared: list[StoreConnections] = []
         clusters = [_with_document(apply) for apply in wanted]
@@ -85,17 +85,16 @@ class InlineProvisioner:
             seen.append(found)
         return seen
 
-    def remove_stored(self, wanted: Sequence[tuple[str, tuple[str, str]]]) -> list[SecretDeletion]:
-        """Delete secrets of Secret Manager.
+    def remove_stored(self, wanted: Sequence[tuple[str, str]]) -> list[SecretDeletion]:
+        """Delete stored secrets.
 
-        :param wanted: (cluster id, (project, secret)); a secret is deleted only as that cluster's.
+        :param wanted: (cluster id, address); a secret is deleted only as that cluster's.
         """
         targets = [
-            to_store(Cluster(cluster_id, state="absent", gcp_project_id=project, secret_name=secret))
-            for cluster_id, (project, secret) in wanted
+            {**to_store(Cluster(cluster_id, state="absent")), **parse_address(address)[1]}
+            for cluster_id, address in wanted
         ]
-        names = [f"projects/{one[0]}/secrets/{one[1]}" for _cluster_id, one in wanted]
-        return self._removed(store, targets, names)
+        return self._removed(store, targets, [address for _cluster_id, address in wanted])
 
     def remove_placed(self, wanted: Sequence[tuple[str, ManagementSecretName]]) -> list[SecretDeletion]:
         """Delete Secrets of the management cluster.
@@ -170,7 +169,7 @@ def _observed(order: Order, done: Result, spent: Spent) -> Observed:
     )
     # All that a Job's termination message has (docs/job.md).
     result: dict[str, Any] = {
-        "phase": PLACE if done.placed else STORE,
+        "phase": PLACE if done.placed else cluster_store().PHASE,
         "secret": secret,
         "management_secret": {"namespace": order.namespace, "name": order.placed_as},
         "changed": bool(actions),

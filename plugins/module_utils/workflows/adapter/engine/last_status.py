@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Callable, Union
 
 from ....clients.hyperfleet.statuses import AdapterStatus
-from ....model.naming import KUBERNETES_NAMESPACE, PROJECT
+from ....model.naming import KUBERNETES_NAMESPACE
+from ....places.sources import cluster_store
 from ..model import Order
 
 __all__ = [
@@ -29,15 +30,15 @@ __all__ = [
     "secret_of",
 ]
 
-_GCP_SECRET = re.compile(r"projects/([a-z0-9.:-]{1,64})/secrets/([A-Za-z0-9_-]{1,255})\Z")
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
 _VERSION = re.compile(r"[0-9]{1,18}\Z")
 _DIGEST = re.compile(r"hmac-sha256:[0-9a-f]{64}\Z")
 _PLACES = ("gcp_secret", "management_secret")
+# Characters of a stored secret's address.
+_LONGEST_ADDRESS = 337
 # More moves of one cluster nobody has seen.
 _MOST_EARLIER = 10
 
-_Secret = tuple[str, str]
 _PlaceName = Union[str, dict[str, str]]
 
 
@@ -57,10 +58,10 @@ def order_places(order: Order) -> dict[str, Any]:
     }
 
 
-def secret_of(said: Any) -> _Secret | None:
-    """(project, secret) of a full name; None of anything else."""
-    match = _GCP_SECRET.match(said) if isinstance(said, str) else None
-    return (match.group(1), match.group(2)) if match and PROJECT.match(match.group(1)) else None
+def secret_of(said: Any) -> str | None:
+    """What is said, if it is the address of a stored secret; else None."""
+    good = isinstance(said, str) and len(said) <= _LONGEST_ADDRESS and cluster_store().is_address(said)
+    return said if good else None
 
 
 def place_of(namespace: Any, name: Any) -> ManagementSecretName | None:
@@ -71,8 +72,8 @@ def place_of(namespace: Any, name: Any) -> ManagementSecretName | None:
     return None
 
 
-def reported_places(data: Mapping[str, Any]) -> tuple[list[_Secret], list[ManagementSecretName]]:
-    """All that our last status says was made: in Secret Manager, and in the management cluster."""
+def reported_places(data: Mapping[str, Any]) -> tuple[list[str], list[ManagementSecretName]]:
+    """All that our last status says was made: what is stored, by address, and what is in the management cluster."""
     held = _checked_data(data)
     said = [*(held[name] for name in _PLACES if name in held), *held.get("earlier", ())]
     secrets = [found for found in map(secret_of, said) if found is not None]
@@ -127,10 +128,6 @@ def _text(pattern: re.Pattern[str]) -> Callable[[Any], str | None]:
     return lambda value: value if isinstance(value, str) and pattern.match(value) else None
 
 
-def _secret(value: Any) -> str | None:
-    return value if secret_of(value) is not None else None
-
-
 def _placed(value: Any) -> dict[str, str] | None:
     held = value if isinstance(value, Mapping) else {}
     place = place_of(held.get("namespace"), held.get("name"))
@@ -138,12 +135,12 @@ def _placed(value: Any) -> dict[str, str] | None:
 
 
 def _earlier(value: Any) -> list[_PlaceName]:
-    found = [_secret(one) or _placed(one) for one in value] if isinstance(value, list) else []
+    found = [secret_of(one) or _placed(one) for one in value] if isinstance(value, list) else []
     return [one for one in found if one][-_MOST_EARLIER:]
 
 
 _SHAPES: dict[str, Callable[[Any], Any]] = {
-    "gcp_secret": _secret,
+    "gcp_secret": secret_of,
     "management_secret": _placed,
     "secret_version": _text(_VERSION),
     "content_digest": _text(_DIGEST),

@@ -54,7 +54,7 @@ def remove_secrets(
     store: str,
     lacks_namespace: Callable[[str], bool],
 ) -> list[SecretRemovalResult]:
-    """Remove the management Secrets, then those of Secret Manager.
+    """Remove the management Secrets, then the stored ones.
 
     :param store: the deletion policy, ``delete`` or ``keep``.
     :param lacks_namespace: whether the management cluster has no such namespace.
@@ -74,8 +74,8 @@ def remove_secrets(
         (index, (one.cluster_id, secret)) for index, one in enumerate(wanted) for secret in one.places.secrets
     ]
     if store == "keep":
-        for index, (_cluster_id, (project, secret)) in stored:
-            removal_result[index].kept.append(f"projects/{project}/secrets/{secret}")
+        for index, (_cluster_id, secret) in stored:
+            removal_result[index].kept.append(secret)
         return removal_result
     results = provisioner.remove_stored([secret for _index, secret in stored])
     for (index, _secret), removed in zip(stored, results):

@@ -293,7 +293,7 @@ def _context(url: str, verify: bool, authority: Any, pair: Any) -> ssl.SSLContex
     if not verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    what = "the certificates of the API server's authority"
+    what = "the CA certificates of the API server"
     try:
         if verify and authority:
             context.load_verify_locations(cadata=_pem(authority, what).decode("ascii"))

@@ -220,7 +220,7 @@ def describe_failure(error: Exception) -> str:
     if isinstance(error, WatchFailed):
         said = {
             401: "HTTP 401: the API server does not accept the credentials",
-            403: "HTTP 403: the user may not get, list and watch this secret",
+            403: "HTTP 403: the user needs permission to get, list and watch this secret",
             406: "HTTP 406: the server cannot send Tables, which the watch needs",
         }
         return said.get(error.status, f"the API server answers with HTTP {error.status}")

@@ -70,7 +70,7 @@ def examine(data: Any, *, max_bytes: int = SECRET_MAX_BYTES, allow_empty: bool =
 
 
 def _too_large(size: int, max_bytes: int) -> Examined:
-    return Examined((finding("too-large", None, f"{size} of {max_bytes} bytes"),), {}, {})
+    return Examined((finding("too-large", None, f"{size} bytes; the limit is {max_bytes}"),), {}, {})
 
 
 def lint(data: Any) -> list[Finding]:
@@ -112,7 +112,9 @@ def _examine_tree(tree: Tree, max_bytes: int, allow_empty: bool) -> Examined:
     _add_docker_io(repaired)
     canonical = canonical_bytes(repaired, extra)
     if len(canonical) > max_bytes:
-        found.append(finding("too-large", None, f"{len(canonical)} of {max_bytes} bytes, as written"))
+        found.append(
+            finding("too-large", None, f"{len(canonical)} bytes as written; the limit is {max_bytes}")
+        )
     return Examined(tuple(found), repaired, extra, canonical)
 
 

@@ -72,7 +72,7 @@ class WrongOption(ConfigurationError):
     module is ``gcp_project_id`` in a list of clusters and ``GCP_PROJECT_ID`` in the Job's environment.
 
     :param option: the option, or a path into it: ``labels``, ``retention.keep``, ``service_accounts[0]``.
-    :param rule: what is wrong. Other options stand in braces: ``belongs to {replication}: user_managed``.
+    :param rule: what is wrong. Other options stand in braces: ``requires {replication}: user_managed``.
     """
 
     def __init__(self, option: str, rule: str) -> None:

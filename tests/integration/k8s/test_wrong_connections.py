@@ -47,7 +47,9 @@ def test_a_proxy_or_name_that_cannot_be_used(tmp_path: Path, entry: dict[str, An
     document = json.loads(path.read_text())
     document["clusters"][0]["cluster"].update(entry)
     path.write_text(json.dumps(document))
-    words = f"no connection to 127.0.0.1:1 can be made as the API server of kubeconfig {path} says ("
+    words = (
+        f"no connection to 127.0.0.1:1: the settings of the API server of kubeconfig {path} cannot be used ("
+    )
     assert words in refused(kubeconfig=str(path))
 
 

@@ -138,7 +138,7 @@ def test_an_address_that_is_none_is_not_quoted(tmp_path: Path, server: str) -> N
 def test_certificates_that_are_none_are_refused(tmp_path: Path) -> None:
     nonsense = base64.b64encode(b"example").decode()
     path = kubeconfig(tmp_path / "k", {}, server="https://a", **{"certificate-authority-data": nonsense})
-    with pytest.raises(ConfigurationError, match="certificates of the API server's authority cannot be used"):
+    with pytest.raises(ConfigurationError, match="CA certificates of the API server cannot be used"):
         reach(ServerOptions(kubeconfig=str(path)))
 
 

@@ -123,9 +123,9 @@ def translate_google_error(
 def _no_token(reason: str, retryable: bool, method: str, resource: str, identity: object) -> PullSecretError:
     where = f"{method} on {resource}"
     if retryable:
-        return Unavailable(f"no access token for {identity} just now ({reason}), {where}")
+        return Unavailable(f"{where}: no access token for {identity} at the moment ({reason})")
     return PermissionDenied(
-        f"no access token for {identity} ({reason}), {where}", _binding_hint(identity, method, resource)
+        f"{where}: no access token for {identity} ({reason})", _binding_hint(identity, method, resource)
     )
 
 

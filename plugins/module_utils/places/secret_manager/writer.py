@@ -65,8 +65,8 @@ class SecretManagerWriter:
         """Make the newest enabled version hold ``config``; what was done is written to ``outcome``."""
         if len(config.canonical()) > MAX_PAYLOAD:
             raise InvalidDocument(
-                f"the docker config has {len(config.canonical())} bytes, and a version of Secret Manager "
-                f"holds {MAX_PAYLOAD}"
+                f"the docker config has {len(config.canonical())} bytes, and a version in Secret Manager "
+                f"can hold {MAX_PAYLOAD}"
             )
         outcome.after = config
         client = self._clients.get(deadline, target.impersonate)

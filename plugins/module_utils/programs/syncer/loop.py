@@ -196,7 +196,7 @@ class SyncLoop:
             return
         self._rechecks += 1
         if self._node.stamp() != self._stamp:
-            self._log.info("file changed", by="somebody else")
+            self._log.info("file changed", by="another program")
             self._converge(now)
         elif self._rechecks % _READ_EVERY_RECHECKS == 0 and self._restarts.is_idle and not self._is_due_later:
             self._converge(now)
@@ -211,7 +211,7 @@ class SyncLoop:
         secret = self._secret
         if secret is None:
             if self._is_gone and not self._resume():
-                self._status.say("", PENDING, "the Secret is not there")
+                self._status.say("", PENDING, "the Secret does not exist")
             return
         self._is_written = False
         version = secret.resource_version
@@ -351,7 +351,7 @@ class SyncLoop:
             # Kubelet is well with the file of before: the content may be, once the node is.
             if self._again_at is None:
                 self._again_at = time.monotonic() + self._pace.again.wait()
-            message += "; it is tried again after a while"
+            message += "; it is tried again later"
         self._status.say(self._version, FAILED, message, by_node=outcome.by_node)
 
     # The status.

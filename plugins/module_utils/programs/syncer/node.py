@@ -84,7 +84,7 @@ class Node:
         :raises NodeError: the file could not be written; it is as it was.
         """
         if content is None:
-            raise Invalid("the Secret has no .dockerconfigjson, or not as base64")
+            raise Invalid("the Secret's .dockerconfigjson is missing or is not base64")
         try:
             config = load(content)
         except DockerConfigError as error:

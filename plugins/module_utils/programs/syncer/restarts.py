@@ -170,7 +170,8 @@ class Restarts:
         if not self._slots.take():
             self._look_at = time.monotonic() + self._pace.slot.wait()
             self._say(
-                PENDING, f"kubelet is to be restarted: {self._slots.trouble or 'others are restarting'}"
+                PENDING,
+                f"kubelet waits for its restart: {self._slots.trouble or 'other nodes are restarting'}",
             )
             return
         # Asked with the slot held: a node that failed reports it before it gives the slot back.
@@ -200,7 +201,7 @@ class Restarts:
         if not self._held_by:
             return False
         self._look_at = time.monotonic() + self._pace.held.wait()
-        why = f"written, and kubelet is not restarted: it did not come up on {self._held_by}"
+        why = f"written, but kubelet is not restarted here: it did not come up on {self._held_by}"
         self._log.warning("held", resourceVersion=self._version, why=why)
         self._say(HELD, why)
         return True
@@ -214,7 +215,7 @@ class Restarts:
         waits = self._asks <= _ASKS
         if waits:
             self._look_at = time.monotonic() + self._pace.ask.wait()
-            self._say(PENDING, "kubelet is to be restarted; the state of the other nodes cannot be read")
+            self._say(PENDING, "kubelet waits for its restart: the state of the other nodes cannot be read")
         else:
             self._log.warning("not asked", resourceVersion=self._version, why=str(error))
         return waits

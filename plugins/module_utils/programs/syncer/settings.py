@@ -99,7 +99,7 @@ def _server(environ: Mapping[str, str]) -> tuple[str, int, bool]:
     if plain:
         host, dummy, port = plain.partition("http://")[2].rstrip("/").rpartition(":")
         if host != "127.0.0.1" or not is_port(port):
-            raise SyncerSettingsError("SYNCER_API is for tests: http://127.0.0.1:PORT")
+            raise SyncerSettingsError("SYNCER_API must be http://127.0.0.1:PORT; it is for tests only")
         return host, int(port), False
     port = _text(environ, "KUBERNETES_SERVICE_PORT", "443")
     if not is_port(port):

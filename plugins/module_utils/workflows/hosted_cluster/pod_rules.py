@@ -36,7 +36,7 @@ def checked_directory(path: str) -> str:
     if not path.startswith("/") or path.rstrip("/") == "" or not is_name(path):
         raise ConfigurationError("kubelet_dir must be an absolute path below /")
     if ".." in path.split("/") or ":" in path:
-        raise ConfigurationError("kubelet_dir has .. or a colon in it, which no volume's path may have")
+        raise ConfigurationError("kubelet_dir must not contain .. or a colon")
     if path.rstrip("/") == _DBUS:
         raise ConfigurationError(f"kubelet_dir is {_DBUS}, which the syncer needs for another volume")
     return path.rstrip("/")

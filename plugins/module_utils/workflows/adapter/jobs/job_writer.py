@@ -82,7 +82,7 @@ class JobWriter:
         return Observed(
             model.CREATED,
             "JobCreated",
-            f"job {name} was made for generation {order.generation}",
+            f"job {name} was created for generation {order.generation}",
             job=name,
             namespace=self._namespace,
             attempt=attempt,

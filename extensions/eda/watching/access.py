@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How an API server is reached: address, TLS, proxy and token, read anew when they were refused."""
+"""How an API server is reached: address, TLS, proxy and token, read again when they were refused."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Accesses:
             raise
 
     def forget(self, connection: ServerOptions, access: Access | None) -> None:
-        """Make it anew the next time, unless somebody has."""
+        """Make it again the next time, unless another task has."""
         task = self._made.get(connection)
         if task and task.done() and (task.cancelled() or task.exception() or task.result() is access):
             self._drop(connection, task)

@@ -38,7 +38,7 @@ __all__ = ["LOGGER", "Pauses", "Watch"]
 
 LOGGER = logging.getLogger("hyperfleet.pull_secret.kubernetes_secret")
 
-# Failures in a row after which it is reported, and listed anew: before, the next try most often helps.
+# Failures in a row after which it is reported, and listed again: before, the next try most often helps.
 _REPORTED = 3
 # Seconds that a watch has to live to count as one that works, and how many in a row may end earlier before
 # there are pauses that grow, whatever the server sent meanwhile.

@@ -121,7 +121,7 @@ def _examine_tree(tree: Tree, max_bytes: int, allow_empty: bool) -> Examined:
 def _find_auths(root: dict[str, Any], allow_empty: bool) -> tuple[dict[str, Any], Finding | None]:
     if "auths" not in root:
         if any(entries.fold(name) == "auths" for name in root):
-            # Told with what else stands there.
+            # Reported with the other top-level fields.
             return {}, None
         return {}, None if allow_empty else finding("auths-missing")
     auths = root["auths"]

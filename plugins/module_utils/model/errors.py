@@ -109,7 +109,7 @@ class NotFound(PullSecretError):
 
 
 class OwnershipConflict(PullSecretError):
-    """The object is there and belongs to somebody else."""
+    """The object exists and belongs to another owner."""
 
     kind = "ownership"
 
@@ -154,7 +154,7 @@ class Unavailable(PullSecretError):
 
 
 class Conflict(PullSecretError):
-    """Somebody else changed the object between our read and our write: read again."""
+    """Another client changed the object between our read and our write: read again."""
 
     kind = "conflict"
 

@@ -201,7 +201,9 @@ def test_a_port_that_is_taken_is_a_word_of_the_configuration() -> None:
         server = MonitoringServer(MonitoringRecorder(), port=0, host="127.0.0.1")
         port = await server.start()
         other = MonitoringServer(MonitoringRecorder(), port=port, host="127.0.0.1")
-        with pytest.raises(ConfigurationError, match=rf"metrics.port: cannot listen on port {port}: .*in use"):
+        with pytest.raises(
+            ConfigurationError, match=rf"metrics.port: cannot listen on port {port}: .*in use"
+        ):
             await other.start()
         await server.close()
         # It can be had again.

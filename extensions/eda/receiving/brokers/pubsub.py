@@ -124,7 +124,7 @@ class PubSubBroker(Broker):
                 try:
                     await self._stream(client, take)
                 except Exception as error:
-                    # The service ends each stream after some time, and wants to be asked anew.
+                    # The service ends each stream after some time, and must be asked again.
                     if type(error).__name__ != "ServiceUnavailable" or time.monotonic() - begun < _GOOD:
                         raise
         finally:

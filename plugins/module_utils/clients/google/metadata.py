@@ -77,7 +77,7 @@ class MetadataCredentials:
             busy = answer.status == 429 or answer.status >= 500
             raise NoToken(f"the metadata server answered with HTTP {answer.status}", retryable=busy)
         if not _is_googles(answer):
-            # Somebody else answers under that name: a captive portal, or another pod on that address.
+            # Another server answers under that name: a captive portal, or another pod on that address.
             raise NoToken("the answer is not from a metadata server", retryable=False)
         try:
             said = json.loads(answer.data)

@@ -87,7 +87,7 @@ class KubernetesClient:
             pool.connection_pool_kw["ssl_context"] = connection.embedded.trust()
         if connection.embedded is not None and self._configuration.proxy:
             connection.embedded.check_beyond_proxy()
-        # A kubeconfig that was read from a Secret is somebody else's.
+        # A kubeconfig that was read from a Secret belongs to another owner.
         self._transport = Transport(self._host, pool, forbidden=is_forbidden if connection.embedded else None)
 
     def close(self) -> None:

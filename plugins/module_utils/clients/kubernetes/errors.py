@@ -73,7 +73,7 @@ class ObjectAlreadyExists(Overtaken):
 
 
 class NamespaceEnding(DependencyMissing):
-    """Nothing can be made in the namespace any more, until somebody makes another of its name."""
+    """The namespace is being deleted: nothing can be created in it until it is created again."""
 
 
 def translate_kubernetes_error(

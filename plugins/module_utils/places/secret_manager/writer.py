@@ -157,7 +157,7 @@ class SecretManagerWriter:
     def _guard(
         self, target: SecretManagerTarget, secret: Any, fresh: bool = True, *, delete: bool = False
     ) -> None:
-        """Refuse what is somebody else's; only to be written may it be adopted."""
+        """Refuse a secret of another owner; it may be adopted only to be written."""
         if secret is None:
             raise NotFound(f"{target.name} does not exist")
         refusal = foreign(secret.labels, target.cluster_id, target.name, adopt=target.adopt, delete=delete)

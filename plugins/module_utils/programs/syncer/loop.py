@@ -190,7 +190,7 @@ class SyncLoop:
         self._converge(at)
 
     def _recheck(self, now: float) -> None:
-        """Somebody else may have written the file; now and then it is read even if it looks the same."""
+        """Check whether another program wrote the file; now and then, read it even if it looks the same."""
         if self._secret is None or self._restarts.is_running:
             # The file may be ours that is being rolled back; what others did meanwhile is seen after that.
             return
@@ -215,7 +215,7 @@ class SyncLoop:
             return
         self._is_written = False
         version = secret.resource_version
-        # A try that is under way may be at its end: it must not begin anew.
+        # A try that is under way may be at its end: it must not begin again.
         again = self._is_again and not self._restarts.is_running
         try:
             outcome = self._node.write(secret.content, again=again)
@@ -302,7 +302,7 @@ class SyncLoop:
     def _on_restarted(self, result: RestartResult) -> None:
         self._restarts.end(result)
         if not isinstance(result, NodeOutcome) or result.failed:
-            # Rolled back. Otherwise the file was left alone: if it is another one, somebody else was there.
+            # Rolled back. Otherwise the file was left alone: if it is another one, another program wrote it.
             self._stamp = self._node.stamp()
         ended = isinstance(result, NodeOutcome) and result.finished
         if self._stopping and not ended:

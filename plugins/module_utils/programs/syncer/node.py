@@ -131,7 +131,7 @@ class Node:
         )
 
     def stamp(self) -> tuple[int, ...] | None:
-        """Changes whenever somebody writes the file; None if it is not there."""
+        """A value that changes whenever the file is written; None if there is no file."""
         try:
             found = os.lstat(self._path)
         except OSError:

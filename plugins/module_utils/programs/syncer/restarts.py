@@ -33,9 +33,9 @@ RestartResult = Union[NodeOutcome, str]
 class Restarts:
     """One restart at a time. Only ``done`` is called from another thread.
 
-    :param say: told what there is to say while it waits, a state and a message.
+    :param say: called with a state and a message while it waits.
     :param begun: called when kubelet is about to be restarted.
-    :param done: told the result; then ``end`` and ``release`` have to be called.
+    :param done: called with the result; then ``end`` and ``release`` have to be called.
     :param stopping: whether the syncer is to end.
     :param is_current: whether the file holds what the Secret says now.
     """
@@ -130,7 +130,7 @@ class Restarts:
             self._look_at = max(self._look_at, self._resume_at)
 
     def drop(self) -> None:
-        """There is none to wait for any more."""
+        """Stop waiting: no Secret is left to restart for."""
         if self._step == _WAITING:
             self._step = _IDLE
 

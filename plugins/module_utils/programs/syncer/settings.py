@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the DaemonSet tells the syncer, by environment variables."""
+"""The syncer's settings, which the DaemonSet gives it as environment variables."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class PendingSecrets:
         self._states.put((secret, at))
 
     def take(self) -> list[tuple[SecretState | None, float]]:
-        """The newest Secret, and after it that there is none now; nothing where nothing waits any more.
+        """The newest Secret, followed by None if it is gone now; empty if nothing is new.
 
         Before the Secret is deleted, it is given the content that the nodes are to keep.
         """

@@ -85,7 +85,7 @@ class MergeDecider:
         try:
             return load(data, allow_empty=True)
         except DockerConfigError:
-            # It is written anew.
+            # It is written again.
             return None
 
     def _additional(self, tenants: dict[str, Any] | None) -> AdditionalSecret | None:

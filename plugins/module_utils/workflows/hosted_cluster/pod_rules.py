@@ -77,7 +77,7 @@ def checked_tolerations(given: Sequence[Mapping[str, Any]] | None) -> tuple[Mapp
 
 
 def checked_resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
-    """:raises ConfigurationError: they are none, or a request is above its limit."""
+    """:raises ConfigurationError: they are not valid, or a request is above its limit."""
     made: dict[str, dict[str, str]] = {}
     for kind, amounts in (given or {}).items():
         if kind not in ("requests", "limits") or not isinstance(amounts, Mapping):

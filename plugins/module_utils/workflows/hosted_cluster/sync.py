@@ -105,7 +105,7 @@ def _mask(outcome: Outcome, documents_read: Sequence[bytes]) -> None:
 
 
 class _ClusterSync:
-    """The work on one hosted cluster; ``once`` is begun again whenever somebody else was faster."""
+    """The work on one hosted cluster; ``once`` is begun again whenever another client was faster."""
 
     def __init__(
         self,

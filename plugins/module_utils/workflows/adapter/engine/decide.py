@@ -167,7 +167,7 @@ def may_hold(cluster: Mapping[str, Any], adapter: str) -> bool:
 
 
 def removal_by_jobs(environments: Iterable[Mapping[str, str]]) -> Remove:
-    """What Jobs were told to fill, as their environments name it (docs/job.md)."""
+    """The places that Jobs were to fill, as their environments name it (docs/job.md)."""
     secrets, placed = [], []
     for told in environments:
         secret = secret_of(f"projects/{told.get('GCP_PROJECT_ID')}/secrets/{told.get('SECRET_NAME')}")

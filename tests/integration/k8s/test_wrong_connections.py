@@ -88,7 +88,7 @@ def test_a_users_token_at_the_wrong_place_is_not_shown(api: Api, tmp_path: Path)
     document = json.loads(path.read_text())
     document["users"][0] = {"name": document["users"][0]["name"], "token": "example-password"}
     path.write_text(json.dumps(document))
-    assert f"{path}: the entry mgmt-1-admin in its users has no user" in refused(kubeconfig=str(path))
+    assert f"{path}: the entry named mgmt-1-admin in its users has no user" in refused(kubeconfig=str(path))
 
 
 def test_an_authority_that_is_not_there(api: Api, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_a_file_is_parsed_once_until_it_changes(tmp_path: Path, monkeypatch: pyt
         (f"!!bool {SECRET}", "it has a value that does not fit its tag"),
         (f"{SECRET}: [", "it is neither JSON nor YAML"),
         ("{}", "no current-context"),
-        ("current-context: three", "no entry three in its contexts"),
+        ("current-context: three", "no entry named three in its contexts"),
     ],
 )
 def test_a_kubeconfig_that_cannot_be_used_is_named(

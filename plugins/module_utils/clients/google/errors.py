@@ -255,7 +255,7 @@ def _project(resource: str) -> str:
 def _binding_hint(identity: object, method: str, resource: str) -> str:
     permission = _PERMISSIONS.get(method, "secretmanager.*")
     return (
-        f"check that {identity} has {permission} in {_project(resource)} (roles/secretmanager.admin holds "
-        "it) and, with Workload Identity, that the Kubernetes service account (pullsecret-adapter-job in "
+        f"check that {identity} has {permission} in {_project(resource)} (roles/secretmanager.admin "
+        "includes it) and, with Workload Identity, that the Kubernetes service account (pullsecret-adapter-job in "
         "hyperfleet-system) has roles/iam.workloadIdentityUser on it"
     )

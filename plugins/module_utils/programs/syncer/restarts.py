@@ -217,7 +217,7 @@ class Restarts:
             self._look_at = time.monotonic() + self._pace.ask.wait()
             self._say(PENDING, "kubelet waits for its restart: the state of the other nodes cannot be read")
         else:
-            self._log.warning("not asked", resourceVersion=self._version, why=str(error))
+            self._log.warning("state of other nodes unknown", resourceVersion=self._version, why=str(error))
         return waits
 
     def _run(self) -> None:

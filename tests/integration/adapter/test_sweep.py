@@ -344,7 +344,7 @@ def test_where_no_job_is_left_it_is_said(world: World) -> None:
     assert handled[lost].outcome == "gone"
     assert "no job names its secrets" in handled[lost].message
     assert world.data_secrets() == [f"cluster-{kept}-pullsecret-data"]
-    (line,) = [e for e in world.log if e["cluster_id"] == lost and "no job says" in e["message"]]
+    (line,) = [e for e in world.log if e["cluster_id"] == lost and "no job names" in e["message"]]
     assert line["outcome"] == "gone"
 
 

@@ -30,7 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.jo
 
 
 class CallbackModule(CallbackBase):
-    """Silent but for failures that nobody else has told."""
+    """Prints only failures that nothing else has logged."""
 
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "stdout"

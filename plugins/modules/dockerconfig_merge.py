@@ -52,7 +52,7 @@ options:
   mode: &mode
     description:
       - Mode of the file, an octal number in quotes. Nobody else may be let in.
-      - A new file gets V('0600'), an existing one keeps its mode but for the rights of others.
+      - A new file gets V('0600'), an existing one keeps its mode, without the permissions for others.
     type: raw
   images: &images
     description:

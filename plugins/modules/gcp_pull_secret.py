@@ -15,7 +15,7 @@ description:
     creates the secret with
     its labels, adds a version only when the meaning differs from the newest enabled version, and reads
     it back.
-  - Refuses a secret that belongs to somebody else, and adds one version even when two runs meet.
+  - Refuses a secret that belongs to another owner, and adds one version even when two runs meet.
 notes:
   - Secret Manager promises a fresh answer only for a version that is read by its number. The module finds
     the newest version by its number, so it does not depend on C(latest) or on lists, which may be minutes

@@ -21,7 +21,7 @@ description:
     stays, and its owner finds an Event and the annotation C(hyperfleet.io/pull-secret-problem) that name
     registry and rule.
   - Every run looks at what is there, writes only the difference and only if nobody else was faster,
-    repairs drift, keeps others' labels and annotations, and refuses objects that belong to somebody else.
+    repairs drift, keeps others' labels and annotations, and refuses objects that belong to another owner.
 requirements:
   - kubernetes
   - PyYAML

@@ -68,7 +68,7 @@ options:
     elements: dict
   traceparents:
     description:
-      - W3C's C(traceparent) of each cluster's event, by its id. What is none is left out.
+      - W3C's C(traceparent) of each cluster's event, by its id. A value that is not valid is left out.
     type: dict
   all:
     description:
@@ -85,8 +85,8 @@ options:
     type: path
   results:
     description:
-      - Which clusters the result tells of. V(all), V(brief) for those that failed, or V(log) for none, since
-        the log tells of each.
+      - Which clusters the result lists. V(all), V(brief) for those that failed, or V(log) for none, since
+        the log has each of them.
       - The default is V(all) for up to 50 clusters, else V(brief).
     type: str
     choices: [all, brief, log]

@@ -14,7 +14,7 @@ description:
     thousands in one task.
   - Compares meaning, writes only the difference and only if nobody else was faster, keeps others'
     labels and annotations, and
-    refuses a Secret that belongs to somebody else.
+    refuses a Secret that belongs to another owner.
   - A Secret of another type, or an immutable one that has to change, is replaced.
   - A Secret that is made of a version of a secret in Secret Manager names that version by its number, in
     the annotation C(hyperfleet.io/gcp-secret-version). An older version of the same secret does not replace

@@ -7,7 +7,7 @@
 * Where the module would run on this machine, as this user, with this Python, its work is done here, in
   Ansible's worker process: that saves a second a task, and no argument leaves the process.
 * Elsewhere a pipelined connection, so that no argument is ever written to a temporary file.
-* Progress: the module tells a small file how far it is, and this prints it.
+* Progress: the module writes to a small file how far it is, and this prints it.
 * One digest key for the whole ``ansible-playbook`` run, so that digests can be compared within it.
 """
 

@@ -44,7 +44,7 @@ def _is_running(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        # Somebody else's.
+        # Of another user.
         return True
     return True
 

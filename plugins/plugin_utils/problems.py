@@ -58,7 +58,7 @@ def listed(clusters: Any) -> Sequence[Any]:
     """:raises ClusterError: it is no list."""
     if not isinstance(clusters, (list, tuple)):
         hint = " (a file of variables is given as -e @FILE)" if clusters and isinstance(clusters, str) else ""
-        raise ClusterError(f"the clusters must be a list of mappings, and are {_kind(clusters)}{hint}")
+        raise ClusterError(f"the clusters must be a list of mappings, not {_kind(clusters)}{hint}")
     plain: Sequence[Any] = decrypted(clusters)
     return plain
 

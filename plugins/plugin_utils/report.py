@@ -73,7 +73,7 @@ class ReportAction(QuietAction):
             missing = value is None and not (option in self.OPTIONAL and arguments[option] in task_vars)
             if (missing and arguments[option]) or (is_result and not isinstance(value, Mapping)):
                 what = "a registered result" if is_result else "a variable"
-                return {"failed": True, "msg": f"{option} is not the name of {what}"}
+                return {"failed": True, "msg": f"{option} must be the name of {what}"}
             named[option] = value
         # What a module returned holds no templates.
         named.update(

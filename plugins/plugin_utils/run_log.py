@@ -65,7 +65,7 @@ class Caller:
         self._starter = _parent(self._playbook) if run_directory else None
 
     def is_there(self) -> bool:
-        """Whether somebody takes what is printed and returned."""
+        """Whether the process that started the run still reads what is printed and returned."""
         if os.getppid() != self._playbook:
             return False
         starter = _parent(self._playbook) if self._starter is not None else None

@@ -118,7 +118,7 @@ def _hosted(tasks: Tasks) -> None:
     )
     tasks.add(
         f"{module} misplaced",
-        "where none belongs",
+        "is not allowed here",
         module,
         {**options, "syncer_image": tasks.variable(tasks.canary(f"{module}: misplaced").text)},
     )
@@ -156,7 +156,7 @@ def _info(tasks: Tasks) -> None:
     tasks.labs.put_hyperfleet("cls-info", canary.text.encode())
     tasks.add(f"{module} good", "cls-info", module, tasks.options(module, cluster_ids=["cls-info"]))
     search = tasks.variable(tasks.canary(f"{module}: search").text)
-    tasks.add(f"{module} misplaced", "where none belongs", module, tasks.options(module, search=search))
+    tasks.add(f"{module} misplaced", "is not allowed here", module, tasks.options(module, search=search))
 
 
 def _status(tasks: Tasks) -> None:
@@ -169,7 +169,7 @@ def _status(tasks: Tasks) -> None:
     tasks.add(f"{module} good", '"changed": true', module, tasks.options(module, **options))
     data = tasks.variable({"document": tasks.canary(f"{module}: misplaced").text})
     tasks.add(
-        f"{module} misplaced", "where none belongs", module, tasks.options(module, **options, data=data)
+        f"{module} misplaced", "is not allowed here", module, tasks.options(module, **options, data=data)
     )
 
 
@@ -184,7 +184,7 @@ def _event(tasks: Tasks) -> None:
     rabbitmq = tasks.variable({"type": "rabbitmq", "url": address, "topic": "events"})
     tasks.add(f"{module} address", "url", module, {"broker": rabbitmq, "cluster_ids": ["cls-1"]})
     source = tasks.variable(tasks.canary(f"{module}: misplaced").text)
-    tasks.add(f"{module} misplaced", "where none belongs", module, {"broker": webhook, "source": source})
+    tasks.add(f"{module} misplaced", "is not allowed here", module, {"broker": webhook, "source": source})
 
 
 def _job(tasks: Tasks) -> None:
@@ -207,7 +207,7 @@ def _report(module: str, results: tuple[str, ...]) -> Scenario:
         named = dict.fromkeys(results, f"{_FORM}_result")
         tasks.add(f"{module} good", "cls-1", module, {"clusters": f"{_FORM}_clusters_{module}", **named})
         text = tasks.variable(tasks.canary(f"{module}: in place of a name").text)
-        tasks.add(f"{module} misplaced", "where none belongs", module, {"clusters": text, **named})
+        tasks.add(f"{module} misplaced", "is not allowed here", module, {"clusters": text, **named})
 
     return scenario
 
@@ -258,7 +258,7 @@ def _check(tasks: Tasks) -> None:
     tasks.variables[f"{_FORM}_checked"] = [text, "{{ nope }}"]
     tasks.add(f"{module} undefined", f"{_FORM}_checked", module, {"playbook": [f"{_FORM}_checked"]})
     text = tasks.variable(tasks.canary(f"{module}: misplaced").text)
-    tasks.add(f"{module} misplaced", "where none belongs", module, {"playbook": [text]})
+    tasks.add(f"{module} misplaced", "is not allowed here", module, {"playbook": [text]})
 
 
 def _filter(name: str, arguments: str) -> Scenario:

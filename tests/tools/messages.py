@@ -7,7 +7,8 @@ A line is ``file:line: maker: text``. The maker is the exception, the function t
 ``return``, or the name that the text is assigned to. What a message is filled with stands in braces.
 
 A message that a helper makes is found where its words are: a text of several words is listed wherever it
-stands, but for documentation, patterns and what other texts are compared with.
+stands, except in documentation, patterns, keys of mappings, and where other texts are compared with it. The
+words may also stand in a text that fills it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 _WHERE = ("plugins", "extensions", "roles", "playbooks")
+# Files that hold nothing but documentation.
+_FRAGMENTS = "doc_fragments"
 _DOCUMENTATION = {"DOCUMENTATION", "EXAMPLES", "RETURN", "__doc__"}
 _YAML_KEYS = {"msg", "fail_msg"}
 # Two words, of which one may be filled in.
@@ -61,7 +64,7 @@ def messages(paths: Iterable[Path], root: Path = ROOT) -> list[Message]:
     found = []
     for path in sorted({file for one in paths for file in (one.rglob("*") if one.is_dir() else [one])}):
         name = str(path.relative_to(root))
-        if path.suffix == ".py" and "__pycache__" not in path.parts:
+        if path.suffix == ".py" and not {"__pycache__", _FRAGMENTS}.intersection(path.parts):
             found += in_python(path.read_text(encoding="utf-8"), name)
         elif path.suffix in (".yml", ".yaml"):
             found += in_yaml(path.read_text(encoding="utf-8"), name)
@@ -78,7 +81,8 @@ def _walk(node: ast.AST, maker: str, is_raised: bool) -> Iterator[tuple[ast.expr
     if isinstance(node, ast.expr):
         text = _text(node)
         if text is not None:
-            if _WORDS.search(text):
+            # An exception may be returned: its text is listed even where all its words are filled in.
+            if _has_words(node) or (maker[:1].isupper() and _WORDS.search(text)):
                 yield node, maker, text
             return
     if isinstance(node, ast.Call):
@@ -108,9 +112,28 @@ def _walk(node: ast.AST, maker: str, is_raised: bool) -> Iterator[tuple[ast.expr
         if node.value is not None:
             yield from _walk(node.value, maker, False)
         return
+    keys = _keys(node)
     for child in ast.iter_child_nodes(node):
-        if not (isinstance(node, ast.Dict) and child in node.keys):
+        if child not in keys:
             yield from _walk(child, maker, False)
+
+
+def _keys(node: ast.AST) -> list[ast.expr | None]:
+    if isinstance(node, ast.Dict):
+        return node.keys
+    return [node.key] if isinstance(node, ast.DictComp) else []
+
+
+def _has_words(node: ast.expr) -> bool:
+    """Whether the text, or a text that fills it, has words. The code that fills it has none."""
+    text = _text(node) or ""
+    texts = []
+    for one in ast.walk(node):
+        if isinstance(one, ast.Constant) and isinstance(one.value, str):
+            texts.append(one.value)
+        elif isinstance(one, ast.expr):
+            text = text.replace(_placeholder(one), "{}")
+    return any(map(_WORDS.search, [text, *texts]))
 
 
 def _is_documentation(node: ast.AST) -> bool:

@@ -120,8 +120,8 @@ def test_an_error_is_put_into_other_words_by_its_option(error: WrongOption, said
 
 def test_the_address_of_an_emulator_is_a_variable_of_the_job() -> None:
     words = {"gcp.endpoint": "SECRET_MANAGER_EMULATOR_HOST"}
-    assert str(WrongOption("gcp.endpoint", "names no host").called(words)) == (
-        "SECRET_MANAGER_EMULATOR_HOST names no host"
+    assert str(WrongOption("gcp.endpoint", "has no host").called(words)) == (
+        "SECRET_MANAGER_EMULATOR_HOST has no host"
     )
 
 

@@ -76,14 +76,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"replication_locations": ["europe-west1"]},
-        "replication_locations and location_kms_keys belong to replication_policy: user_managed",
+        "replication_locations and location_kms_keys require replication_policy: user_managed",
     ),
     (
         {"replication_policy": "user_managed", "replication_locations": ["europe-west1", "No Location"]},
         "replication_locations[1] must be lower case letters",
     ),
     ({"service_accounts": ["No_Account"]}, "service_accounts[0] must be lower case"),
-    ({"source": {"env": AUTH}}, "source.env: a docker config or a credential stands where none belongs"),
+    ({"source": {"env": AUTH}}, "source.env: a docker config or a credential is not allowed here"),
 ]
 
 
@@ -213,7 +213,7 @@ def test_what_is_no_list_is_one_error(given: Any, kind: str) -> None:
     for use in (gcp_targets, lambda it: kubernetes_targets(it, {}), lambda it: summary_rows(it, {}, {})):
         with pytest.raises(ClusterError) as caught:
             use(given)
-        assert str(caught.value) == f"the clusters must be a list of mappings, and are {kind}"
+        assert str(caught.value) == f"the clusters must be a list of mappings, not {kind}"
 
 
 def test_the_report_has_a_row_for_each_problem_and_takes_no_other_clusters_result() -> None:

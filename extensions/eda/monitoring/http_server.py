@@ -65,7 +65,7 @@ class MonitoringServer:
             await self.close()
             reason = error.strerror or type(error).__name__
             raise ConfigurationError(
-                f"spec.metrics.port: {self._port} cannot be listened on: {reason}"
+                f"spec.metrics.port: cannot listen on port {self._port}: {reason}"
             ) from None
         port: int = self._runner.addresses[0][1]
         return port

@@ -69,13 +69,16 @@ class AdapterMetrics:
         PlatformCollector(registry=self.registry)
         self.connected = self._gauge("adapter_broker_connected", "Whether the broker is connected: 1 or 0")
         self.waiting = self._gauge("adapter_clusters_waiting", "Clusters that wait for a run")
-        self.running = self._gauge("adapter_runs_active", "Runs that were begun and have not ended")
+        self.running = self._gauge("adapter_runs_active", "Runs that have begun and not ended")
         self.last_run = self._gauge(
-            "adapter_last_run_timestamp_seconds", "When a run last ended with a result; the start until then"
+            "adapter_last_run_timestamp_seconds",
+            "When the last run with a result ended; until then, when this process began",
         )
-        self.runs = self._counter("adapter_runs_total", "Runs that ended; died: without a result", "result")
-        self.run_seconds = self._histogram("adapter_run_duration_seconds", "Runs, from begin to end", _RUN)
-        self.batch = self._histogram("adapter_batch_clusters", "Clusters of one run", _BATCH)
+        self.runs = self._counter(
+            "adapter_runs_total", "Runs that ended; died means without a result", "result"
+        )
+        self.run_seconds = self._histogram("adapter_run_duration_seconds", "Seconds that runs took", _RUN)
+        self.batch = self._histogram("adapter_batch_clusters", "Clusters in one run", _BATCH)
         self.received = self._counter("adapter_events_received_total", "Events that were received", "kind")
         self.garbage = self._counter(
             "adapter_garbage_total", "Messages that were not an event and were discarded", "kind"
@@ -95,7 +98,7 @@ class AdapterMetrics:
             "adapter_clusters_processed_total", "Clusters that a run looked at", "outcome"
         )
         self.failed = self._counter(
-            "adapter_failures_total", "Clusters that a run could not finish, by why", "kind"
+            "adapter_failures_total", "Clusters that a run could not finish, by kind of failure", "kind"
         )
         for result in (*run_results.RESULTS, GARBAGE):
             self.processed.labels(result)
@@ -108,9 +111,13 @@ class AdapterMetrics:
 
     def _jobs(self, clock: Callable[[], float]) -> None:
         self.jobs = self._counter("job_total", "Jobs that ended", "result", *self._by)
-        self.failures = self._counter("job_failures_total", "Jobs that failed, by why", "kind", "phase")
-        self.job_seconds = self._histogram("job_run_seconds", "Jobs, by their own measure", _JOB, "result")
-        self.retries = self._histogram("job_retries", "Requests that a Job had to make again", _RETRIES)
+        self.failures = self._counter(
+            "job_failures_total", "Jobs that failed, by kind of failure", "kind", "phase"
+        )
+        self.job_seconds = self._histogram(
+            "job_run_seconds", "Seconds that Jobs took, as they reported", _JOB, "result"
+        )
+        self.retries = self._histogram("job_retries", "Requests that a Job repeated", _RETRIES)
         self.versions = self._counter(
             "secret_versions_created_total", "Versions added to secrets of Secret Manager", *self._by
         )
@@ -147,7 +154,7 @@ class AdapterMetrics:
     def _recent_maximum(
         self, name: str, what: str, clock: Callable[[], float], *labels: str
     ) -> RecentMaximum:
-        said = f"The longest {what} in the last ten minutes; none: no series"
+        said = f"The longest {what} in the last ten minutes; no series without one"
         longest = RecentMaximum(f"pullsecret_{name}_duration_seconds", said, labels, clock)
         self.registry.register(longest)
         return longest

@@ -41,5 +41,5 @@ class Readiness:
             found["broker"] = "not connected"
         oldest = now - min(self.run_begins, default=now)
         if oldest > self.hung_after:
-            found["run"] = f"hangs for {oldest:.0f} s"
+            found["run"] = f"has not ended for {oldest:.0f} s"
         return found

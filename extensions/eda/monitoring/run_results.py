@@ -154,5 +154,5 @@ def _calls(entries: Any, *, gcp: bool) -> Iterator[RequestCount]:
 
 
 def _whole(value: Any, most: int) -> int:
-    """A number of things, 0 for what is none."""
+    """A number of things, 0 for anything else."""
     return int(label_values.bounded_number(value, most) or 0)

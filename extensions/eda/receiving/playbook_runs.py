@@ -68,7 +68,7 @@ class PlaybookRuns:
             await self._put(batch, directory)
             result = await self._end(directory)
         except BaseException:
-            # Else it would be told as one that goes on for ever.
+            # Else it would be reported as a run that never ends.
             self._recorder.run_ended(None, time.monotonic() - begun)
             raise
         directory.remove()

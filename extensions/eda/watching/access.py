@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How an API server is reached: address, TLS, proxy and token, read anew when they were refused."""
+"""How an API server is reached: address, TLS, proxy and token, read again when they were refused."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Accesses:
             raise
 
     def forget(self, connection: ServerOptions, access: Access | None) -> None:
-        """Make it anew the next time, unless somebody has."""
+        """Make it again the next time, unless another task has."""
         task = self._made.get(connection)
         if task and task.done() and (task.cancelled() or task.exception() or task.result() is access):
             self._drop(connection, task)
@@ -293,7 +293,7 @@ def _context(url: str, verify: bool, authority: Any, pair: Any) -> ssl.SSLContex
     if not verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    what = "the certificates of the API server's authority"
+    what = "the CA certificates of the API server"
     try:
         if verify and authority:
             context.load_verify_locations(cadata=_pem(authority, what).decode("ascii"))

@@ -32,7 +32,7 @@ class Recheck:
         self._next: dict[str, tuple[float, float]] = {}
 
     def changed(self, clusters: Iterable[str]) -> None:
-        """Begin anew with these."""
+        """Begin again with these."""
         if self._most >= _FIRST:
             self._next.update(dict.fromkeys(clusters, (self._clock() + _FIRST, _FIRST)))
 

@@ -38,7 +38,7 @@ __all__ = ["LOGGER", "Pauses", "Watch"]
 
 LOGGER = logging.getLogger("hyperfleet.pull_secret.kubernetes_secret")
 
-# Failures in a row after which it is reported, and listed anew: before, the next try most often helps.
+# Failures in a row after which it is reported, and listed again: before, the next try most often helps.
 _REPORTED = 3
 # Seconds that a watch has to live to count as one that works, and how many in a row may end earlier before
 # there are pauses that grow, whatever the server sent meanwhile.
@@ -220,7 +220,7 @@ def describe_failure(error: Exception) -> str:
     if isinstance(error, WatchFailed):
         said = {
             401: "HTTP 401: the API server does not accept the credentials",
-            403: "HTTP 403: the user may not get, list and watch this secret",
+            403: "HTTP 403: the user needs permission to get, list and watch this secret",
             406: "HTTP 406: the server cannot send Tables, which the watch needs",
         }
         return said.get(error.status, f"the API server answers with HTTP {error.status}")

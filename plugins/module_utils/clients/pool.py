@@ -56,7 +56,7 @@ class ClientPool(Generic[K, C]):
         self._clients: dict[K, tuple[Future[C], Deadline]] = {}
 
     def get(self, connection: K, deadline: Deadline) -> C:
-        """The connection's client; raises what its making raised, anew for each caller.
+        """The connection's client; raises the error with which it could not be made, a new one for each caller.
 
         :param deadline: the caller's, who waits no longer than that.
         :raises TimedOut: it is not ready in time.

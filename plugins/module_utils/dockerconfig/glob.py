@@ -27,7 +27,7 @@ _WILDCARDS = {"*": _STAR, "?": _ONE}
 
 
 class _Malformed(Exception):
-    """The pattern is none; Go's ErrBadPattern."""
+    """The pattern is not valid; Go's ErrBadPattern."""
 
 
 def glob_match(pattern: str, name: str) -> bool:

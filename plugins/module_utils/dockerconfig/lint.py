@@ -70,7 +70,7 @@ def examine(data: Any, *, max_bytes: int = SECRET_MAX_BYTES, allow_empty: bool =
 
 
 def _too_large(size: int, max_bytes: int) -> Examined:
-    return Examined((finding("too-large", None, f"{size} of {max_bytes} bytes"),), {}, {})
+    return Examined((finding("too-large", None, f"{size} bytes; the limit is {max_bytes}"),), {}, {})
 
 
 def lint(data: Any) -> list[Finding]:
@@ -112,14 +112,16 @@ def _examine_tree(tree: Tree, max_bytes: int, allow_empty: bool) -> Examined:
     _add_docker_io(repaired)
     canonical = canonical_bytes(repaired, extra)
     if len(canonical) > max_bytes:
-        found.append(finding("too-large", None, f"{len(canonical)} of {max_bytes} bytes, as written"))
+        found.append(
+            finding("too-large", None, f"{len(canonical)} bytes as written; the limit is {max_bytes}")
+        )
     return Examined(tuple(found), repaired, extra, canonical)
 
 
 def _find_auths(root: dict[str, Any], allow_empty: bool) -> tuple[dict[str, Any], Finding | None]:
     if "auths" not in root:
         if any(entries.fold(name) == "auths" for name in root):
-            # Told with what else stands there.
+            # Reported with the other top-level fields.
             return {}, None
         return {}, None if allow_empty else finding("auths-missing")
     auths = root["auths"]

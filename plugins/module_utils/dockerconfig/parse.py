@@ -152,7 +152,7 @@ def _parse_text(data: bytes | str) -> Tree:
 
 
 def _guess(text: str) -> str:
-    """What the document is instead, if that can be told from its first characters."""
+    """What the document seems to be instead, judged by its first characters."""
     start = text.lstrip()[:8]
     if not start:
         return "it is empty"

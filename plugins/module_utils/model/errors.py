@@ -73,7 +73,7 @@ class WrongOption(ConfigurationError):
     module is ``gcp_project_id`` in a list of clusters and ``GCP_PROJECT_ID`` in the Job's environment.
 
     :param option: the option, or a path into it: ``labels``, ``retention.keep``, ``service_accounts[0]``.
-    :param rule: what is wrong. Other options stand in braces: ``belongs to {replication}: user_managed``.
+    :param rule: what is wrong. Other options stand in braces: ``requires {replication}: user_managed``.
     """
 
     def __init__(self, option: str, rule: str) -> None:
@@ -116,7 +116,7 @@ class ValueDisabled(PullSecretError):
 
 
 class OwnershipConflict(PullSecretError):
-    """The object is there and belongs to somebody else."""
+    """The object exists and belongs to another owner."""
 
     kind = "ownership"
 
@@ -161,7 +161,7 @@ class Unavailable(PullSecretError):
 
 
 class Conflict(PullSecretError):
-    """Somebody else changed the object between our read and our write: read again."""
+    """Another client changed the object between our read and our write: read again."""
 
     kind = "conflict"
 

@@ -14,7 +14,7 @@ __all__ = ["HIDDEN", "MISPLACED", "has_login", "holds_secret", "is_name", "quote
 
 HIDDEN = "********"
 # What to say of an option that holds a docker config, or an ``auth``, in the wrong place.
-MISPLACED = "a docker config or a credential stands where none belongs"
+MISPLACED = "a docker config or a credential is not allowed here"
 
 # Nobody's name for a place, a cluster or a layer has quotes, braces or control characters in it.
 _NAME = re.compile(r"[\w.:/@~+=#,() -]{1,253}\Z")

@@ -71,7 +71,7 @@ class FileSource(Source):
             raise NotFound(f"{self.describe(reference)} cannot be read: {reason}") from None
 
     def describe(self, reference: Any) -> str:
-        """``file:PATH``, unless that cannot be a path that somebody means."""
+        """``file:PATH``, unless PATH cannot be a real path."""
         return f"file:{shown_path(reference)}"
 
 
@@ -83,7 +83,7 @@ class EnvSource(Source):
 
     @classmethod
     def check(cls, reference: Any) -> None:
-        """Somebody may have written the value where its name belongs."""
+        """Check the name: a user may have given the value instead."""
         if not _VARIABLE.match(reference):
             raise ConfigurationError("source.env must be the name of an environment variable")
 

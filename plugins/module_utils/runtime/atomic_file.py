@@ -91,7 +91,7 @@ def remove_leftover(path: str) -> None:
         if _is_at(handle, temporary):
             os.unlink(temporary)
     except OSError:
-        # Somebody is writing it, or the directory is not ours to clean.
+        # Another process is writing it, or the directory is not ours to clean.
         return
     finally:
         os.close(handle)

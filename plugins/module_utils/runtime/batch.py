@@ -47,7 +47,7 @@ class Failure:
 
 
 class Progress:
-    """Tells how far the batch is, through a small file that the action plugin reads.
+    """Writes how far the batch is, to a small file that the action plugin reads.
 
     The file is replaced whole at most five times a second; it holds counts only.
     """

@@ -28,7 +28,7 @@ class PlainTransport:
     """The connections to one server, as many as are used at once.  Thread-safe.
 
     :param trust: gives the certificates to trust for a new connection; None where there is no TLS.
-    :param largest: bytes of an answer; what is larger is none.
+    :param largest: bytes of an answer; a larger one is an error.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ def within(seconds: float, call: Callable[[], T], late: Exception) -> T:
 def begin(call: Callable[[], T]) -> Future[T]:
     """Start a call in a thread of its own.
 
-    Libraries that wait in there (for an exec plugin, or a metadata server) cannot be told to stop: the thread
+    Libraries that wait in there (for an exec plugin, or a metadata server) cannot be stopped: the thread
     goes on, unheeded, and ends with the process at the latest.
     """
     answer: Future[T] = Future()

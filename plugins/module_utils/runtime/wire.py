@@ -252,7 +252,7 @@ class HttpResponse:
     def read(self, largest: int = LARGEST) -> bytes:
         """The whole body. The connection can be used again unless the server said otherwise.
 
-        :param largest: bytes; a body of more is none.
+        :param largest: bytes; a larger body is an error.
         """
         whole = bytearray()
         for part in self._parts():

@@ -42,7 +42,7 @@ __all__ = [
 # What Ansible's validation ends with: at a number that should be a mapping, at numbers as keys of a mapping,
 # and at an infinite number that should be a whole one.
 _BREAKS = (TypeError, ValueError, OverflowError)
-_UNNAMED = "an option is not of the type that it takes"
+_UNNAMED = "an option has the wrong type"
 _TargetOptions = Callable[[], dict[str, Any]]
 
 

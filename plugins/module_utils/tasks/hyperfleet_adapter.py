@@ -196,7 +196,7 @@ def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
     for position, event in enumerate(params.get("events") or (), start=1):
         cluster_id = event.get("id")
         if not isinstance(cluster_id, str) or not cluster_id:
-            raise ConfigurationError(f"events: number {position} has no id")
+            raise ConfigurationError(f"events: item {position} has no id")
         ids[cluster_id] = None
         if event.get("traceparent"):
             traceparents[cluster_id] = event["traceparent"]

@@ -40,7 +40,7 @@ def run(
     shared = Run(params, "hyperfleet", check_mode=check_mode, diff=diff, stop=stop)
     settings, ids = shared.settings, params.get("cluster_ids")
     if ids is not None and params.get("search"):
-        raise ConfigurationError("cluster_ids and search exclude each other")
+        raise ConfigurationError("cluster_ids and search cannot be combined")
     client = hyperfleet_client(settings)
     if ids is None:
         listed = client.list_clusters(settings.deadline(), params.get("search") or None)

@@ -219,13 +219,15 @@ def _conditions(given: Sequence[Mapping[str, Any]]) -> tuple[Condition, ...]:
     conditions: dict[str, Condition] = {}
     for index, one in enumerate(given):
         if not _CONDITION.match(one["type"]):
-            raise ConfigurationError(f"conditions[{index}].type is not a word such as Available")
+            raise ConfigurationError(f"conditions[{index}].type must be a word such as Available")
         if not _REASON.match(one["reason"]):
-            raise ConfigurationError(f"conditions[{index}].reason is not a word such as JobRunning")
+            raise ConfigurationError(f"conditions[{index}].reason must be a word such as JobRunning")
         if one["type"] in conditions:
             raise ConfigurationError(f"conditions: {one['type']} is given twice")
         conditions[one["type"]] = Condition(one["type"], one["status"], one["reason"], one.get("text") or "")
     missing = [kind for kind in _MANDATORY if kind not in conditions]
     if missing:
-        raise ConfigurationError(f"conditions: {', '.join(missing)} missing, which every report must have")
+        raise ConfigurationError(
+            f"conditions must have {', '.join(_MANDATORY)}; missing: {', '.join(missing)}"
+        )
     return tuple(conditions.values())

@@ -82,7 +82,7 @@ def test_a_secret_that_is_kept_elsewhere_is_told_of_and_left(world: World, polic
         world.handle(cluster, beside)
         assert world.said(cluster) == "TTTF PullSecretStored"
         asked = policy or "automatic"
-        said = f"; its replication is not {asked}: it is chosen when a secret is created, and stays"
+        said = f"; its replication is not {asked}: it cannot be changed after a secret is created"
         assert world.why(cluster).endswith(said)
         assert "replication" not in world.why(beside)
     record = world.manager.store.find(PROJECT, f"hyperfleet-{cluster}-pull-secret")

@@ -141,7 +141,7 @@ def test_a_check_tells_and_writes_nothing(world: World, ansible: Ansible) -> Non
     assert [line["message"] for line in lines(finished)] == [
         f"check mode: created secret cluster-{cluster}-pullsecret-data",
         f"check mode: created job pullsecret-{cluster}-gen1",
-        f"check mode: JobCreated: job pullsecret-{cluster}-gen1 was made for generation 1",
+        f"check mode: JobCreated: job pullsecret-{cluster}-gen1 was created for generation 1",
     ]
 
 

@@ -65,7 +65,9 @@ def test_a_secret_that_a_job_found_kept_elsewhere_is_told_of(world: World) -> No
     for _time in range(2):
         world.one(cluster)
         assert world.said(cluster) == "TTTF PullSecretStored"
-        assert "; its replication is not user-managed:europe-west1: it is chosen" in world.why(cluster)
+        assert "; its replication is not user-managed:europe-west1: it cannot be changed" in world.why(
+            cluster
+        )
 
 
 def test_preconditions_that_are_not_met_are_reported_with_their_reasons(world: World, flavour: str) -> None:

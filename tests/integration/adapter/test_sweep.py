@@ -56,7 +56,7 @@ def test_an_api_that_lists_nothing_may_be_another_one(world: World) -> None:
     world.hyperfleet.store.reset()
     ran = world.ran(all=True)
     assert [problem.kind for problem in ran.problems] == ["unavailable"]
-    assert "the API lists no cluster at all, and 1 have Jobs" in ran.result(None)["msg"]
+    assert "the API lists no cluster at all, but 1 have Jobs" in ran.result(None)["msg"]
     assert len(world.jobs()) == 1
 
 
@@ -342,9 +342,9 @@ def test_where_no_job_is_left_it_is_said(world: World) -> None:
     forget(world, kept)
     handled = {one.cluster_id: one for one in world.handle(all=True)}
     assert handled[lost].outcome == "gone"
-    assert "no job says where its secrets are" in handled[lost].message
+    assert "no job names its secrets" in handled[lost].message
     assert world.data_secrets() == [f"cluster-{kept}-pullsecret-data"]
-    (line,) = [e for e in world.log if e["cluster_id"] == lost and "no job says" in e["message"]]
+    (line,) = [e for e in world.log if e["cluster_id"] == lost and "no job names" in e["message"]]
     assert line["outcome"] == "gone"
 
 
@@ -398,7 +398,10 @@ def test_a_planted_job_costs_nobody_a_secret(world: World, planted: str) -> None
     handled = {one.cluster_id: one for one in world.handle(all=True)}
     assert handled[lost].outcome == "gone"
     if planted != "another id":
-        assert f"not this cluster's: namespaces/clusters-{victim}/secrets/{names[1]}" in handled[lost].message
+        assert (
+            f"does not belong to this cluster: namespaces/clusters-{victim}/secrets/{names[1]}"
+            in handled[lost].message
+        )
     assert world.versions(lost) == 0
     assert world.versions(victim) == 1
     assert world.manager.store.find(PROJECT, "payroll") is not None

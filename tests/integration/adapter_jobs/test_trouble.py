@@ -128,7 +128,7 @@ def test_a_planted_job_of_a_huge_generation_is_waited_for_no_longer_than_a_run_l
     world.api.post(job_path(world), {**foreign_job(), "metadata": metadata})
     held = world.apply()
     assert (held.state, held.reason, held.actions) == ("pending", "NewerGenerationSeen", ())
-    assert re.search(r"this run is of 1; from 20\S+Z on the job is ignored", held.message)
+    assert re.search(r"the API's generation 1; from 20\S+Z on the job is ignored", held.message)
     world.ahead = HOLD_SECONDS + 5
     assert world.apply().reason == "EarlierJobEnding"
     until_created(world)

@@ -29,7 +29,7 @@ def test_a_denied_call_is_made_once_and_says_who_needs_what(flow: Flow, code: st
     assert fault.hits == 1
     assert result["retries"] == 0
     assert f"{flow.call.method} on projects/{PROJECT}/secrets/{secret_id('cls-1')}" in result["msg"]
-    assert "nobody (a connection without TLS)" in result["msg"]
+    assert "an anonymous caller (connection without TLS)" in result["msg"]
     assert f"has secretmanager.{flow.call.permission} in project {PROJECT}" in result["msg"]
     assert "roles/iam.workloadIdentityUser" in result["msg"]
 
@@ -48,7 +48,7 @@ def test_a_denied_retention_is_a_warning_that_says_who_needs_what(flow: Flow, co
     assert result["retries"] == 0
     (warning,) = result["warnings"]
     assert f"{flow.call.method} on projects/{PROJECT}/secrets/{secret_id('cls-1')}" in warning
-    assert "nobody (a connection without TLS)" in warning
+    assert "an anonymous caller (connection without TLS)" in warning
     assert f"has secretmanager.{flow.call.permission} in project {PROJECT}" in warning
     assert "roles/iam.workloadIdentityUser" in warning
 

@@ -141,7 +141,7 @@ def test_a_token_service_that_is_slow_ends_with_the_call_s_time(
     result = secured.put(api_timeout=0.5, retry={"tries": 2, "delay": 0.01})
     over.set()
     assert result["kind"] == "unavailable"
-    assert f"no access token for service account {ACCOUNT} just now (" in result["msg"]
+    assert f"no access token for service account {ACCOUNT} at the moment (" in result["msg"]
     assert "(tried 2 times)" in result["msg"]
     assert secured.lab.calls.count() == 0
 

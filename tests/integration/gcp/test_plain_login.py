@@ -96,7 +96,7 @@ def test_what_does_not_say_that_it_is_googles_is_not_believed(
     monkeypatch.setattr(metadata, "headers", headers)
     result = secured.put()
     assert result["kind"] == "permission_denied"
-    assert "(what answers is not a metadata server)" in result["msg"]
+    assert "(the answer is not from a metadata server)" in result["msg"]
     assert ACCOUNT not in json.dumps(result)
     assert len(metadata.asked) == 2
     assert secured.writes() == 0

@@ -231,11 +231,11 @@ def test_a_missing_source_is_told_by_its_place(module: Module) -> None:
         ({"source": None}, "one of source, layers and restore_version"),
         ({"labels": {"Upper": "x"}}, "label 1: keys"),
         ({"labels": {"key": "Upper Case"}}, "label 'key'"),
-        ({"locations": ["europe-west1"]}, "belong to replication: user_managed"),
+        ({"locations": ["europe-west1"]}, "require replication: user_managed"),
         ({"replication": "user_managed"}, "needs locations"),
         (
             {"replication": "user_managed", "locations": ["europe-west1"], "kms_key": "k"},
-            "belongs to replication: automatic",
+            "requires replication: automatic",
         ),
         (
             {"replication": "user_managed", "locations": ["a1", "b1"], "location_kms_keys": {"c1": "k"}},

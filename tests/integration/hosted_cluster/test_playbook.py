@@ -91,7 +91,7 @@ def test_a_list_whose_wrong_clusters_fail_alone(ready: World, ansible: Ansible) 
 def test_variables_of_one_cluster_beside_a_list_are_refused(ready: World, ansible: Ansible) -> None:
     done = ansible.playbook(PLAYBOOK, {"clusters": [ready.options()], "hosted_context": "b"})
     assert done.code != 0
-    assert "hosted_context: variables of one cluster" in done.output
+    assert "hosted_context: a variable of one cluster" in done.output
     assert ready.writes() == []
 
 

@@ -133,15 +133,18 @@ def test_an_api_that_does_not_answer_fails_each_cluster(one: HyperFleetLab) -> N
         ({"cluster_id": "../x"}, "cluster_id"),
         ({"adapter": "a b"}, "adapter must be letters"),
         ({"generation": 0}, "generation must be a number from 1"),
-        ({"conditions": conditions()[1:]}, "conditions: Applied missing"),
+        (
+            {"conditions": conditions()[1:]},
+            "conditions must have Available, Applied, Health; missing: Applied",
+        ),
         ({"conditions": [*conditions(), conditions()[0]]}, "Applied is given twice"),
         (
             {"conditions": [{"type": "A b", "status": "True", "reason": "x"}]},
-            "conditions[0].type is not",
+            "conditions[0].type must be a word",
         ),
         (
             {"conditions": [{"type": "A", "status": "True", "reason": "no word"}]},
-            "conditions[0].reason is not",
+            "conditions[0].reason must be a word",
         ),
     ],
 )

@@ -290,7 +290,7 @@ def test_a_pull_secret_in_another_variable_is_not_logged(world: World, variable:
     finished = world.job(more={variable: REQUIRED["PULL_SECRET_DATA"]})
     assert finished.code != 0
     assert variable in log(finished)[-1]["message"]
-    assert "where none belongs" in log(finished)[-1]["message"]
+    assert "is not allowed here" in log(finished)[-1]["message"]
     assert DOCUMENT["auths"]["quay.io"]["auth"] not in finished.output
     assert world.store.calls.count() == 0
 

@@ -81,7 +81,7 @@ def test_an_exec_plugin_that_hangs_fails_its_own_targets_within_their_time(
     result = put(namespace, slow, good, timeout=2)
     assert failures(result) == {"cls-1-0": "timeout", "cls-1-1": "timeout"}
     assert (
-        f"the API server of kubeconfig {slow} was not ready within the limit of 2 s (an exec plugin?)"
+        f"the API server of kubeconfig {slow} was not ready within the limit of 2 s (does an exec plugin hang?)"
         in result["msg"]
     )
     assert held(api.secret(namespace, "cls-2-1-pull-secret")) == ONE

@@ -47,7 +47,9 @@ def test_a_proxy_or_name_that_cannot_be_used(tmp_path: Path, entry: dict[str, An
     document = json.loads(path.read_text())
     document["clusters"][0]["cluster"].update(entry)
     path.write_text(json.dumps(document))
-    words = f"no connection to 127.0.0.1:1 can be made as the API server of kubeconfig {path} says ("
+    words = (
+        f"no connection to 127.0.0.1:1: the settings of the API server of kubeconfig {path} cannot be used ("
+    )
     assert words in refused(kubeconfig=str(path))
 
 
@@ -86,7 +88,7 @@ def test_a_users_token_at_the_wrong_place_is_not_shown(api: Api, tmp_path: Path)
     document = json.loads(path.read_text())
     document["users"][0] = {"name": document["users"][0]["name"], "token": "example-password"}
     path.write_text(json.dumps(document))
-    assert f"{path}: the entry mgmt-1-admin in its users has no user" in refused(kubeconfig=str(path))
+    assert f"{path}: the entry named mgmt-1-admin in its users has no user" in refused(kubeconfig=str(path))
 
 
 def test_an_authority_that_is_not_there(api: Api, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_a_holder_that_died_keeps_nobody_up_for_ever(new_node: NewNode, cluster:
     cluster.hold("node-9", seconds=1)
     node = new_node().start()
     version = cluster.put(document())
-    assert "others are restarting" in cluster.wait("pending", version)
+    assert "other nodes are restarting" in cluster.wait("pending", version)
     cluster.wait("in-sync", version)
     assert node.kubelet.restarts == 1
 

@@ -218,7 +218,7 @@ def test_a_secret_that_is_deleted_leaves_the_file(cluster: Cluster, new_node: Ne
 
 def test_no_secret_yet(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node().start()
-    assert "not there" in cluster.wait("pending", "")
+    assert "does not exist" in cluster.wait("pending", "")
     assert not node.path.exists()
 
 

@@ -127,5 +127,5 @@ def test_what_is_no_list_of_clusters_is_said_to_be_none(world: World, wrong: str
         "source",
     )
     assert finished.code != 0
-    assert "the clusters must be a list of mappings, and are " in finished.result["msg"]
+    assert "the clusters must be a list of mappings, not " in finished.result["msg"]
     assert world.nothing_was_reached()

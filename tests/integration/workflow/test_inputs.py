@@ -68,7 +68,7 @@ def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: 
     """ansible-core 2.18 makes a string of the number."""
     finished = world.provision({"clusters": clusters})
     assert finished.code != 0
-    assert f"the clusters must be a list of mappings, and are {kind}" in finished.output
+    assert f"the clusters must be a list of mappings, not {kind}" in finished.output
     assert len(world.manager.store) == 0
 
 
@@ -194,10 +194,13 @@ def test_files_are_read_once(world: World) -> None:
     ("variables", "said"),
     some(
         [
-            ({"clusters": [], "state": "absent", "adopt": "true"}, "state, adopt: variables of one cluster"),
-            ({"clusters_dir": "../fleet", "cluster_id": "cls-1"}, "cluster_id: variables of one cluster"),
-            ({"clusters_dir": "../fleet", "source": {"file": "x"}}, "source: variables of one cluster"),
-            ({"clusters_dir": "../fleet", "k8s_immutable": False}, "k8s_immutable: variables of one cluster"),
+            ({"clusters": [], "state": "absent", "adopt": "true"}, "state, adopt: a variable of one cluster"),
+            ({"clusters_dir": "../fleet", "cluster_id": "cls-1"}, "cluster_id: a variable of one cluster"),
+            ({"clusters_dir": "../fleet", "source": {"file": "x"}}, "source: a variable of one cluster"),
+            (
+                {"clusters_dir": "../fleet", "k8s_immutable": False},
+                "k8s_immutable: a variable of one cluster",
+            ),
             ({"clusters_dir": "../fleet", "clusters": []}, "clusters and clusters_dir are both given"),
         ]
     ),

@@ -73,7 +73,7 @@ def test_the_table_can_be_left_out(ansible: Ansible) -> None:
 def test_what_is_no_list_of_clusters_is_told(ansible: Ansible) -> None:
     finished = report(ansible, clusters="stored")
     assert finished.code != 0
-    assert finished.result["msg"] == "the clusters must be a list of mappings, and are a mapping"
+    assert finished.result["msg"] == "the clusters must be a list of mappings, not a mapping"
 
 
 @pytest.mark.hardening(9)

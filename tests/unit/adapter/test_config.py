@@ -285,7 +285,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "docker config": (
         job(env=[{"name": "A", "value": '{"auths":{"quay.io":{"auth":"' + _SECRET + '"}}}'}]),
-        "spec.jobTemplate.env[0].value: a docker config or a credential stands where none belongs",
+        "spec.jobTemplate.env[0].value: a docker config or a credential is not allowed here",
     ),
     "docker config as a key": (document(**{'{"auths":{}}': 1}), "has an invalid key: a docker config"),
     "key that is not a string": ({**document(), 1: 2}, "the document has a key that is not text"),
@@ -293,17 +293,17 @@ WRONG: dict[str, tuple[Any, str]] = {
     "no subscription": (broker(type="gcp-pubsub"), "spec.broker.subscription is missing"),
     "another broker's": (
         broker(type="gcp-pubsub", subscription="abc", urlFile="/x"),
-        "spec.broker.urlFile is not for a broker of this type",
+        "spec.broker.urlFile must not be set for a broker of this type",
     ),
     "two projects": (
         broker(type="gcp-pubsub", subscription="projects/a-1/subscriptions/abc", projectId="b-1"),
         "spec.broker.projectId is not the project of spec.broker.subscription",
     ),
-    "no exchange": (broker(type="rabbitmq", queue="q"), "spec.broker is without exchange or topic"),
-    "no queue": (broker(type="rabbitmq", topic="t"), "spec.broker is without queue or subscription"),
+    "no exchange": (broker(type="rabbitmq", queue="q"), "spec.broker must have exchange or topic"),
+    "no queue": (broker(type="rabbitmq", topic="t"), "spec.broker must have queue or subscription"),
     "two addresses": (
         broker(type="rabbitmq", topic="t", queue="q", url="amqp://a", urlFile="/x"),
-        "spec.broker is with url and urlFile at once",
+        "spec.broker must not have both url and urlFile",
     ),
     "password inline": (
         broker(type="rabbitmq", topic="t", queue="q", url=f"amqp://u:{_SECRET}@a/"),
@@ -443,7 +443,7 @@ def test_replaced_by_nothing_is_the_same() -> None:
         ({"adapter_name": "A"}, "adapter_name must be an adapter's name"),
         ({"headers": {"X-A": f"{_SECRET}\n"}}, "headers.X-A must be text that an HTTP header can carry"),
         ({"headers": [_SECRET]}, "headers must be a mapping"),
-        ({_SECRET: 1}, "1 of the overrides are unknown; known are adapter_name, "),
+        ({_SECRET: 1}, "1 of the overrides are unknown; the known ones are adapter_name, "),
     ],
 )
 def test_overrides_are_held_to_the_same_rules(overrides: dict[str, Any], said: str) -> None:

@@ -370,4 +370,4 @@ def test_a_credential_in_the_place_of_a_name_is_in_no_status(where: str, text: s
     assert isinstance(found, Refuse)
     assert found.reason == "InvalidClusterSpec"
     assert text not in found.message
-    assert "must be" in found.message or "none belongs" in found.message
+    assert "must be" in found.message or "is not allowed here" in found.message

@@ -266,7 +266,7 @@ def test_places_that_were_not_ordered_are_not_shown_and_it_is_said() -> None:
     assert (observed.state, observed.reason) == ("succeeded", "PullSecretStored")
     assert observed.message == (
         f"job {NAME} is complete; it names another place than was ordered, which is not shown: "
-        "is its image this adapter's?"
+        "check that its image is this adapter's"
     )
     assert not re.search("password|4711", repr(observed))
     # Nor by the way of a note that somebody has written.

@@ -106,7 +106,7 @@ def test_a_file_is_parsed_once_until_it_changes(tmp_path: Path, monkeypatch: pyt
         (f"!!bool {SECRET}", "it has a value that does not fit its tag"),
         (f"{SECRET}: [", "it is neither JSON nor YAML"),
         ("{}", "no current-context"),
-        ("current-context: three", "no entry three in its contexts"),
+        ("current-context: three", "no entry named three in its contexts"),
     ],
 )
 def test_a_kubeconfig_that_cannot_be_used_is_named(
@@ -138,7 +138,7 @@ def test_an_address_that_is_none_is_not_quoted(tmp_path: Path, server: str) -> N
 def test_certificates_that_are_none_are_refused(tmp_path: Path) -> None:
     nonsense = base64.b64encode(b"example").decode()
     path = kubeconfig(tmp_path / "k", {}, server="https://a", **{"certificate-authority-data": nonsense})
-    with pytest.raises(ConfigurationError, match="certificates of the API server's authority cannot be used"):
+    with pytest.raises(ConfigurationError, match="CA certificates of the API server cannot be used"):
         reach(ServerOptions(kubeconfig=str(path)))
 
 

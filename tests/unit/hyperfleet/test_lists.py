@@ -48,7 +48,7 @@ def test_a_list_that_has_the_same_page_again_is_ended(
 ) -> None:
     client = world.client()
     asked = answers_in_pages(client, monkeypatch, lambda _page: [1], total=10**12)
-    with pytest.raises(PullSecretError, match="the list does not end: page 2 is page 1 again"):
+    with pytest.raises(PullSecretError, match="the list does not end: page 2 is the same as page 1"):
         list(client.list_clusters(deadline))
     assert len(asked) == 2
 
@@ -89,7 +89,7 @@ def test_a_list_without_a_total_that_repeats_itself_is_not_whole(
 ) -> None:
     client = world.client()
     asked = answers_in_pages(client, monkeypatch, lambda _page: range(100))
-    with pytest.raises(PullSecretError, match="the list does not end: page 2 is page 1 again"):
+    with pytest.raises(PullSecretError, match="the list does not end: page 2 is the same as page 1"):
         list(client.list_clusters(deadline))
     asked.clear()
     found = all_clusters.AllClusters(client, lambda: deadline)

@@ -101,7 +101,7 @@ def test_an_entry_of_others_that_spoils_the_file_is_taken_out(place: Place) -> N
 def test_an_entry_that_spoils_the_file_is_taken_out_where_ours_replaces_it(place: Place) -> None:
     place.put({"auths": {"quay.io": {"auth": "bm8gY29sb24="}}})
     (warning,) = place.sync().apply(WANTED).warnings
-    assert warning == "quay.io: foreign entry taken out: kubelet rejects the whole file for it"
+    assert warning == "quay.io: foreign entry taken out: kubelet rejects the whole file because of it"
     place.sync().apply(None)
     assert place.auths() == {}
 

@@ -57,7 +57,7 @@ def test_nothing_is_written_and_nothing_restarted(
 ) -> None:
     place.put(OLD)
     door.status = status
-    said = f"kubelet runs, but healthz {says} ({door.url}); nothing was written; see whether `healthz` is"
+    said = f"kubelet runs, but healthz {says} ({door.url}); nothing was written; check that `healthz` is"
     for restart in ("on_change", "deferred"):
         sync = place.sync(**options, restart=restart)
         for work in (sync.plan, sync.apply):

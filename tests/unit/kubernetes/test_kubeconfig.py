@@ -75,7 +75,7 @@ def test_the_first_current_context_and_the_first_of_a_name_count(tmp_path: Path)
 def test_a_name_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "config", ["one", "two", "two"])
     assert Kubeconfigs().login(str(path), "one").user["token"] == "token-one"
-    with pytest.raises(ConfigurationError, match="2 entries two in its contexts"):
+    with pytest.raises(ConfigurationError, match="2 entries named two in its contexts"):
         Kubeconfigs().login(str(path), "two")
 
 

@@ -82,7 +82,7 @@ def test_ready_is_who_is_configured_and_connected_and_has_no_run_that_hangs() ->
             clock.now += 6
             assert await asked.ready() == (
                 503,
-                {"status": "not ready", "problems": {"run": "hangs for 61 s"}},
+                {"status": "not ready", "problems": {"run": "has not ended for 61 s"}},
             )
             # It lives all the same: to end it would end the run.
             assert (await asked.get("/healthz"))[0] == 200
@@ -201,7 +201,9 @@ def test_a_port_that_is_taken_is_a_word_of_the_configuration() -> None:
         server = MonitoringServer(MonitoringRecorder(), port=0, host="127.0.0.1")
         port = await server.start()
         other = MonitoringServer(MonitoringRecorder(), port=port, host="127.0.0.1")
-        with pytest.raises(ConfigurationError, match=rf"metrics.port: {port} .*in use"):
+        with pytest.raises(
+            ConfigurationError, match=rf"metrics.port: cannot listen on port {port}: .*in use"
+        ):
             await other.start()
         await server.close()
         # It can be had again.

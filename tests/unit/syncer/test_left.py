@@ -40,7 +40,7 @@ def test_a_kubelet_that_is_down_is_tried_until_it_is_well(
     assert node.password == "example-good"
     if trouble == "gone":
         fleet.settle(node, "pending", "", within=MINUTE)
-        assert node.status["message"] == "the Secret is not there"
+        assert node.status["message"] == "the Secret does not exist"
 
 
 def test_who_is_held_stays_so_though_the_next_secret_is_refused(fleet: Fleet) -> None:
@@ -192,4 +192,4 @@ def test_a_roll_back_that_may_not_be_ended_keeps_no_syncer_silent(fleet: Fleet) 
     node.start()
     node.deliver(None)
     fleet.settle(node, "pending", "")
-    assert node.status["message"] == "the Secret is not there"
+    assert node.status["message"] == "the Secret does not exist"

@@ -37,6 +37,12 @@ def said(source: str) -> list[tuple[str, str]]:
         ("result = {'failed': True, 'msg': 'nothing was done'}", "result", "nothing was done"),
         ("PROBLEM = 'stands where it should not'", "PROBLEM", "stands where it should not"),
         ("LOGGER.error('a run ended (%s)', name)", "error", "a run ended (%s)"),
+        (
+            "return_ = f'{name}{\": is missing\" if x else empty}'",
+            "return_",
+            "{name}{': is missing' if x else empty}",
+        ),
+        ("found = {key: f'{key} is missing' for key in keys}", "found", "{key} is missing"),
     ],
 )
 def test_a_message_is_found(source: str, maker: str, text: str) -> None:
@@ -53,6 +59,9 @@ def test_a_message_is_found(source: str, maker: str, text: str) -> None:
         "re.compile('not a message')",
         "text.startswith('not a message')",
         "kind = 'word'",
+        "path = f'/api/{quote(name, safe=text or other)}'",
+        "found = {'not a message': 1}",
+        "found = {f'label {key}': value for key, value in labels}",
         "raise Wrong(problem)",
         "raise",
     ],
@@ -81,6 +90,12 @@ def test_it_is_one_line_a_message_by_file_and_line(tmp_path: Path) -> None:
         "b.py:1: Wrong: second message",
         "b.py:2: Wrong: third message",
     ]
+
+
+def test_a_documentation_fragment_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "doc_fragments").mkdir()
+    (tmp_path / "doc_fragments" / "a.py").write_text("_SHARED = 'not a message'\n")
+    assert messages([tmp_path], tmp_path) == []
 
 
 def test_every_raise_with_a_text_is_listed() -> None:

@@ -17,7 +17,7 @@ DOCUMENTATION = r"""
 ---
 short_description: Watch Secrets in many Kubernetes clusters, and name the clusters whose Secrets changed
 description:
-  - One real watch a Secret, resumed where it was when a connection is lost, and listed anew when the API
+  - One real watch a Secret, resumed where it was when a connection is lost, and listed again when the API
     server no longer knows what happened since.
   - Events name clusters, Secrets and resourceVersions. No value and no annotation of a Secret is in them,
     nor in this process - Secrets are asked for as tables without objects.

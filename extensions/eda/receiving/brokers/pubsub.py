@@ -91,7 +91,7 @@ class PubSubBroker(Broker):
 
     async def acknowledge(self, tokens: Sequence[Any]) -> int:
         """See ``Broker``."""
-        told = 0
+        acknowledged = 0
         for begin in range(0, len(tokens), _IDS):
             ids = list(tokens[begin : begin + _IDS])
             for one in ids:
@@ -103,10 +103,10 @@ class PubSubBroker(Broker):
                 await self._client[-1].acknowledge(
                     subscription=self.path, ack_ids=ids, timeout=_CALL, retry=None
                 )
-                told += len(ids)
+                acknowledged += len(ids)
             except Exception as error:  # noqa: BLE001 - they are delivered again
                 LOGGER.warning("%s; %d messages were not acknowledged", self._explain(error), len(ids))
-        return told
+        return acknowledged
 
     def _explain(self, error: BaseException) -> str:
         return str(pubsub_error(error, self.path))
@@ -124,7 +124,7 @@ class PubSubBroker(Broker):
                 try:
                     await self._stream(client, take)
                 except Exception as error:
-                    # The service ends each stream after some time, and wants to be asked anew.
+                    # The service ends each stream after some time, and must be asked again.
                     if type(error).__name__ != "ServiceUnavailable" or time.monotonic() - begun < _GOOD:
                         raise
         finally:

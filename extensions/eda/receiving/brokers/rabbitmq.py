@@ -88,16 +88,16 @@ class RabbitMQBroker(Broker):
 
     async def acknowledge(self, tokens: Sequence[Any]) -> int:
         """See ``Broker``."""
-        told = 0
+        acknowledged = 0
         for message in tokens:
             if message.channel.is_closed:
                 continue
             try:
                 await message.ack()
-                told += 1
+                acknowledged += 1
             except Exception as error:  # noqa: BLE001 - the connection is lost: it is delivered again
                 LOGGER.debug("not acknowledged (%s)", type(error).__name__)
-        return told
+        return acknowledged
 
     def _explain(self, error: BaseException) -> str:
         return str(rabbitmq_error(error, self.address.place))

@@ -55,13 +55,11 @@ def google_connection(options: Mapping[str, Any], impersonate: str | None = None
     if endpoint:
         scheme, separator, rest = endpoint.partition("://")
         if separator and scheme not in ("http", "https"):
-            raise WrongOption(
-                "gcp.endpoint", f"has the scheme {scheme}://, which is neither https:// nor http://"
-            )
+            raise WrongOption("gcp.endpoint", f"must begin with https:// or http://, not {scheme}://")
         plaintext = bool(separator) and scheme == "http"
         endpoint = (rest if separator else endpoint).rstrip("/")
         if not endpoint:
-            raise WrongOption("gcp.endpoint", "names no host")
+            raise WrongOption("gcp.endpoint", "has no host")
         # Not quoted: an address can hold a password.
         shape = _ADDRESS.match(endpoint)
         if shape is None or int(shape.group(1) or 443) > 65535:
@@ -160,7 +158,7 @@ def identity_of(credentials: Any, connection: GoogleConnection) -> str:
     The metadata server's (GKE Workload Identity) is known from the first token on, so ask when it is needed.
     """
     if connection.plaintext:
-        return "nobody (a connection without TLS)"
+        return "an anonymous caller (connection without TLS)"
     if connection.impersonate:
         return f"service account {connection.impersonate}"
     address = getattr(credentials, "service_account_email", None)

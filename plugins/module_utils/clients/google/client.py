@@ -311,7 +311,7 @@ class SecretManagerClient:
     def set_state(self, version_name: str, etag: str, verb: str, deadline: Deadline) -> None:
         """``enable``, ``disable`` or ``destroy`` a version if it is as it was read.
 
-        :raises FailedPrecondition: somebody else has changed it to something else since.
+        :raises FailedPrecondition: another client has changed it since.
         """
         method = f"{verb.capitalize()}SecretVersion"
         call = getattr(self._api, f"{verb}_secret_version")

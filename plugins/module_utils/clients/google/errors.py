@@ -124,9 +124,9 @@ def translate_google_error(
 def _no_token(reason: str, retryable: bool, method: str, resource: str, identity: object) -> PullSecretError:
     where = f"{method} on {resource}"
     if retryable:
-        return Unavailable(f"no access token for {identity} just now ({reason}), {where}")
+        return Unavailable(f"{where}: no access token for {identity} at the moment ({reason})")
     return PermissionDenied(
-        f"no access token for {identity} ({reason}), {where}", _binding_hint(identity, method, resource)
+        f"{where}: no access token for {identity} ({reason})", _binding_hint(identity, method, resource)
     )
 
 
@@ -256,7 +256,7 @@ def _project(resource: str) -> str:
 def _binding_hint(identity: object, method: str, resource: str) -> str:
     permission = _PERMISSIONS.get(method, "secretmanager.*")
     return (
-        f"check that {identity} has {permission} in {_project(resource)} (roles/secretmanager.admin holds "
-        "it) and, with Workload Identity, that the Kubernetes service account (pullsecret-adapter-job in "
+        f"check that {identity} has {permission} in {_project(resource)} (roles/secretmanager.admin "
+        "includes it) and, with Workload Identity, that the Kubernetes service account (pullsecret-adapter-job in "
         "hyperfleet-system) has roles/iam.workloadIdentityUser on it"
     )

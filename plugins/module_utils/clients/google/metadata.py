@@ -77,8 +77,8 @@ class MetadataCredentials:
             busy = answer.status == 429 or answer.status >= 500
             raise NoToken(f"the metadata server answered with HTTP {answer.status}", retryable=busy)
         if not _is_googles(answer):
-            # Somebody else answers under that name: a captive portal, or another pod on that address.
-            raise NoToken("what answers is not a metadata server", retryable=False)
+            # Another server answers under that name: a captive portal, or another pod on that address.
+            raise NoToken("the answer is not from a metadata server", retryable=False)
         try:
             said = json.loads(answer.data)
             token, lifetime = said["access_token"], float(said["expires_in"])
@@ -88,7 +88,7 @@ class MetadataCredentials:
             raise NoToken("the metadata server's answer has no token", retryable=True)
         # NaN is not, either.
         if not 0 < lifetime <= _LONGEST:
-            raise NoToken("the metadata server's answer has an expires_in that is not valid", retryable=True)
+            raise NoToken("the metadata server's answer has an invalid expires_in", retryable=True)
         self.token, self._until = token, time.monotonic() + lifetime - _EARLY
 
     def apply(self, headers: MutableMapping[str, str], token: str | None = None) -> None:

@@ -120,7 +120,7 @@ class HyperFleetApi:
         for page in range(1, MOST_PAGES + 1):
             items, total = self.page(path, what, deadline, query, page, traceparent, largest=largest)
             if items and items == before:
-                raise endless(f"{what} at {self.place}", f"page {page} is page {page - 1} again")
+                raise endless(f"{what} at {self.place}", f"page {page} is the same as page {page - 1}")
             yield from items
             if not items or is_last(page, len(items), total):
                 return
@@ -182,7 +182,7 @@ class HyperFleetApi:
             sent = json.dumps(body, separators=(",", ":")).encode()
             if len(sent) > _LARGEST_REQUEST:
                 raise ConfigurationError(
-                    f"{what} has {len(sent)} bytes, and at most 1 MiB may be sent: shorten its data"
+                    f"{what} must be at most 1 MiB, not {len(sent)} bytes; shorten its data"
                 )
         where = f"{what} at {self.place}"
         try:

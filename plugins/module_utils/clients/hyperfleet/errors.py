@@ -73,12 +73,13 @@ def _error(status: int, content_type: str, body: bytes, what: str, place: str) -
         return PermissionDenied(where, "the API does not accept this bearer token; check its file")
     if status == 403:
         return PermissionDenied(
-            where, "the API knows the caller and refuses; check its tenant and hyperfleet.headers"
+            where,
+            "the API knows the caller but refuses the request; check the caller's tenant and hyperfleet.headers",
         )
     if status == 404 and code and _NO_RESOURCE.match(code):
         return NotFound(f"{what} does not exist at {place} ({code})")
     if status == 404 or 300 <= status < 400 or status == 405:
-        return ConfigurationError(where, "that address is not the HyperFleet API's; check hyperfleet.url")
+        return ConfigurationError(where, "there is no HyperFleet API at that address; check hyperfleet.url")
     if status == 429:
         return QuotaExceeded(where)
     if status == 408 or status >= 500:

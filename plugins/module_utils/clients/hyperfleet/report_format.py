@@ -176,7 +176,7 @@ def clock_trouble(observed: str, date: str | None) -> str | None:
 
 
 def parse_time(text: str) -> int | None:
-    """An RFC 3339 time, rounded up to a microsecond; None if it is none."""
+    """An RFC 3339 time, rounded up to a microsecond; None if it is not a time."""
     match = _RFC3339.match(text)
     if match is None:
         return None

@@ -79,15 +79,15 @@ class KubernetesClient:
             pool = RESTClientObject(self._configuration).pool_manager
         except Exception as error:  # noqa: BLE001 - urllib3's, and of what a kubeconfig should not hold
             raise ConfigurationError(
-                f"no connection to {self._address} can be made as {describe_api_server(connection)} says "
-                f"({type(error).__name__})",
+                f"no connection to {self._address}: the settings of {describe_api_server(connection)} "
+                f"cannot be used ({type(error).__name__})",
                 "check the kubeconfig's proxy-url and tls-server-name",
             ) from None
         if connection.embedded is not None and url.scheme == "https":
             pool.connection_pool_kw["ssl_context"] = connection.embedded.trust()
         if connection.embedded is not None and self._configuration.proxy:
             connection.embedded.check_beyond_proxy()
-        # A kubeconfig that was read from a Secret is somebody else's.
+        # A kubeconfig that was read from a Secret belongs to another owner.
         self._transport = Transport(self._host, pool, forbidden=is_forbidden if connection.embedded else None)
 
     def close(self) -> None:
@@ -300,7 +300,7 @@ class KubernetesClient:
                 within(
                     seconds,
                     self._configuration.auth_settings,
-                    TimedOut(f"no token for {self._address} in {seconds:g} s (an exec plugin?)"),
+                    TimedOut(f"no token for {self._address} in {seconds:g} s (does an exec plugin hang?)"),
                 )
                 if self._plugin
                 else self._configuration.auth_settings()
@@ -315,7 +315,7 @@ class KubernetesClient:
         if not (token.isascii() and token.isprintable()):
             raise PermissionDenied(
                 f"the token for {self._address} has a character that no HTTP header can carry",
-                "look at kubernetes.api_key, the kubeconfig's token, or what its exec plugin gives",
+                "check kubernetes.api_key, the kubeconfig's token, or what its exec plugin gives",
             )
         return {"Authorization": token} if token else {}
 
@@ -353,7 +353,7 @@ class KubernetesClients:
             imports=(lambda: None) if plain else _imports,
             seconds=settings.timeout,
             describe=describe_api_server,
-            hint=" (an exec plugin?)",
+            hint=" (does an exec plugin hang?)",
         )
 
     def get(

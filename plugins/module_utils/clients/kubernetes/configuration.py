@@ -25,7 +25,7 @@ __all__ = ["configure"]
 
 # What the client says of names and keys. A node's own name, after "in", may be its whole content.
 _SENTENCES = (
-    (re.compile(r"Expected key ([\w-]+) in "), "it, or an entry of it, has no {}"),
+    (re.compile(r"Expected key ([\w-]+) in "), "it, or one of its entries, has no {}"),
     (re.compile(r"File does not exist: (.+)\Z"), "{} does not exist or is not a file"),
 )
 
@@ -183,7 +183,7 @@ def _check_authorities(configuration: Any, connection: Connection) -> None:
         given = f"{named} {shown_path(connection.ca_cert)}" if connection.ca_cert else kubeconfig
         where = given or "the kubeconfig"
         raise ConfigurationError(
-            f"the certificates of the API server's authority cannot be read: {where}: {reason}",
+            f"the CA certificates of the API server cannot be read: {where}: {reason}",
             "check kubernetes.ca_cert, or the cluster's entry in the kubeconfig",
         ) from None
 

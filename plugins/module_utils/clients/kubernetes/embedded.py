@@ -139,8 +139,8 @@ def entries(document: bytes, where: str) -> tuple[Mapping[str, Any], Mapping[str
             instead = _INSTEAD.get(field)
             if entry.get(field) and not (instead and entry.get(instead)):
                 raise ConfigurationError(
-                    f"{where}: the kubeconfig's {kind} has {field}, which is not followed: it leads to a "
-                    "file or a program of the machine that runs the task",
+                    f"{where}: the kubeconfig's {kind} has {field}, which is not used: it refers to a "
+                    "file or a program on the machine that runs the task",
                     f"put {instead} there" if instead else "put a token or a client certificate there",
                 )
     return cluster, user

@@ -73,7 +73,7 @@ class ObjectAlreadyExists(Overtaken):
 
 
 class NamespaceEnding(DependencyMissing):
-    """Nothing can be made in the namespace any more, until somebody makes another of its name."""
+    """The namespace is being deleted: nothing can be created in it until it is created again."""
 
 
 def translate_kubernetes_error(
@@ -96,7 +96,7 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
     reason, message = _shaped(_WORD, answer.get("reason")), _line(answer.get("message"))
     where = f"{verb} {place}"
     if status == 401:
-        return PermissionDenied(f"Unauthorized: {where}", "the API server does not know these credentials")
+        return PermissionDenied(f"Unauthorized: {where}", "the API server does not accept these credentials")
     if status == 403:
         if "being terminated" in message:
             return NamespaceEnding(f"Forbidden: {where}: the namespace is being terminated")

@@ -129,11 +129,11 @@ def _value(found: Sequence[_Parsed], section: str, name: Any, where: str) -> tup
     entry = next((one.sections[section][key] for one in found if key in one.sections[section]), None)
     problem = None
     if entry is None:
-        problem = f"no entry {shown(key)} in its {section}"
+        problem = f"no entry named {shown(key)} in its {section}"
     elif entry.times > 1:
-        problem = f"{entry.times} entries {shown(key)} in its {section}"
+        problem = f"{entry.times} entries named {shown(key)} in its {section}"
     elif entry.value is None:
-        problem = f"the entry {shown(key)} in its {section} has no {_SECTIONS[section]}"
+        problem = f"the entry named {shown(key)} in its {section} has no {_SECTIONS[section]}"
     else:
         return entry.value, entry.directory
     raise ConfigurationError(f"no usable kubeconfig: {where}: {problem}")

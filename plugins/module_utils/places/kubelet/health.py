@@ -41,7 +41,7 @@ class HealthzUnreachable(PullSecretError):
     def __init__(self, unit: str, url: str, words: str, left: str) -> None:
         super().__init__(
             f"{unit}: kubelet runs, but {words} ({url}); {left}",
-            "see whether `healthz` is its address; an empty `healthz` skips the check",
+            "check that `healthz` is kubelet's address; an empty `healthz` skips the check",
         )
 
 

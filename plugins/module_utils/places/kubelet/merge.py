@@ -71,7 +71,7 @@ def merge_file(
     """
     if desired is not None and not desired.registries:
         raise InvalidDocument(
-            "the docker config has no registry", "use state absent to take our entries out of the node's file"
+            "the docker config has no registry", "use state absent to remove our entries from the node's file"
         )
     found = parse_file(current)
     if desired is None and found.rule and (ledger.entries or ledger.members):
@@ -146,7 +146,7 @@ def _entries(found: NodeFile, desired: DockerConfig | None, ledger: Ledger, back
     wanted = {registry_identity(key) for key in desired.registries} if desired is not None else set()
     displaced = {key: entry for key, entry in {**there, **back}.items() if registry_identity(key) in wanted}
     warnings = [
-        f"{display(key, position)}: foreign entry taken out: kubelet rejects the whole file for it"
+        f"{display(key, position)}: foreign entry taken out: kubelet rejects the whole file because of it"
         for position, key in enumerate(sorted(found.auths))
         if key in fatal and desired is not None
     ]

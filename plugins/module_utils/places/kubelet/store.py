@@ -75,7 +75,7 @@ class Store:
 
         :raises PullSecretError: it cannot be read, or a later release wrote it.
         """
-        why = "not a backup of this collection: nothing of it can be restored"
+        why = "not a backup of this collection: nothing can be restored from it"
         backup = self._load(self.backup_path, Backup, why)
         if backup.has_lost:
             self._warn(
@@ -92,7 +92,8 @@ class Store:
             return kind.from_bytes(data)
         except NewerVersion:
             raise PullSecretError(
-                f"file:{path} was written by a later release of this collection", "use that one on this node"
+                f"file:{path} was written by a later release of this collection",
+                "use that release on this node",
             ) from None
         except (auth_file.TooLarge, ValueError):
             self._warn(f"file:{path} is {why}")
@@ -115,7 +116,7 @@ class Store:
         if not backup:
             self._restore(self.backup_path, auth_file.ABSENT)
         elif len(data) > _MAX_BYTES:
-            raise PullSecretError(f"file:{self.path} is too large for a backup of it")
+            raise PullSecretError(f"file:{self.path} is too large to be backed up")
         else:
             self._save(self.backup_path, data)
 

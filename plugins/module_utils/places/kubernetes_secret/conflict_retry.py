@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read, decide, write; from the start again whenever somebody else was faster."""
+"""Read, decide, write; from the start again whenever another client was faster."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def retry_when_overtaken(
 ) -> None:
     """Call ``once`` until it meets no conflict.
 
-    :param once: told whether the secret has to be read again, and not taken from the batch's LIST.
+    :param once: called with whether the secret has to be read again, and not taken from the batch's LIST.
     :raises TimedOut: it met conflicts until the target's time was over.
     """
     fresh, pause = False, 0.05

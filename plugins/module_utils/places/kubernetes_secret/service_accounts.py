@@ -38,7 +38,7 @@ def link_service_account(
     """Add the secret to the account's list, or take it out; others' entries and their order stay.
 
     :raises DependencyMissing: the account is not there, after waiting for it.
-    :raises Conflict: somebody else changed it meanwhile; the caller reads again.
+    :raises Conflict: another client changed it meanwhile; the caller reads again.
     """
 
     def read(_timeout: float) -> dict[str, Any]:

@@ -161,7 +161,7 @@ class KubernetesWriter:
     def _guard(
         self, target: KubernetesTarget, secret: Mapping[str, Any], outcome: Outcome, *, delete: bool = False
     ) -> bool:
-        """Whether the secret has to be adopted; refuses somebody else's, which only a write may adopt."""
+        """Whether the secret has to be adopted; refuses another owner's, which only a write may adopt."""
         labels = secret["metadata"].get("labels") or {}
         refusal = foreign(labels, target.cluster_id, outcome.place, adopt=target.adopt, delete=delete)
         if refusal is not None:

@@ -78,7 +78,7 @@ class Claim:
     def version_of(cls, text: str | None) -> int:
         """The number that the add under the claim of this annotation gets or got; 0 where there is none."""
         claim = cls.parse(text)
-        # Somebody else can write the annotation, too.
+        # Other clients can write the annotation, too.
         return claim.base + 1 if claim is not None and 0 <= claim.base < _MOST_VERSIONS else 0
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read, decide, write; from the start again whenever somebody else was faster."""
+"""Read, decide, write; from the start again whenever another client was faster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST_PAUSE = 2.0
 def retry_on_conflict(settings: RunSettings, deadline: Deadline, once: Callable[[bool], None]) -> None:
     """Call ``once`` until it meets no conflict.
 
-    :param once: told whether metadata has to be read again, and not taken from the batch's LIST.
+    :param once: called with whether metadata has to be read again, and not taken from the batch's LIST.
     :raises TimedOut: it met conflicts until the target's time was over.
     """
     fresh = False

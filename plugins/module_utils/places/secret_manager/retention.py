@@ -137,7 +137,7 @@ def apply_retention(
         try:
             client.set_state(f"{name}/versions/{key}", versions[key].etag, verb, deadline)
         except FailedPrecondition:
-            # Somebody changed that version since: the next run will look again.
+            # Another client changed that version since: the next run will look again.
             outcome.warnings.append(f"version {key} changed meanwhile and was left alone")
             continue
         except PermissionDenied as error:

@@ -162,7 +162,7 @@ def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
     keys = texts("location_kms_keys", wanted.get("location_kms_keys"))
     if (wanted.get("replication") or "automatic") == "automatic":
         if locations or keys:
-            raise WrongOption("locations", "and {location_kms_keys} belong to {replication}: user_managed")
+            raise WrongOption("locations", "and {location_kms_keys} require {replication}: user_managed")
         key = wanted.get("kms_key")
         if not key and not wanted.get("replication"):
             return None
@@ -172,12 +172,12 @@ def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
     if not locations:
         raise WrongOption("replication", "is user_managed, which needs {locations}")
     if wanted.get("kms_key"):
-        rule = "belongs to {replication}: automatic; user_managed takes {location_kms_keys}"
+        rule = "requires {replication}: automatic; user_managed takes {location_kms_keys}"
         raise WrongOption("kms_key", rule)
     unknown = sorted(set(keys) - set(locations))
     if unknown:
         named = ", ".join(dict.fromkeys(shown_name("location", location) for location in unknown))
-        raise WrongOption("location_kms_keys", f"names {named}, not among the {{locations}}")
+        raise WrongOption("location_kms_keys", f"names {named}, which is not among the {{locations}}")
     check_locations(locations)
     if keys and len(keys) != len(locations):
         raise WrongOption("location_kms_keys", "must name a key for every location, or none")

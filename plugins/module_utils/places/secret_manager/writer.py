@@ -66,8 +66,8 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
         """Make the newest enabled version hold ``config``; what was done is written to ``outcome``."""
         if len(config.canonical()) > MAX_PAYLOAD:
             raise InvalidDocument(
-                f"the docker config has {len(config.canonical())} bytes, and a version of Secret Manager "
-                f"holds {MAX_PAYLOAD}"
+                f"the docker config has {len(config.canonical())} bytes, and a version in Secret Manager "
+                f"can hold {MAX_PAYLOAD}"
             )
         outcome.after = config
         client = self._clients.get(deadline, target.impersonate)
@@ -158,7 +158,7 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
     def _guard(
         self, target: SecretManagerTarget, secret: Any, fresh: bool = True, *, delete: bool = False
     ) -> None:
-        """Refuse what is somebody else's; only to be written may it be adopted."""
+        """Refuse a secret of another owner; it may be adopted only to be written."""
         if secret is None:
             raise NotFound(f"{target.name} does not exist")
         refusal = foreign(secret.labels, target.cluster_id, target.name, adopt=target.adopt, delete=delete)

@@ -43,7 +43,7 @@ _DEFAULTS: dict[str, Any] = {
     "kubernetes": {"k8s_auth": False},
 }
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
-# Seconds for what is under way when the pod is ended, which is killed 30 s after it was told so.
+# Seconds for what is under way when the pod is ended, which is killed 30 s after SIGTERM.
 _GRACE = 10.0
 
 
@@ -143,7 +143,7 @@ class Program:
             sys.stdout.write(self._mask.text(line) + "\n")
             sys.stdout.flush()
         except OSError:
-            # Nobody reads it any more; the work matters, and the termination message tells of it.
+            # Nobody reads it any more; the work matters, and the termination message reports it.
             sys.stdout = _Nowhere()
 
     def _tell(self, ended: Ended) -> None:

@@ -34,6 +34,6 @@ class Intervals:
         self.calm = Backoff(1.0, 60.0)
 
     def reset(self) -> None:
-        """There is something new: all but what is the node's own begins anew."""
+        """Something is new: every interval but the node's own begins again."""
         for backoff in (self.slot, self.held, self.ask, self.retry, self.calm):
             backoff.reset()

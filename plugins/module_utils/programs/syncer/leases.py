@@ -166,7 +166,7 @@ class RestartSlots:
         return found if _spec(found).get("holderIdentity") == self._node else None
 
     def _look_again(self, name: str) -> bool:
-        """Somebody wrote the Lease that we hold: ours still, if he left our name in it."""
+        """Another client wrote the Lease that we hold; it is still ours if our name is in it."""
         self._held = None
         try:
             lease = self._ours(name)
@@ -191,7 +191,7 @@ class RestartSlots:
         holder = spec.get("holderIdentity")
         if not holder or holder == self._node:
             return True
-        # Not the object's version: somebody may put a label on it every minute.
+        # Not the object's version: another client may put a label on it every minute.
         record = " ".join(repr(spec.get(name))[:200] for name in _RECORD)
         now = self._clock()
         seen = self._seen.get(name)
@@ -202,7 +202,7 @@ class RestartSlots:
         return now >= seen[1] + min(lasts, max(LONGEST_LEASE, self._duration))
 
     def _write(self, lease: dict[str, Any], holder: str) -> None:
-        """PUT with the version that was read: 409 if somebody was faster."""
+        """PUT with the version that was read: 409 if another client was faster."""
         before, stamp = _spec(lease), _now()
         spec = {"holderIdentity": holder, "renewTime": stamp, "leaseDurationSeconds": self._duration}
         # What else stands there (a strategy, a preferred holder) would hand the slot on to others.
@@ -230,7 +230,7 @@ def _checked(lease: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _count(thing: Any) -> int:
-    """A number that a record may have; 0 for what is none."""
+    """A number that a record may have; 0 for anything else."""
     is_one = isinstance(thing, int) and not isinstance(thing, bool)
     return min(max(int(thing), 0), _LARGEST_INT32) if is_one else 0
 

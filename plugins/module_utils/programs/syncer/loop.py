@@ -190,13 +190,13 @@ class SyncLoop:
         self._converge(at)
 
     def _recheck(self, now: float) -> None:
-        """Somebody else may have written the file; now and then it is read even if it looks the same."""
+        """Check whether another program wrote the file; now and then, read it even if it looks the same."""
         if self._secret is None or self._restarts.is_running:
             # The file may be ours that is being rolled back; what others did meanwhile is seen after that.
             return
         self._rechecks += 1
         if self._node.stamp() != self._stamp:
-            self._log.info("file changed", by="somebody else")
+            self._log.info("file changed", by="another program")
             self._converge(now)
         elif self._rechecks % _READ_EVERY_RECHECKS == 0 and self._restarts.is_idle and not self._is_due_later:
             self._converge(now)
@@ -211,11 +211,11 @@ class SyncLoop:
         secret = self._secret
         if secret is None:
             if self._is_gone and not self._resume():
-                self._status.say("", PENDING, "the Secret is not there")
+                self._status.say("", PENDING, "the Secret does not exist")
             return
         self._is_written = False
         version = secret.resource_version
-        # A try that is under way may be at its end: it must not begin anew.
+        # A try that is under way may be at its end: it must not begin again.
         again = self._is_again and not self._restarts.is_running
         try:
             outcome = self._node.write(secret.content, again=again)
@@ -302,7 +302,7 @@ class SyncLoop:
     def _on_restarted(self, result: RestartResult) -> None:
         self._restarts.end(result)
         if not isinstance(result, NodeOutcome) or result.failed:
-            # Rolled back. Otherwise the file was left alone: if it is another one, somebody else was there.
+            # Rolled back. Otherwise the file was left alone: if it is another one, another program wrote it.
             self._stamp = self._node.stamp()
         ended = isinstance(result, NodeOutcome) and result.finished
         if self._stopping and not ended:
@@ -351,7 +351,7 @@ class SyncLoop:
             # Kubelet is well with the file of before: the content may be, once the node is.
             if self._again_at is None:
                 self._again_at = time.monotonic() + self._pace.again.wait()
-            message += "; it is tried again after a while"
+            message += "; it is tried again later"
         self._status.say(self._version, FAILED, message, by_node=outcome.by_node)
 
     # The status.

@@ -84,7 +84,7 @@ class Node:
         :raises NodeError: the file could not be written; it is as it was.
         """
         if content is None:
-            raise Invalid("the Secret has no .dockerconfigjson, or not as base64")
+            raise Invalid("the Secret's .dockerconfigjson is missing or is not base64")
         try:
             config = load(content)
         except DockerConfigError as error:
@@ -131,7 +131,7 @@ class Node:
         )
 
     def stamp(self) -> tuple[int, ...] | None:
-        """Changes whenever somebody writes the file; None if it is not there."""
+        """A value that changes whenever the file is written; None if there is no file."""
         try:
             found = os.lstat(self._path)
         except OSError:

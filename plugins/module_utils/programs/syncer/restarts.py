@@ -33,9 +33,9 @@ RestartResult = Union[NodeOutcome, str]
 class Restarts:
     """One restart at a time. Only ``done`` is called from another thread.
 
-    :param say: told what there is to say while it waits, a state and a message.
+    :param say: called with a state and a message while it waits.
     :param begun: called when kubelet is about to be restarted.
-    :param done: told the result; then ``end`` and ``release`` have to be called.
+    :param done: called with the result; then ``end`` and ``release`` have to be called.
     :param stopping: whether the syncer is to end.
     :param is_current: whether the file holds what the Secret says now.
     """
@@ -130,7 +130,7 @@ class Restarts:
             self._look_at = max(self._look_at, self._resume_at)
 
     def drop(self) -> None:
-        """There is none to wait for any more."""
+        """Stop waiting: no Secret is left to restart for."""
         if self._step == _WAITING:
             self._step = _IDLE
 
@@ -170,7 +170,8 @@ class Restarts:
         if not self._slots.take():
             self._look_at = time.monotonic() + self._pace.slot.wait()
             self._say(
-                PENDING, f"kubelet is to be restarted: {self._slots.trouble or 'others are restarting'}"
+                PENDING,
+                f"kubelet waits for its restart: {self._slots.trouble or 'other nodes are restarting'}",
             )
             return
         # Asked with the slot held: a node that failed reports it before it gives the slot back.
@@ -200,7 +201,7 @@ class Restarts:
         if not self._held_by:
             return False
         self._look_at = time.monotonic() + self._pace.held.wait()
-        why = f"written, and kubelet is not restarted: it did not come up on {self._held_by}"
+        why = f"written, but kubelet is not restarted here: it did not come up on {self._held_by}"
         self._log.warning("held", resourceVersion=self._version, why=why)
         self._say(HELD, why)
         return True
@@ -214,9 +215,9 @@ class Restarts:
         waits = self._asks <= _ASKS
         if waits:
             self._look_at = time.monotonic() + self._pace.ask.wait()
-            self._say(PENDING, "kubelet is to be restarted; the state of the other nodes cannot be read")
+            self._say(PENDING, "kubelet waits for its restart: the state of the other nodes cannot be read")
         else:
-            self._log.warning("not asked", resourceVersion=self._version, why=str(error))
+            self._log.warning("state of other nodes unknown", resourceVersion=self._version, why=str(error))
         return waits
 
     def _run(self) -> None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the DaemonSet tells the syncer, by environment variables."""
+"""The syncer's settings, which the DaemonSet gives it as environment variables."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _server(environ: Mapping[str, str]) -> tuple[str, int, bool]:
     if plain:
         host, dummy, port = plain.partition("http://")[2].rstrip("/").rpartition(":")
         if host != "127.0.0.1" or not is_port(port):
-            raise SyncerSettingsError("SYNCER_API is for tests: http://127.0.0.1:PORT")
+            raise SyncerSettingsError("SYNCER_API must be http://127.0.0.1:PORT; it is for tests only")
         return host, int(port), False
     port = _text(environ, "KUBERNETES_SERVICE_PORT", "443")
     if not is_port(port):

@@ -7,7 +7,7 @@
 The value is ``{"resourceVersion": "...", "state": "...", "message": "..."}``, and ``"by": "node"`` where the
 reason lies with the node; ``"failedWith"`` is the version that kubelet did not come up with, where the rest
 does not say so. Nobody waits for it: what cannot be written is written later, and the work goes on. What was
-written is written again now and then, for somebody may have made the ConfigMap anew: a patch that changes
+written is written again now and then, since the ConfigMap may have been created again: a patch that changes
 nothing costs the API server no write, and its answer is asked for without the content.
 
 A write without an answer may still be done, after a later one, and the ConfigMap then says what was true

@@ -63,7 +63,7 @@ class PendingSecrets:
         self._states.put((secret, at))
 
     def take(self) -> list[tuple[SecretState | None, float]]:
-        """The newest Secret, and after it that there is none now; nothing where nothing waits any more.
+        """The newest Secret, followed by None if it is gone now; empty if nothing is new.
 
         Before the Secret is deleted, it is given the content that the nodes are to keep.
         """
@@ -183,12 +183,12 @@ class SecretWatch:
         self._watch_is_open()
         self._stood_at = time.monotonic()
         self._silence = seconds + self._grace
-        told = False
+        has_events = False
         for line in answer.lines(lambda: self._silence):
             self._event(line)
-            told = True
+            has_events = True
             self._backoff.reset()
-        if not told:
+        if not has_events:
             # Not even a bookmark: the version may be one that this server will reach in a year.
             self._version = ""
             if not self._was_open_long():

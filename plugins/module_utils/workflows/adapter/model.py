@@ -121,4 +121,4 @@ def other_replication(order: Order, result: Mapping[str, Any]) -> str:
     if result.get("replication_differs") is not True:
         return ""
     asked = order.cluster.replication_text
-    return f"; its replication is not {asked}: it is chosen when a secret is created, and stays"
+    return f"; its replication is not {asked}: it cannot be changed after a secret is created"

@@ -79,10 +79,10 @@ def digest_key_name(adapter: str) -> str:
 
 
 def generation_from_annotations(annotations: Mapping[str, str], name: str) -> int:
-    """The cluster's generation that a Job was made for; 0 where nobody can say."""
-    told = annotations.get(GENERATION, "")
-    if told.isascii() and told.isdigit() and len(told) <= 18:
-        return int(told)
+    """The cluster's generation that a Job was made for; 0 if it is not known."""
+    noted = annotations.get(GENERATION, "")
+    if noted.isascii() and noted.isdigit() and len(noted) <= 18:
+        return int(noted)
     found = _SUFFIX.search(name)
     return int(found.group(1)) if found else 0
 

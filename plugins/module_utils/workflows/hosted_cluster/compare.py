@@ -33,7 +33,7 @@ class Quantity(str):
 
 
 def parse_quantity(text: str) -> Decimal:
-    """:raises ValueError: it is none."""
+    """:raises ValueError: it is not a quantity."""
     for suffix, power in _BINARY.items():
         if text.endswith(suffix):
             return _number(text[: -len(suffix)]) * Decimal(1024**power)

@@ -134,7 +134,7 @@ class ControlPlane:
 def _name(text: str, where: str) -> str:
     """A name that a HostedControlPlane says: in a path of the API it might lead to another's secret.
 
-    :raises ConfigurationError: it is none.
+    :raises ConfigurationError: it is not a valid name.
     """
     if not KUBERNETES_NAME.match(text):
         raise ConfigurationError(f"{where} is not a valid name")

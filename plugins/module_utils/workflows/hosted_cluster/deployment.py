@@ -123,7 +123,7 @@ class SyncerDeployment:
         return ExistingObjects({kind: found for kind, found in single.items() if found is not None}, leases)
 
     def guard(self, there: ExistingObjects, *, delete: bool = False) -> None:
-        """All of it or none: nothing is written where one is somebody else's.
+        """All of it or none: nothing is written where one belongs to another owner.
 
         :raises OwnershipConflict: naming the first.
         """
@@ -173,7 +173,7 @@ class SyncerDeployment:
         return stored["metadata"]["resourceVersion"] if stored else None
 
     def remove(self, there: ExistingObjects) -> None:
-        """:raises OwnershipConflict: one of them is somebody else's, which ``adopt`` does not change."""
+        """:raises OwnershipConflict: one of them belongs to another owner, which ``adopt`` does not change."""
         self.guard(there, delete=True)
         for kind in _REMOVAL:
             if kind in there.single:

@@ -145,13 +145,13 @@ def _container(cluster: HostedCluster, syncer: SyncerSpec, slots: int) -> dict[s
 
 
 def slots_of(there: Mapping[str, Any]) -> int:
-    """How many slots a DaemonSet's pods know, told as ``daemon_set`` does; 0 where it is otherwise."""
+    """How many slots a DaemonSet's pods know, as ``daemon_set`` writes it; 0 if it is written otherwise."""
     pod = ((there.get("spec") or {}).get("template") or {}).get("spec") or {}
     for variable in (pod.get("containers") or [{}])[0].get("env") or ():
         if variable.get("name") == _SLOTS:
-            told = str(variable.get("value") or "")
-            count = told.count(",") + 1
-            return count if told == slot_names(count) else 0
+            names = str(variable.get("value") or "")
+            count = names.count(",") + 1
+            return count if names == slot_names(count) else 0
     return 0
 
 

@@ -107,8 +107,8 @@ def _syncer(wanted: Mapping[str, Any]) -> SyncerSpec:
     # What is to go goes, however it was deployed.
     if healthz and network is False and wanted.get("state") != "absent":
         raise ConfigurationError(
-            "healthz is on the node's own loopback, which pods without syncer_host_network do not reach; "
-            "set healthz: none, too"
+            "healthz is on the node's own loopback, which pods without syncer_host_network cannot reach; "
+            "also set healthz: none"
         )
     priority = _name(wanted, "syncer_priority_class", KUBERNETES_NAME)
     return SyncerSpec(

@@ -73,8 +73,8 @@ class MergeDecider:
             if self._cluster.present:
                 raise
             left = without_original(current, there.additional_registries())
-            told = "its entries that the nodes have stay" if left else "the nodes keep what they have"
-            self._outcome.warnings.append(f"no original pull secret, {told}: {error.message}")
+            effect = "its entries that the nodes have stay" if left else "the nodes keep what they have"
+            self._outcome.warnings.append(f"no original pull secret, {effect}: {error.message}")
             return left
 
     def _current(self, there: ExistingObjects) -> DockerConfig | None:
@@ -85,7 +85,7 @@ class MergeDecider:
         try:
             return load(data, allow_empty=True)
         except DockerConfigError:
-            # It is written anew.
+            # It is written again.
             return None
 
     def _additional(self, tenants: dict[str, Any] | None) -> AdditionalSecret | None:

@@ -55,7 +55,7 @@ def slot_names(count: int) -> str:
 
 
 def slot_number(name: str) -> int | None:
-    """Which slot a Lease is, or None where it is none."""
+    """Which slot a Lease is, or None if it is not a slot."""
     number = name[len(_SLOT) :]
     return (
         int(number)

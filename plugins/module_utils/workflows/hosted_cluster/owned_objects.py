@@ -70,7 +70,7 @@ class OwnedObjects:
         )
 
     def guard(self, kind: str, there: Mapping[str, Any], *, adopt: bool, delete: bool) -> None:
-        """:raises OwnershipConflict: it is somebody else's."""
+        """:raises OwnershipConflict: it belongs to another owner."""
         metadata = there["metadata"]
         place = self.client.place(self.namespace, kind, metadata["name"])
         refusal = foreign(metadata.get("labels") or {}, self._cluster_id, place, adopt=adopt, delete=delete)
@@ -80,7 +80,7 @@ class OwnedObjects:
     def apply(self, wanted: DesiredObject, there: _Object | None) -> _Object | None:
         """Make the object as wanted; as it is now (in check mode: was).
 
-        :raises Overtaken: somebody else was faster.
+        :raises Overtaken: another client was faster.
         """
         what = _what(wanted.kind)
         if there is None:

@@ -36,7 +36,7 @@ def checked_directory(path: str) -> str:
     if not path.startswith("/") or path.rstrip("/") == "" or not is_name(path):
         raise ConfigurationError("kubelet_dir must be an absolute path below /")
     if ".." in path.split("/") or ":" in path:
-        raise ConfigurationError("kubelet_dir has .. or a colon in it, which no volume's path may have")
+        raise ConfigurationError("kubelet_dir must not contain .. or a colon")
     if path.rstrip("/") == _DBUS:
         raise ConfigurationError(f"kubelet_dir is {_DBUS}, which the syncer needs for another volume")
     return path.rstrip("/")
@@ -77,7 +77,7 @@ def checked_tolerations(given: Sequence[Mapping[str, Any]] | None) -> tuple[Mapp
 
 
 def checked_resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
-    """:raises ConfigurationError: they are none, or a request is above its limit."""
+    """:raises ConfigurationError: they are not valid, or a request is above its limit."""
     made: dict[str, dict[str, str]] = {}
     for kind, amounts in (given or {}).items():
         if kind not in ("requests", "limits") or not isinstance(amounts, Mapping):

@@ -105,7 +105,7 @@ def _mask(outcome: Outcome, documents_read: Sequence[bytes]) -> None:
 
 
 class _ClusterSync:
-    """The work on one hosted cluster; ``once`` is begun again whenever somebody else was faster."""
+    """The work on one hosted cluster; ``once`` is begun again whenever another client was faster."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class _ClusterSync:
         if wait and not state.done and not self._objects.dry_run:
             raise TimedOut(
                 f"{self._outcome.place}: {state.sentence()}",
-                f"they were waited for {self._cluster.rollout_timeout:g} s; the syncers continue by themselves",
+                f"the task waited {self._cluster.rollout_timeout:g} s; the syncers continue without it",
             )
 
     def _tenants(self) -> dict[str, Any] | None:

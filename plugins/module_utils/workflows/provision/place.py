@@ -212,7 +212,8 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     if annotations and size > _MAX_ANNOTATIONS:
         raise WrongOption(
             "annotations",
-            f"must have at most {_MAX_ANNOTATIONS} bytes, keys and values together, with those of this collection",
+            f"must have at most {_MAX_ANNOTATIONS} bytes, "
+            "keys and values together, including those of this collection",
         )
     return target
 

@@ -125,7 +125,7 @@ class Expression:
             _check_patterns(self.words)
             loops += bool(loops)
         if loops >= len(_SIZES):
-            raise ConfigurationError("nests loops too deeply, or has a pattern in nested loops")
+            raise ConfigurationError("nests loops too deeply, or has a regular expression in nested loops")
         self.largest = _SIZES[loops]
         split = conjuncts(self.words)
         self.parts = [Operand(words) for words in split] if len(split) > 1 else [self.whole]
@@ -186,7 +186,7 @@ def _check_patterns(words: list[Token]) -> None:
             continue
         after = words[index + 1 : index + 4]
         if [token.text for token in after[::2]] != ["(", ")"] or after[1].kind != "string":
-            raise ConfigurationError("calls matches() with something else than one literal string in quotes")
+            raise ConfigurationError("must call matches() with one literal string in quotes")
         if len(after[1].text) > _LONGEST_PATTERN:
             raise ConfigurationError(f"has a regular expression of more than {_LONGEST_PATTERN} characters")
         seconds, wrong = _time_of(after[1].text)

@@ -49,7 +49,7 @@ def unavailable_reason(
     if not is_current(status, cluster):
         theirs = cluster["generation"] if isinstance(cluster["generation"], int) else "none"
         mine = status.generation
-        return f"the status of adapter {adapter} is of generation {mine}, the cluster of {theirs}"
+        return f"adapter {adapter} reported on generation {mine}, but the cluster has generation {theirs}"
     found = status.conditions.get("Available")
     if found is not None and found.status == "True":
         return None

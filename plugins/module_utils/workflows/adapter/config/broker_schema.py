@@ -61,14 +61,14 @@ _NEEDED: dict[str, Schema] = {
     "rabbitmq": {
         "allOf": [
             {
-                "description": "without exchange or topic",
+                "description": "must have exchange or topic",
                 "anyOf": [{"required": ["exchange"]}, {"required": ["topic"]}],
             },
             {
-                "description": "without queue or subscription",
+                "description": "must have queue or subscription",
                 "anyOf": [{"required": ["queue"]}, {"required": ["subscription"]}],
             },
-            {"description": "with url and urlFile at once", "not": {"required": ["url", "urlFile"]}},
+            {"description": "must not have both url and urlFile", "not": {"required": ["url", "urlFile"]}},
         ]
     },
     "webhook": {},
@@ -79,7 +79,7 @@ BROKER["allOf"] = [
         "then": {
             **_NEEDED[kind],
             "properties": {
-                name: {"not": {}, "description": "not for a broker of this type"}
+                name: {"not": {}, "description": "must not be set for a broker of this type"}
                 for name in BROKER["properties"]
                 if name not in _OF_BROKERS[kind] and name != "type"
             },

@@ -111,7 +111,7 @@ def _lines(error: Any) -> Iterator[str]:
             if name not in known:
                 yield f"{path_of([*path, name])} is not a known field{_hint(name, known)}"
     elif rule in ("anyOf", "not"):
-        yield f"{where} is {error.schema['description']}"
+        yield f"{where} {error.schema['description']}"
     elif rule in ("maxItems", "maxProperties"):
         yield f"{where} has more than {error.validator_value} entries"
     elif rule == "uniqueItems":

@@ -66,7 +66,7 @@ def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterRe
     """The Job, or the work inline, was observed."""
     message = shortened(found.message)
     applied = (
-        ("True", "JobApplied", f"Job {found.job} is there")
+        ("True", "JobApplied", f"Job {found.job} exists")
         if found.job
         else ("True", "Applied", message)
         if found.state == SUCCEEDED

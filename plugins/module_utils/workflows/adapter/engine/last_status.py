@@ -65,7 +65,7 @@ def secret_of(said: Any) -> str | None:
 
 
 def place_of(namespace: Any, name: Any) -> ManagementSecretName | None:
-    """The Secret of these names; None where they are none."""
+    """The Secret of these names; None if they are not valid."""
     good = all(isinstance(one, str) for one in (namespace, name))
     if good and KUBERNETES_NAMESPACE.match(namespace) and _NAME.match(name):
         return ManagementSecretName(namespace, name)

@@ -38,7 +38,7 @@ class SecretRemovalResult:
 
     :param failures: (kind, words of the place).
     :param kept: names of what the policy leaves.
-    :param foreign: names of what is somebody else's, and stays.
+    :param foreign: names of what belongs to another owner, and stays.
     """
 
     actions: list[str] = field(default_factory=list)

@@ -95,8 +95,8 @@ class Sweep:
         ]
         if left and not seen:
             raise Unavailable(
-                f"the API lists no cluster at all, and {len(left)} have Jobs or Secrets: nothing was removed",
-                "check hyperfleetAPI.url and headers; if they are right, delete those by hand",
+                f"the API lists no cluster at all, but {len(left)} have Jobs or Secrets: nothing was removed",
+                "check hyperfleetAPI.url and headers; if they are right, delete these objects by hand",
             )
         left = self._for_each(left, self._suspend_jobs)
         wanted = [one for one in left if one.secret_removal is not None]
@@ -143,8 +143,8 @@ class Sweep:
         places = removal_by_jobs(suspended.environments)
         if not places.made:
             leftover.notes.append(
-                "no job says where its secrets are: any secret in Secret Manager or in its "
-                "management namespace stays"
+                "no job names its secrets: any that are in Secret Manager or in its management "
+                "namespace are kept"
             )
         leftover.secret_removal = SecretRemoval(cluster_id, places, places.made)
         return leftover
@@ -161,7 +161,7 @@ class Sweep:
             leftover.notes.append(f"kept by policy: {', '.join(removal_result.kept)}")
         if removal_result.foreign:
             leftover.notes.append(
-                f"left as it is, since it is not this cluster's: {', '.join(removal_result.foreign)}"
+                f"left as it is, since it does not belong to this cluster: {', '.join(removal_result.foreign)}"
             )
         removal = self._jobs.remove(result.cluster_id, self._settings.deadline())
         result.actions = (*result.actions, *removal.actions)

@@ -33,8 +33,8 @@ class DataSecrets:
         """Make it hold the document; its uid.
 
         :param actions: gets what was written, in words.
-        :raises OwnershipConflict: the name is somebody else's.
-        :raises Overtaken: somebody else is at it, or it is being deleted; look again.
+        :raises OwnershipConflict: the name belongs to another owner.
+        :raises Overtaken: another client is writing it, or it is being deleted; look again.
         """
         wanted = data_secret(order, document, self._adapter)
         name = str(wanted["metadata"]["name"])

@@ -131,7 +131,7 @@ def recorded_outcome(job: JobState, namespace: str, order: Order) -> Observed | 
 def _complete(job: JobState, said: JobResult | None, namespace: str, order: Order) -> Observed:
     if said is None or said.fields["result"] == "success":
         return _succeeded(job, said, namespace, order)
-    message = f"job {job.name} is complete, but says that it failed: {said.fields.get('message', '')}"
+    message = f"job {job.name} is complete, but reports that it failed: {said.fields.get('message', '')}"
     return job_observation(
         job, namespace, model.FAILED, "ResultContradicts", message.strip(" :"), result=dict(said.fields)
     )
@@ -153,7 +153,7 @@ def _succeeded(job: JobState, said: JobResult | None, namespace: str, order: Ord
     )
     if said is None or not said.elsewhere:
         return observed
-    more = "; it names another place than was ordered, which is not shown: is its image this adapter's?"
+    more = "; it names another place than was ordered, which is not shown: check that its image is this adapter's"
     return dataclasses.replace(observed, message=message + more, elsewhere=True)
 
 

@@ -149,8 +149,8 @@ class JobReconciler:
             until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(current.created + planning.HOLD_SECONDS))
             return self._pending(
                 "NewerGenerationSeen",
-                f"job {current.name} is of generation {current.generation}, and this run "
-                f"is of {order.generation}; from {until} on the job is ignored if the API still says so",
+                f"job {current.name} is for generation {current.generation}, newer than the API's generation "
+                f"{order.generation}; from {until} on the job is ignored if the API's is still older",
                 current,
             )
         return self._pending(

@@ -70,10 +70,10 @@ class JobRemover:
             selector = names.selector(self._adapter, resource_type)
             for item in self._list(kind, selector, deadline):
                 metadata = item["metadata"]
-                told = (metadata.get("annotations") or {}).get(names.CLUSTER_ID)
+                noted = (metadata.get("annotations") or {}).get(names.CLUSTER_ID)
                 label = metadata["labels"].get("cluster-id")
-                # The label is what it is found by: what says another name there is nobody's.
-                found.add(told if told and names.label_value(told) == label else label)
+                # The label is what it is found by: an annotation with another name does not count.
+                found.add(noted if noted and names.label_value(noted) == label else label)
         return {cluster_id for cluster_id in found if cluster_id}
 
     def _left(self, cluster_id: str, deadline: Deadline) -> Iterator[tuple[str, dict[str, Any]]]:

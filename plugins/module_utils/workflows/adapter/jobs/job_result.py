@@ -39,7 +39,7 @@ _Check = Callable[[Any], Any]
 
 
 def cleaned_text(text: Any, longest: int = _LONGEST_MESSAGE) -> str:
-    """A text of somebody else's for a condition: one line, printable, of so many characters at most."""
+    """A text that a Job wrote, for a condition: one line, printable, of so many characters at most."""
     line = _SPACES.sub(" ", str(text or "")[: 4 * longest]).strip()
     line = "".join(letter for letter in line if letter.isprintable())
     line = _QUERY.sub("?…", _PASSWORD.sub("", line))

@@ -118,8 +118,8 @@ def _end(status: _Object) -> Mapping[str, Any]:
 
 
 def _attempt(text: Any) -> int:
-    told = str(text or "")
-    return max(1, int(told)) if told.isascii() and told.isdigit() and len(told) <= 9 else 1
+    number = str(text or "")
+    return max(1, int(number)) if number.isascii() and number.isdigit() and len(number) <= 9 else 1
 
 
 def _whole(value: Any) -> int:

@@ -52,8 +52,8 @@ class JobWriter:
     def make(self, request: ApplyRequest, spec: dict[str, Any], attempt: int) -> Observed:
         """Create the Secret and the Job.
 
-        :raises OwnershipConflict: a name is somebody else's.
-        :raises Overtaken: somebody else was faster; look again.
+        :raises OwnershipConflict: a name belongs to another owner.
+        :raises Overtaken: another client was faster; look again.
         """
         order = request.order
         uid = self._secrets.ensure(order, request.document, request.actions, request.deadline)
@@ -82,7 +82,7 @@ class JobWriter:
         return Observed(
             model.CREATED,
             "JobCreated",
-            f"job {name} was made for generation {order.generation}",
+            f"job {name} was created for generation {order.generation}",
             job=name,
             namespace=self._namespace,
             attempt=attempt,

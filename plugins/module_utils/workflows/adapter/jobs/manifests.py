@@ -106,7 +106,7 @@ def job_spec(order: Order, settings: JobTemplate, adapter: str) -> dict[str, Any
     :raises ConfigurationError: no image is configured.
     """
     if not settings.image:
-        raise ConfigurationError("spec.jobTemplate.image is needed where Jobs are made")
+        raise ConfigurationError("spec.jobTemplate.image is missing; the adapter needs it to create Jobs")
     pod: dict[str, Any] = {
         "restartPolicy": "Never",
         "serviceAccountName": settings.service_account,

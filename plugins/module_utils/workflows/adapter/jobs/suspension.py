@@ -45,7 +45,7 @@ class JobSuspender:
         self._adapter = adapter
 
     def suspend(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
-        """Suspend what goes on, and read what all of them were told to do."""
+        """Suspend what goes on, and read the places that all of them were to fill."""
         environments: dict[str, _Environment] = {}
         busy: list[str] = []
         for job in self._list("jobs", cluster_id, deadline):

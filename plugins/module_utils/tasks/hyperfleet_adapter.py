@@ -15,6 +15,7 @@ from ..clients.hyperfleet.client import HyperFleetClient
 from ..clients.kubernetes.client import KubernetesClient, KubernetesClients
 from ..model.errors import ConfigurationError, PullSecretError
 from ..model.limits import Limits
+from ..model.tracing import trace_id
 from ..runtime.calls import Calls
 from ..runtime.retry import Deadline, Retrier, RetryPolicy
 from ..runtime.settings import RunSettings
@@ -33,7 +34,6 @@ from ..workflows.adapter.engine.run_results import (
 from ..workflows.adapter.engine.sweep import Sweep
 from ..workflows.adapter.jobs.dry_run import DryRunClient
 from ..workflows.adapter.jobs.jobs import Jobs
-from ..workflows.adapter.tracing import trace_id
 from ..workflows.options import run_options
 from .entry import validated_by_spec
 

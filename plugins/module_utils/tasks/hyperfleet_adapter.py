@@ -13,6 +13,7 @@ from typing import Any, Callable, cast
 
 from ..clients.hyperfleet.client import HyperFleetClient
 from ..clients.kubernetes.client import KubernetesClient, KubernetesClients
+from ..model.adapter_settings import LoggingSettings
 from ..model.errors import ConfigurationError, PullSecretError
 from ..model.limits import Limits
 from ..model.tracing import trace_id
@@ -20,7 +21,6 @@ from ..runtime.calls import Calls
 from ..runtime.retry import Deadline, Retrier, RetryPolicy
 from ..runtime.settings import RunSettings
 from ..workflows.adapter.config.config import AdapterConfig, load_adapter_config
-from ..workflows.adapter.config.parts import LoggingSettings
 from ..workflows.adapter.engine.engine import Engine
 from ..workflows.adapter.engine.inline import InlineProvisioner
 from ..workflows.adapter.engine.lazy_jobs import LazyJobs

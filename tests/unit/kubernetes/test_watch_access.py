@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
     load_http_library,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+from tests.tools.env import ROOT
 
 _MODULES = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes"
 
@@ -72,21 +74,33 @@ def test_a_server_is_not_trusted_without_its_authority(pod: Path, content: str |
         build()
 
 
-@pytest.mark.parametrize("which", ["client-certificate", "client-key"])
-def test_an_empty_client_certificate_is_not_left_out(tmp_path: Path, which: str) -> None:
-    for name in ("client-certificate", "client-key"):
-        (tmp_path / name).write_text("" if name == which else "example")
+def kubeconfig(path: Path, user: dict[str, str], **cluster: str) -> str:
     document = {
         "current-context": "one",
         "contexts": [{"name": "one", "context": {"cluster": "one", "user": "one"}}],
-        "clusters": [{"name": "one", "cluster": {"server": "https://127.0.0.1:1"}}],
-        "users": [
-            {"name": "one", "user": {"client-certificate": "client-certificate", "client-key": "client-key"}}
-        ],
+        "clusters": [{"name": "one", "cluster": {"server": "https://127.0.0.1:1", **cluster}}],
+        "users": [{"name": "one", "user": user}],
     }
-    (tmp_path / "k").write_text(json.dumps(document))
+    path.write_text(json.dumps(document))
+    return str(path)
+
+
+def test_an_authority_without_content_is_not_left_out(tmp_path: Path) -> None:
+    path = kubeconfig(tmp_path / "k", {"token": "example"}, **{"certificate-authority-data": "===="})
+    with pytest.raises(
+        ConfigurationError, match=r"^the certificates of the API server's authority cannot be"
+    ):
+        build(kubeconfig=path)
+
+
+@pytest.mark.parametrize("which", ["client-certificate", "client-key"])
+def test_an_empty_client_certificate_is_not_left_out(tmp_path: Path, which: str) -> None:
+    names = ("client-certificate", "client-key")
+    for name in names:
+        (tmp_path / name).write_text("" if name == which else "example")
+    path = kubeconfig(tmp_path / "k", {name: name for name in names})
     with pytest.raises(ConfigurationError, match=r"^the user's client certificate or its key cannot be used"):
-        build(kubeconfig=str(tmp_path / "k"))
+        build(kubeconfig=path)
 
 
 def test_only_watches_load_the_packages_for_watches() -> None:
@@ -106,3 +120,15 @@ def test_a_package_that_is_missing_is_named_at_the_start(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ConfigurationError, match=f"the Python package {name} is missing"):
         load_http_library()
+
+
+def test_the_event_source_does_not_start_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpcore", None)
+    main = runpy.run_path(str(ROOT / "extensions/eda/plugins/event_source/kubernetes_secret.py"))["main"]
+
+    async def scenario() -> None:
+        with pytest.raises(ConfigurationError, match="the Python package httpcore is missing"):
+            await main(None, {"clusters": []})
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(scenario())

@@ -4,7 +4,6 @@
 
 """Reaches Kubernetes API servers: options, variables, kubeconfigs and pods, requests, and the wire of watches.
 
-Imports runtime, model and clients.pool. Only watch_transport loads httpcore and anyio.
-Public: client, pod, connection, errors, paths, kubeconfig, embedded, service_account; watch_access and
-watch_transport for the event source. embedded is the boundary to kubeconfigs that tenants may have written.
+Imports runtime, model and clients.pool; only watch_transport loads httpcore and anyio, inside its functions.
+Public: all modules but exec_plugin and tls; embedded is the boundary to kubeconfigs that a tenant may have written.
 """

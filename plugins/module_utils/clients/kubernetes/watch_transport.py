@@ -14,6 +14,7 @@ Modules that watch nothing never load httpcore and anyio: they are imported wher
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import os
 import socket
@@ -46,8 +47,8 @@ def load_http_library() -> None:
     :raises ConfigurationError: a package is missing.
     """
     try:
-        import anyio  # noqa: F401
-        import httpcore  # noqa: F401
+        for name in ("anyio", "httpcore"):
+            importlib.import_module(name)
     except ImportError as error:
         raise missing_package(error, "httpcore anyio") from None
     # When it debugs it writes down the heads of answers, which may quote anything.

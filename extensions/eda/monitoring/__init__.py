@@ -4,6 +4,6 @@
 
 """Health, metrics and logs of the event source cluster_events.
 
-Imports receiving.http_limits, model and the adapter's job_vocabulary.
+Imports receiving.recorder, receiving.http_limits and model.
 Public: start, recorder.
 """

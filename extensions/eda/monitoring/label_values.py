@@ -15,7 +15,7 @@ import math
 import re
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.job_vocabulary import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.job_vocabulary import (
     OTHER,
 )
 

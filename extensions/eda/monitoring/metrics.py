@@ -16,7 +16,7 @@ from prometheus_client.process_collector import ProcessCollector
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import run_results
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recent_maximum import RecentMaximum
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import job_vocabulary
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model import job_vocabulary
 
 __all__ = ["CLUSTERS", "GARBAGE", "AdapterMetrics"]
 

@@ -20,6 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.readin
     Readiness,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.run_results import RESULTS
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
 
 __all__ = ["MonitoringRecorder"]
 
@@ -27,7 +28,7 @@ __all__ = ["MonitoringRecorder"]
 _KINDS = 16
 
 
-class MonitoringRecorder:
+class MonitoringRecorder(ActivityRecorder):
     """Records events, runs and the broker's connection.  No method raises, whatever it is given.
 
     :param per_cluster: whether Jobs are counted by cluster.

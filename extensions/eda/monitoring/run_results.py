@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import label_values
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import job_vocabulary
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model import job_vocabulary
 
 __all__ = [
     "OUTCOMES",

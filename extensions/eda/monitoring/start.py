@@ -11,23 +11,32 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import logs
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.http_server import MonitoringServer
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import MonitoringRecorder
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import missing_package
 
 __all__ = ["start_monitoring"]
 
 
 @asynccontextmanager
-async def start_monitoring(config: Any | None) -> AsyncIterator[MonitoringRecorder]:
+async def start_monitoring(config: Any | None) -> AsyncIterator[ActivityRecorder]:
     """Log as the configuration says, and serve its port; no port (0): nothing is served.
 
-    :param config: an AdapterConfig; of it ``metrics`` and ``logging`` are used. None: nothing is served, and
-        nothing changed of the log.
-    :raises ConfigurationError: the port cannot be had.
+    :param config: an AdapterConfig; of it ``metrics`` and ``logging`` are used. None: nothing is recorded or
+        served, and nothing changed of the log.
+    :raises ConfigurationError: the port cannot be had, or a package is missing.
     """
     if config is None:
-        yield MonitoringRecorder()
+        yield ActivityRecorder()
         return
+    try:
+        from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.http_server import (
+            MonitoringServer,
+        )
+        from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import (
+            MonitoringRecorder,
+        )
+    except ModuleNotFoundError as error:
+        raise missing_package(error, str(error.name)) from None
     metrics = config.metrics
     recorder = MonitoringRecorder(per_cluster=bool(metrics.per_cluster))
     recorder.configured()

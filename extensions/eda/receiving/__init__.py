@@ -4,6 +4,6 @@
 
 """The event source cluster_events: from a broker's messages to runs of one playbook.
 
-Imports monitoring, clients, runtime and model; the AdapterConfig's reader by a text, when one is given.
-Public: receiver, batching, playbook_runs, run_directories, settings, monitoring.
+Imports watching.batches, clients, runtime, model and the AdapterConfig (workflows.adapter.config).
+Public: receiver, batching, playbook_runs, run_directories, settings, recorder, http_limits.
 """

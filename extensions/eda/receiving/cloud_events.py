@@ -22,7 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyp
     check_api_cluster_id,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.tracing import trace_id
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.tracing import trace_id
 
 __all__ = ["GARBAGE", "LARGEST", "MOST", "Event", "Read", "read_message"]
 

@@ -11,7 +11,6 @@ directly, in the same words, where there is none.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,13 +20,20 @@ from typing import Any
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.base import Broker
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.brokers.kinds import BROKERS
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_directories import default_base
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.adapter_settings import (
+    BatchSettings,
+    BrokerSettings,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limits import is_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
+    AdapterConfig,
+    load_adapter_config,
+)
 
 __all__ = ["ClusterEventsSettings", "parse_cluster_events_settings"]
 
-_CONFIG = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config"
 _OPTIONS = ("adapter_config", "broker", "batch", "run_dir", "start_timeout", "tries")
 _PATHS = ("url_file", "ca_cert", "token_file")
 _BATCH = ("size", "window")
@@ -53,7 +59,7 @@ class ClusterEventsSettings:
     window: float = 1.0
     start: float = 60.0
     tries: int = 3
-    config: Any | None = None
+    config: AdapterConfig | None = None
 
 
 def parse_cluster_events_settings(arguments: Mapping[str, Any]) -> ClusterEventsSettings:
@@ -67,21 +73,22 @@ def parse_cluster_events_settings(arguments: Mapping[str, Any]) -> ClusterEvents
     config = _load(path) if path else None
     batch = _mapping(arguments.get("batch"), "batch")
     _check_only(batch, _BATCH, "batch")
-    size = int(_number(batch, "size", _of(config, "batch", "size", ClusterEventsSettings.size), 1, _MOST))
+    default_batch = (
+        config.batch if config else BatchSettings(ClusterEventsSettings.size, ClusterEventsSettings.window)
+    )
+    size = int(_number(batch, "size", default_batch.size, 1, _MOST))
     return ClusterEventsSettings(
         broker=_broker(arguments.get("broker"), config, size),
         run_dir=_directory(arguments.get("run_dir")),
         size=size,
-        window=_number(
-            batch, "window", _of(config, "batch", "window", ClusterEventsSettings.window), 0.0, 600.0
-        ),
+        window=_number(batch, "window", default_batch.window, 0.0, 600.0),
         start=_number(arguments, "start_timeout", ClusterEventsSettings.start, 0.1, 3600.0),
         tries=int(_number(arguments, "tries", ClusterEventsSettings.tries, 1, 1000)),
         config=config,
     )
 
 
-def _load(path: Any) -> Any:
+def _load(path: Any) -> AdapterConfig:
     if not isinstance(path, str):
         raise ConfigurationError("adapter_config must be a path")
     if not path.startswith("/"):
@@ -89,7 +96,7 @@ def _load(path: Any) -> Any:
         raise ConfigurationError(
             "adapter_config must be an absolute path", "playbooks run in another directory"
         )
-    return importlib.import_module(_CONFIG).load_adapter_config(path)
+    return load_adapter_config(path)
 
 
 def _directory(given: Any) -> Path:
@@ -100,13 +107,7 @@ def _directory(given: Any) -> Path:
     return Path(given)
 
 
-def _of(config: Any | None, part: str, name: str, default: Any) -> Any:
-    """An attribute of the AdapterConfig."""
-    found = getattr(getattr(config, part, None), name, None)
-    return default if found is None else found
-
-
-def _broker(given: Any, config: Any | None, size: int) -> Broker:
+def _broker(given: Any, config: AdapterConfig | None, size: int) -> Broker:
     """:raises ConfigurationError: no broker, two, or one that cannot be used."""
     if bool(given) == (config is not None):
         raise ConfigurationError("exactly one of adapter_config and broker is required")
@@ -140,8 +141,8 @@ def _field(found: re.Match[str]) -> str:
     return "spec.broker." + re.sub(r"_([a-z])", lambda one: one.group(1).upper(), found.group(1))
 
 
-def _described(broker: Any) -> dict[str, Any]:
-    """The AdapterConfig's ``Broker`` in the words of the options; it was checked when it was read."""
+def _described(broker: BrokerSettings) -> dict[str, Any]:
+    """The AdapterConfig's broker in the words of the options; it was checked when it was read."""
     options: dict[str, Any] = {one.name: getattr(broker, one.name) for one in dataclasses.fields(broker)}
     if options["type"] not in BROKERS:
         raise ConfigurationError("spec.broker is missing; set it to the broker that events come from")

@@ -21,11 +21,14 @@ from urllib.parse import quote
 
 import anyio
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.transport import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.watch_access import (
+    Access,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.watch_transport import (
     NoAnswer,
     Server,
     WatchAnswer,
+    load_http_library,
     reach,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
@@ -109,6 +112,8 @@ class ApiServers:
     """Requests to any number of API servers."""
 
     def __init__(self, silence: float) -> None:
+        """:raises ConfigurationError: a package that the watches need is missing."""
+        load_http_library()
         self.silence = silence
         # Who did not answer the last time waits for others like it, and holds up nobody else.
         self._silent: set[str] = set()

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from functools import partial
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Accesses
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.accesses import Accesses
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import ApiServers, Named
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Batches
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.clusters import (

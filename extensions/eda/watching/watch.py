@@ -12,7 +12,7 @@ import random
 import time
 from typing import Callable
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.accesses import Accesses
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.api import (
     ApiServers,
     Named,
@@ -26,7 +26,12 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.hosted_c
     original_secret,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import Watched
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.transport import NoAnswer
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.watch_access import (
+    Access,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.watch_transport import (
+    NoAnswer,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
     PermissionDenied,

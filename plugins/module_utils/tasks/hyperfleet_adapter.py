@@ -13,13 +13,14 @@ from typing import Any, Callable, cast
 
 from ..clients.hyperfleet.client import HyperFleetClient
 from ..clients.kubernetes.client import KubernetesClient, KubernetesClients
+from ..model.adapter_settings import LoggingSettings
 from ..model.errors import ConfigurationError, PullSecretError
 from ..model.limits import Limits
+from ..model.tracing import trace_id
 from ..runtime.calls import Calls
 from ..runtime.retry import Deadline, Retrier, RetryPolicy
 from ..runtime.settings import RunSettings
 from ..workflows.adapter.config.config import AdapterConfig, load_adapter_config
-from ..workflows.adapter.config.parts import LoggingSettings
 from ..workflows.adapter.engine.engine import Engine
 from ..workflows.adapter.engine.inline import InlineProvisioner
 from ..workflows.adapter.engine.lazy_jobs import LazyJobs
@@ -33,7 +34,6 @@ from ..workflows.adapter.engine.run_results import (
 from ..workflows.adapter.engine.sweep import Sweep
 from ..workflows.adapter.jobs.dry_run import DryRunClient
 from ..workflows.adapter.jobs.jobs import Jobs
-from ..workflows.adapter.tracing import trace_id
 from ..workflows.options import run_options
 from .entry import validated_by_spec
 

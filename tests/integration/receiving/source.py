@@ -40,7 +40,7 @@ async def running(
     main = runpy.run_path(str(SOURCE))["main"]
     engine = engine or Engine()
     engine.is_told = True
-    main.__globals__["open_recorder"] = lambda _config: contextlib.nullcontext(engine.told)
+    main.__globals__["start_monitoring"] = lambda _config: contextlib.nullcontext(engine.told)
     runs = directory / "runs"
     arguments = {
         "broker": broker,

@@ -350,7 +350,7 @@ def test_pubsub(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.project, found.endpoint, found.prefetch) == ("p-2", "localhost:8085", 2000)
 
 
-def test_rabbitmq(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_rabbitmq() -> None:
     found = parse_adapter_config(
         broker(type="rabbitmq", topic="hyperfleet", subscription="pullsecret")
     ).broker
@@ -359,29 +359,14 @@ def test_rabbitmq(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "topic",
         "hyperfleet-pullsecret",
     )
-    with pytest.raises(ConfigurationError, match=r"^no address of RabbitMQ; set spec\.broker\.url"):
-        found.address()
-    monkeypatch.setenv("BROKER_RABBITMQ_URL", f"amqp://u:{_SECRET}@mq:5672/")
-    assert found.address() == f"amqp://u:{_SECRET}@mq:5672/"
-
-    file = tmp_path / "url"
-    file.write_text(f"amqps://u:{_SECRET}@mq/\n")
     held = parse_adapter_config(
-        broker(type="rabbitmq", exchange="x", queue="q", urlFile=str(file), exchangeType="fanout")
+        broker(type="rabbitmq", exchange="x", queue="q", urlFile="/f", exchangeType="fanout")
     ).broker
-    assert held.address() == f"amqps://u:{_SECRET}@mq/"
-    assert (held.queue, held.exchange_type) == ("q", "fanout")
-    file.write_text(f"https://u:{_SECRET}@mq/")
-    with pytest.raises(ConfigurationError, match="does not hold an amqp or amqps address") as caught:
-        held.address()
-    assert _SECRET not in str(caught.value)
-    file.unlink()
-    with pytest.raises(ConfigurationError, match=r"spec\.broker\.urlFile .* cannot be read: No such file"):
-        held.address()
+    assert (held.queue, held.exchange_type, held.url_file) == ("q", "fanout", "/f")
     inline = parse_adapter_config(
         broker(type="rabbitmq", topic="t", queue="q", url="amqps://user@mq/vhost")
     ).broker
-    assert inline.address() == "amqps://user@mq/vhost"
+    assert inline.url == "amqps://user@mq/vhost"
 
 
 def test_webhook() -> None:

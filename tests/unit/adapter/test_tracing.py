@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.tracing import trace_id
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.tracing import trace_id
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 SPAN = "b7ad6b7169203331"

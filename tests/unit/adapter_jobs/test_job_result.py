@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter import job_vocabulary
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model import job_vocabulary
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import job_result
 from tests.integration.adapter_jobs.world import order
 

@@ -16,10 +16,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access, Accesses
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.accesses import Accesses
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.settings import ServerOptions
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.kubeconfig import (
     Kubeconfigs,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.watch_access import (
+    Access,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
     ConfigurationError,
@@ -179,9 +182,11 @@ def test_an_exec_plugin_that_fails_is_named_and_its_output_is_not_shown(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching import access
+    from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import (
+        watch_access,
+    )
 
-    monkeypatch.setattr(access, "_PLUGIN_LIMIT", 0.5 if "sleep" in code else 60)
+    monkeypatch.setattr(watch_access, "_PLUGIN_LIMIT", 0.5 if "sleep" in code else 60)
     with pytest.raises(PullSecretError, match=complaint) as caught:
         reach(plugin(tmp_path, code))
     captured = capfd.readouterr()

@@ -19,7 +19,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring import
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.metrics import AdapterMetrics
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recent_maximum import WINDOW
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import MonitoringRecorder
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.job_vocabulary import (
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.job_vocabulary import (
     KINDS,
 )
 from tests.tools.env import ROOT

@@ -16,7 +16,9 @@ from types import SimpleNamespace
 import aiohttp
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import MonitoringRecorder
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.start import start_monitoring
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.recorder import ActivityRecorder
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 
@@ -66,12 +68,14 @@ def test_the_port_is_served_and_the_log_is_json_until_it_is_closed(
 
 def test_without_a_port_nothing_is_served_and_all_can_be_told() -> None:
     async def scenario() -> None:
-        for config in (None, configuration(0, form="text")):
+        for config, kind in ((None, ActivityRecorder), (configuration(0, form="text"), MonitoringRecorder)):
             async with start_monitoring(config) as recorder:
+                assert type(recorder) is kind
                 recorder.event("type")
                 recorder.run_started()
                 recorder.run_ended(None, 1.0)
-                assert recorder.state.run_begins == []
+                if isinstance(recorder, MonitoringRecorder):
+                    assert recorder.state.run_begins == []
 
     asyncio.run(scenario())
 

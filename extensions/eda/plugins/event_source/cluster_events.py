@@ -107,11 +107,11 @@ def _find_collection() -> None:
 
 _find_collection()
 
+from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.start import (  # noqa: E402
+    start_monitoring,
+)
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.batching import (  # noqa: E402
     BatchQueue,
-)
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.monitoring import (  # noqa: E402
-    open_recorder,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.playbook_runs import (  # noqa: E402
     LOGGER,
@@ -149,7 +149,7 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
     run_directories.open()
     restore_signal_handlers()
     try:
-        async with open_recorder(settings.config) as recorder:
+        async with start_monitoring(settings.config) as recorder:
             while True:
                 runs = PlaybookRuns(
                     queue, run_directories, recorder, start=settings.start, busy=engine_is_busy

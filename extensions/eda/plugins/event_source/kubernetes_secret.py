@@ -138,7 +138,7 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
     """Put events until it is cancelled.
 
     Returning would end ansible-rulebook, so nothing that happens later does; only arguments that cannot be
-    used are raised, at once.
+    used, and a package that is missing, are raised, at once.
     """
     settings = parse_settings(args)
     if not isinstance(settings.clusters, str):
@@ -146,7 +146,8 @@ async def main(queue: Queue, args: dict[str, Any]) -> None:
     _allow_connections()
     batches = Batches(queue, settings.delay, settings.most, engine_is_busy)
     while True:
-        tasks = [asyncio.create_task(batches.run()), asyncio.create_task(Fleet(settings, batches).run())]
+        fleet = Fleet(settings, batches)
+        tasks = [asyncio.create_task(batches.run()), asyncio.create_task(fleet.run())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:

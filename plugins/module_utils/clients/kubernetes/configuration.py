@@ -11,15 +11,14 @@ import os
 import re
 import ssl
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from ...model.errors import ConfigurationError, PermissionDenied, PullSecretError
 from ...model.shown import is_name, shown_path
 from ...runtime.atomic_file import read_regular
 from .connection import Connection, check_address
-from .embedded import no_password
 from .kubeconfig import Kubeconfigs, Login, paths_of
+from .tls import no_password
 
 __all__ = ["configure"]
 
@@ -47,18 +46,14 @@ def configure(connection: Connection, concurrency: int, kubeconfigs: Kubeconfigs
         elif connection.host:
             check_address(connection.host, connection.name_of("host"))
             configuration.host = connection.host
-        elif _in_cluster(connection):
+        elif connection.is_of_pod():
             incluster_config.load_incluster_config(client_configuration=configuration)
         else:
-            login = kubeconfigs.login(connection.kubeconfig, connection.context)
-            if connection.has_credentials:
-                # A client certificate of its user would count before a token.
-                login = replace(login, user={})
-            plugin = _load(login, configuration)
+            plugin = _load(connection.login(kubeconfigs), configuration)
     except PullSecretError:
         raise
     except Exception as error:  # noqa: BLE001 - older clients raise others than their own
-        if _in_cluster(connection):
+        if connection.is_of_pod():
             raise ConfigurationError(
                 f"the pod's service account cannot be used ({type(error).__name__})"
             ) from None
@@ -205,9 +200,3 @@ def _check_client_certificate(connection: Connection) -> None:
         raise ConfigurationError(
             f"the client certificate or its key cannot be used: {named}: {reason}"
         ) from None
-
-
-def _in_cluster(connection: Connection) -> bool:
-    if connection.kubeconfig or connection.context or os.environ.get("KUBECONFIG"):
-        return False
-    return bool(os.environ.get("KUBERNETES_SERVICE_HOST"))

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from ...model.errors import ConfigurationError
 from ...model.shown import shown
 from .embedded import Embedded
 from .k8s_auth import VARIABLES, complete, from_environment
+
+if TYPE_CHECKING:
+    from .kubeconfig import Kubeconfigs, Login
 
 __all__ = ["Connection", "check_address", "describe_api_server", "kubernetes_connection"]
 
@@ -59,16 +62,35 @@ class Connection:
 
     def acting_as(self, headers: dict[str, str]) -> Mapping[str, str]:
         """The headers of a request, and those that say as whom the user acts."""
-        if not (self.impersonate_user or self.impersonate_groups):
+        acting = self.impersonation()
+        if not acting:
             return headers
         from urllib3 import HTTPHeaderDict
 
         made = HTTPHeaderDict(headers)
-        if self.impersonate_user:
-            made.add("Impersonate-User", self.impersonate_user)
-        for group in self.impersonate_groups:
-            made.add("Impersonate-Group", group)
+        for name, value in acting:
+            made.add(name, value)
         return made
+
+    def impersonation(self) -> tuple[tuple[str, str], ...]:
+        """The headers that say as whom the user acts; a name may come more than once."""
+        user = (("Impersonate-User", self.impersonate_user),) if self.impersonate_user else ()
+        return (*user, *(("Impersonate-Group", group) for group in self.impersonate_groups))
+
+    def is_of_pod(self) -> bool:
+        """Whether nothing names a server but the pod that this runs in."""
+        if self.host or self.kubeconfig or self.context or os.environ.get("KUBECONFIG"):
+            return False
+        return bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
+
+    def login(self, kubeconfigs: Kubeconfigs) -> Login:
+        """What its kubeconfig says of its context; nothing of the user where there are other credentials.
+
+        :raises ConfigurationError: names the file and what is wrong with it.
+        """
+        found = kubeconfigs.login(self.kubeconfig, self.context)
+        # A client certificate of its user would count before a token.
+        return replace(found, user={}) if self.has_credentials else found
 
     def name_of(self, field: str) -> str:
         """What a message calls a field: the option, or the variable that gave it."""

@@ -13,10 +13,8 @@ from __future__ import annotations
 import base64
 import binascii
 import importlib
-import os
 import ssl
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -24,8 +22,9 @@ from ...model.errors import ConfigurationError
 from ...runtime.yaml_text import NotYAML, load_yaml
 from ..pool import IMPORTING
 from .addresses import FORBIDDEN, host_of, is_forbidden, leads_astray, resolved
+from .tls import CertificateProblem, tls_context
 
-__all__ = ["Embedded", "astray", "build", "entries", "in_memory", "no_password", "parse_embedded"]
+__all__ = ["Embedded", "astray", "build", "entries", "parse_embedded"]
 
 # Lead to files of the machine that runs the task, or to programs that would run on it.
 _REFUSED = {
@@ -93,26 +92,17 @@ class Embedded:
 
         :raises ConfigurationError: a certificate or the key cannot be used.
         """
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        if not self.verify:
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
         try:
-            if self.authority:
-                context.load_verify_locations(cadata=self.authority.decode("ascii"))
-            else:
-                context.load_default_certs()
-            if self.certificate and self.key:
-                with in_memory(self.certificate) as certificate, in_memory(self.key) as key:
-                    context.load_cert_chain(certificate, key, password=no_password)
-        except (OSError, ValueError) as error:
-            # An SSLError is an OSError. Its reason is a word of OpenSSL's.
-            reason = getattr(error, "reason", None) or type(error).__name__
+            return tls_context(
+                verify=self.verify,
+                authority=self.authority or None,
+                certificate=self.certificate or None,
+                key=self.key or None,
+            )
+        except CertificateProblem as error:
             raise ConfigurationError(
-                f"{self.where}: its certificates or its key cannot be used ({reason})"
+                f"{self.where}: its certificates or its key cannot be used ({error.reason})"
             ) from None
-        return context
 
 
 def parse_embedded(document: bytes, name: str, where: str) -> Embedded:
@@ -223,27 +213,3 @@ def _bytes(entry: Mapping[str, Any], name: str, where: str) -> bytes | None:
         return base64.b64decode("".join(text.split()), validate=True) if text else None
     except (binascii.Error, ValueError):
         _fail(where, f"has a {name} that is not base64")
-
-
-def no_password() -> str:
-    """OpenSSL would ask for a key's password at the terminal."""
-    raise ValueError("the key is encrypted")
-
-
-@contextmanager
-def in_memory(data: bytes) -> Iterator[str]:
-    """A path for OpenSSL, which reads keys from paths only; nothing is written to a disk."""
-    if hasattr(os, "memfd_create"):
-        handle = os.memfd_create("pull-secret")
-        path = f"/proc/self/fd/{handle}"
-        os.write(handle, data)
-    else:
-        # A pipe takes as much as a certificate chain has, and more.
-        handle, inlet = os.pipe()
-        path = f"/dev/fd/{handle}"
-        os.write(inlet, data)
-        os.close(inlet)
-    try:
-        yield path
-    finally:
-        os.close(handle)

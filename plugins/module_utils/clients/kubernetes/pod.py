@@ -10,9 +10,7 @@ The official client takes half a second and 50 MiB to load: more than all the re
 from __future__ import annotations
 
 import os
-import re
 import ssl
-from collections.abc import Mapping
 from typing import Any
 
 from ...model.errors import ConfigurationError, PermissionDenied
@@ -21,13 +19,9 @@ from ...runtime.settings import RunSettings
 from ...runtime.wire import WireError
 from .client import KubernetesClient
 from .connection import Connection
+from .service_account import ACCOUNT, api_server
 
-__all__ = ["ACCOUNT", "PodClient", "api_server"]
-
-ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
-"""Where every pod has its account."""
-_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}\Z|[0-9A-Fa-f:.]{2,45}\Z")
-_PORT = re.compile(r"[0-9]{1,5}\Z")
+__all__ = ["PodClient"]
 
 
 class PodClient(KubernetesClient):
@@ -71,18 +65,3 @@ class PodClient(KubernetesClient):
             reason = error.strerror or type(error).__name__
             raise ConfigurationError(f"the pod's CA cannot be used ({reason})") from None
         return context
-
-
-def api_server(environ: Mapping[str, str]) -> tuple[str, int]:
-    """The API server's host and port, which every pod has in its environment.
-
-    :raises ConfigurationError: names the variable.
-    """
-    host, port = environ.get("KUBERNETES_SERVICE_HOST", ""), environ.get("KUBERNETES_SERVICE_PORT") or "443"
-    if not host:
-        raise ConfigurationError("KUBERNETES_SERVICE_HOST is not set: run this in a pod")
-    if not _HOST.match(host):
-        raise ConfigurationError("KUBERNETES_SERVICE_HOST must be a host name or an address")
-    if not _PORT.match(port) or not 0 < int(port) < 65536:
-        raise ConfigurationError("KUBERNETES_SERVICE_PORT must be a number from 1 to 65535")
-    return host, int(port)

@@ -18,7 +18,7 @@ from typing import Any
 from ...clients.google.auth import google_connection
 from ...clients.google.client import PLAIN
 from ...clients.google.metadata import metadata_server
-from ...clients.kubernetes.pod import api_server
+from ...clients.kubernetes.service_account import api_server
 from ...dockerconfig import sensitive_forms
 from ...model.errors import PullSecretError, WrongOption
 from ...runtime.batch import Failure

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ...clients.kubernetes.service_account import ACCOUNT
 from ...model.syncer_limits import (
     LONGEST_LEASE,
     LONGEST_SECONDS,
@@ -24,7 +25,6 @@ __all__ = ["ON_CHANGE", "SyncerSettings", "SyncerSettingsError", "settings_from_
 
 ON_CHANGE = "on_change"
 _NEVER = "never"
-_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 # What Kubernetes takes for a name; it needs no quoting in a path.
@@ -88,7 +88,7 @@ def settings_from_environment(environ: Mapping[str, str]) -> SyncerSettings:
         host=host,
         port=port,
         tls=tls,
-        account_dir=_directory(environ, "SYNCER_ACCOUNT_DIR", _ACCOUNT),
+        account_dir=_directory(environ, "SYNCER_ACCOUNT_DIR", ACCOUNT),
         recheck=_seconds(environ, "SYNCER_RECHECK", 60, least=0.05),
         lease_seconds=int(_seconds(environ, "SYNCER_LEASE_SECONDS", 60, least=1, most=LONGEST_LEASE)),
     )

@@ -5,5 +5,5 @@
 """The HyperFleet adapter: from the clusters of a batch to Jobs and status reports.
 
 Imports other workflows' public modules, places, clients, runtime, model and dockerconfig.
-Public: engine.engine, engine.sweep, engine.run_results, config.config, job_vocabulary, tracing.
+Public: engine.engine, engine.sweep, engine.run_results, config.config.
 """

@@ -15,22 +15,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ....model.adapter_settings import (
+    BatchSettings,
+    BrokerSettings,
+    LoggingSettings,
+    MetricsSettings,
+)
 from ....model.errors import ConfigurationError, missing_package
 from ....model.shown import shown_path
 from ....runtime.atomic_file import read_regular
 from ....runtime.yaml_text import NotYAML, load_yaml, repeated_key
 from ..cel.preconditions import DEFAULT_PRECONDITIONS, Preconditions
 from .defaults import fill_broker, fill_hyperfleet, fill_job, fill_placement, parse_duration_field, snake_case
-from .parts import (
-    BatchSettings,
-    BrokerSettings,
-    DeletionSettings,
-    HyperFleetSettings,
-    JobTemplate,
-    LoggingSettings,
-    MetricsSettings,
-    PlacementSettings,
-)
+from .parts import DeletionSettings, HyperFleetSettings, JobTemplate, PlacementSettings
 from .validation import path_of, validate_document
 
 __all__ = ["OVERRIDES", "AdapterConfig", "load_adapter_config", "override_options", "parse_adapter_config"]

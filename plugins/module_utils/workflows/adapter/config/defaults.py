@@ -15,11 +15,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from ....model.adapter_settings import BrokerSettings
 from ....model.duration import seconds
 from ....model.errors import ConfigurationError
 from ....model.shown import is_name
 from ...provision.environment import VARIABLES
-from .parts import BrokerSettings, HyperFleetSettings, JobTemplate, PlacementSettings
+from .parts import HyperFleetSettings, JobTemplate, PlacementSettings
 
 __all__ = [
     "fill_broker",

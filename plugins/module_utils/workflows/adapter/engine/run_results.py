@@ -17,9 +17,9 @@ from typing import Any
 
 from ....model.errors import PullSecretError
 from ....model.summary import failure_text
+from ....model.tracing import trace_id
 from ....runtime.calls import Calls
 from ..model import FAILED, STUCK
-from ..tracing import trace_id
 from .failure_reasons import requeue_after_failure
 from .report import ClusterReport
 

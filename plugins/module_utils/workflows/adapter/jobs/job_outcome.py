@@ -11,7 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .. import job_vocabulary, model
+from ....model import job_vocabulary
+from .. import model
 from ..model import Observed, Order
 from . import job_result, job_state, pods
 from .job_result import JobResult

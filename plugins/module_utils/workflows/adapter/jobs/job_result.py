@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from .. import job_vocabulary
+from ....model import job_vocabulary
 from ..model import Order
 
 __all__ = ["LARGEST", "JobResult", "checked_job_result", "cleaned_text", "parse_job_result"]

@@ -16,13 +16,13 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
+from ...model.errors import (
     ConfigurationError,
     PermissionDenied,
     PullSecretError,
     TimedOut,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown
+from ...model.shown import shown
 
 __all__ = ["credentials"]
 

@@ -15,7 +15,7 @@ from collections.abc import Collection
 from http import HTTPStatus
 from typing import Any
 
-from ...model import errors
+from . import errors
 
 __all__ = ["GCP_OPERATIONS", "KINDS", "OTHER", "PHASES", "allowed_or_other", "k8s_operation", "status_code"]
 

@@ -7,48 +7,52 @@
 A watch holds its connection for minutes, so each has connections of its own: a pool for a whole fleet takes
 time that grows with the square of the watches. TLS over httpcore costs 46 KiB a watch; asyncio's own, which
 aiohttp uses, costs 300.
+
+Modules that watch nothing never load httpcore and anyio: they are imported where they are used.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import os
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 from urllib.parse import unquote, urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-import anyio
-import httpcore
+from ...model.errors import ConfigurationError, missing_package
+from .addresses import FORBIDDEN, is_forbidden
+from .embedded import astray
+from .errors import distrust
+from .watch_access import Access
 
-from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.access import Access
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.addresses import (
-    FORBIDDEN,
-    is_forbidden,
-)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.embedded import astray
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.errors import distrust
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
+if TYPE_CHECKING:
+    import httpcore
 
-__all__ = ["NoAnswer", "Server", "WatchAnswer", "reach"]
-
-# When it debugs it writes down the heads of answers, which may quote anything.
-logging.getLogger("httpcore").setLevel(logging.INFO)
+__all__ = ["NoAnswer", "Server", "WatchAnswer", "load_http_library", "reach"]
 
 # Seconds for a TCP connection, for TLS on it, and for what is sent.
 _CONNECT = 10.0
-_LOST = (
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-    httpcore.UnsupportedProtocol,
-    OSError,
-)
 _Option = Union[tuple[int, int, int], tuple[int, int, Union[bytes, bytearray]], tuple[int, int, None, int]]
+
+
+def load_http_library() -> None:
+    """Load what the watches need, before the first.
+
+    :raises ConfigurationError: a package is missing.
+    """
+    try:
+        for name in ("anyio", "httpcore"):
+            importlib.import_module(name)
+    except ImportError as error:
+        raise missing_package(error, "httpcore anyio") from None
+    # When it debugs it writes down the heads of answers, which may quote anything.
+    logging.getLogger("httpcore").setLevel(logging.INFO)
 
 
 class NoAnswer(Exception):
@@ -106,6 +110,9 @@ class Server:
         :raises NoAnswer: no connection, or no answer in HTTP; :raises TimeoutError: not in time.
         :raises ConfigurationError: a tenant's kubeconfig leads to a forbidden address.
         """
+        import anyio
+        import httpcore
+
         query = f"?{urlencode(parameters)}" if parameters else ""
         extensions: dict[str, Any] = {
             "timeout": {"connect": _CONNECT, "write": _CONNECT, "read": silence, "pool": None}
@@ -137,6 +144,9 @@ class Server:
 @asynccontextmanager
 async def reach(access: Access) -> AsyncIterator[Server]:
     """Connections of one's own to an API server; they end with the context."""
+    import httpcore
+
+    load_http_library()
     backend = _Backend(access.embedded is not None)
     # Without TLS httpcore asks for no context; it would load the system's authorities for one that is not given.
     shared: dict[str, Any] = {
@@ -158,13 +168,15 @@ class _Forbidden(Exception):
     """The address, the server's or a proxy's, is one that no tenant's kubeconfig may lead to."""
 
 
-class _Backend(httpcore.AsyncNetworkBackend):
-    """Connects over TCP as httpcore does, and looks at each address first.
+class _Backend:
+    """An ``AsyncNetworkBackend`` that connects over TCP as httpcore's own, and looks at each address first.
 
     :param careful: connect to no forbidden address.
     """
 
     def __init__(self, careful: bool) -> None:
+        import httpcore
+
         self._careful = careful
         self._backend = httpcore.AnyIOBackend()
 
@@ -176,6 +188,9 @@ class _Backend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[_Option] | None = None,
     ) -> httpcore.AsyncNetworkStream:
+        import anyio
+        import httpcore
+
         options = list(socket_options or ())
         if not self._careful:
             return await self._backend.connect_tcp(host, port, timeout, local_address, options)
@@ -220,6 +235,8 @@ def _is_listed(host: str, no_proxy: str) -> bool:
 
 
 def _through(proxy: str, access: Access, shared: dict[str, Any]) -> httpcore.AsyncConnectionPool:
+    import httpcore
+
     try:
         parts = urlsplit(proxy)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -254,6 +271,9 @@ def _keep_alive() -> list[_Option]:
 @contextmanager
 def _translated(access: Access | None = None) -> Iterator[None]:
     """httpcore's errors as ours: their text may quote what was sent, and they have no common base."""
+    import httpcore
+
+    lost = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, httpcore.UnsupportedProtocol)
     try:
         yield
     except _Forbidden:
@@ -265,7 +285,7 @@ def _translated(access: Access | None = None) -> Iterator[None]:
     except (asyncio.TimeoutError, TimeoutError):
         # The last is an OSError as well.
         raise
-    except _LOST as error:
+    except (*lost, OSError) as error:
         raise NoAnswer(_reason(error), untrusted=distrust(error) is not None) from None
 
 

@@ -68,9 +68,7 @@ def test_a_server_is_not_trusted_without_its_authority(pod: Path, content: str |
     """An empty file would otherwise stand for the system's authorities."""
     if content is not None:
         (pod / "ca.crt").write_text(content)
-    with pytest.raises(
-        ConfigurationError, match=r"^the CA certificates of the API server .*cannot be"
-    ):
+    with pytest.raises(ConfigurationError, match=r"^the CA certificates of the API server .*cannot be"):
         build()
 
 
@@ -87,9 +85,7 @@ def kubeconfig(path: Path, user: dict[str, str], **cluster: str) -> str:
 
 def test_an_authority_without_content_is_not_left_out(tmp_path: Path) -> None:
     path = kubeconfig(tmp_path / "k", {"token": "example"}, **{"certificate-authority-data": "===="})
-    with pytest.raises(
-        ConfigurationError, match=r"^the CA certificates of the API server cannot be"
-    ):
+    with pytest.raises(ConfigurationError, match=r"^the CA certificates of the API server cannot be"):
         build(kubeconfig=path)
 
 

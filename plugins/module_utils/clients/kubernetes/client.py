@@ -61,8 +61,9 @@ class KubernetesClient:
 
     def __init__(self, connection: Connection, settings: RunSettings, kubeconfigs: Kubeconfigs) -> None:
         # Not at the top of the file: see _imports, which has been run. A client of the pod needs none of it.
-        from kubernetes.client.rest import RESTClientObject
         from urllib3.exceptions import HTTPError
+
+        from kubernetes.client.rest import RESTClientObject
 
         from .configuration import configure
 

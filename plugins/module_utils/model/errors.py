@@ -31,6 +31,7 @@ __all__ = [
     "VerificationFailed",
     "WrongOption",
     "missing_package",
+    "repeated_error",
 ]
 
 # An option's name in a rule.
@@ -157,6 +158,13 @@ class Conflict(PullSecretError):
     """Somebody else changed the object between our read and our write: read again."""
 
     kind = "conflict"
+
+
+def repeated_error(error: PullSecretError) -> PullSecretError:
+    """A copy of an error, to raise for one more target. Its call has been retried already."""
+    copy = type(error)(error.message, error.hint)
+    copy.retryable = False
+    return copy
 
 
 def missing_package(error: ImportError, install: str) -> ConfigurationError:

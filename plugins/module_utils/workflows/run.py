@@ -27,7 +27,7 @@ from ..model.summary import whole
 from ..places.reader import Document, DocumentReader
 from ..runtime.batch import Failure, Progress, run_batch
 from ..runtime.calls import Spent
-from ..runtime.retry import Deadline, Retrier, RetryPolicy
+from ..runtime.retry import Deadline, RetryPolicy
 from ..runtime.secrecy import Mask
 from ..runtime.settings import RunSettings
 from .options import run_options
@@ -73,21 +73,8 @@ class StoreConnections:
     def __init__(self, params: Mapping[str, Any], stop: threading.Event) -> None:
         _LIMITS.check(params)
         self.spent: dict[str, Spent] = {}
-        retry = params.get("retry") or {}
-        self.settings = RunSettings(
-            api_timeout=params["api_timeout"],
-            timeout=params["timeout"],
-            concurrency=params["concurrency"],
-            retrier=Retrier(
-                RetryPolicy(
-                    tries=retry.get("tries", 5),
-                    delay=retry.get("delay", 1.0),
-                    max_delay=retry.get("max_delay", 30.0),
-                ),
-                stop,
-            ),
-            connections={name: params.get(name) or {} for name in ("gcp", "kubernetes", "hyperfleet")},
-        )
+        connections = {name: params.get(name) or {} for name in ("gcp", "kubernetes", "hyperfleet")}
+        self.settings = RunSettings.from_options(params, stop, connections, RetryPolicy())
         self.gcp = SecretManagerClients(self.settings)
         self.kubernetes = KubernetesClients(self.settings)
         self.documents = DocumentReader(self.settings, self.gcp, self.kubernetes)

@@ -55,11 +55,10 @@ def _is_own(node: ast.Attribute) -> bool:
 
 def _private_members(module: ast.Module) -> Iterator[str]:
     """Private members of objects whose class another module has."""
-    own = _own_names(module)
+    known = _own_names(module) | DOCUMENTED
     for node in ast.walk(module):
         if isinstance(node, ast.Attribute) and _is_private(node.attr) and not _is_own(node):
-            if node.attr not in own | DOCUMENTED:
-                yield node.attr
+            yield from {node.attr} - known
 
 
 def test_no_module_imports_a_private_name() -> None:

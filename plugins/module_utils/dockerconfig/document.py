@@ -14,6 +14,8 @@ from .findings import DockerConfigError, Finding, forgetful
 from .lint import SECRET_MAX_BYTES, canonical_bytes, examine
 from .rules import WARNING
 
+__all__ = ["DockerConfig", "freeze", "load"]
+
 
 def freeze(value: Any) -> Any:
     """A read-only view of plain values: mappings cannot be assigned to, lists become tuples."""

@@ -15,6 +15,8 @@ from .document import DockerConfig, load
 from .findings import forgetful
 from .keys import registry_identity
 
+__all__ = ["Changes", "changes", "digest"]
+
 _DIGITS = 32
 
 

@@ -19,6 +19,8 @@ from .keys import normalise_registry, registry_identity
 from .lint import examine
 from .rules import WARNING
 
+__all__ = ["ADDITIONAL", "ORIGINAL", "PROTECTED", "Layer", "Merged", "merge"]
+
 ADDITIONAL, ORIGINAL = "additional", "original"
 PROTECTED = "cloud.openshift.com"
 """An OpenShift cluster reports home with this entry: losing it by accident is an error."""

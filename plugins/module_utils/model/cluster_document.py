@@ -14,12 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..dockerconfig.encoded import holds_secret
 from .cluster import Cluster
 from .cluster_keys import DATA, GCP, PROJECT, PULL_SECRET, REPLICATION, Key, check_keys
 from .errors import ConfigurationError, InvalidDocument
 from .naming import with_secret_names
 from .replication import Replication, parse_replication
-from .shown import MISPLACED, holds_secret
+from .shown import MISPLACED
 
 __all__ = ["PULL_SECRET_NAMES", "ClusterSpec", "project_of", "pull_secret_of", "read_spec"]
 

@@ -171,9 +171,7 @@ class Run:
             "actions": outcome.actions if outcome.written else [],
             "kind": failure.kind,
             # A net under errors that hold no value anyway.
-            "msg": Mask(form for read in current.seen for form in sensitive_forms(read)).text(
-                _sentence(failure)
-            ),
+            "msg": Mask(form for read in current.seen for form in sensitive_forms(read)).text(str(failure)),
             "registries": {},
             "warnings": outcome.warnings,
         }
@@ -202,10 +200,6 @@ def key_of_digests(text: str | None) -> bytes:
         raise ConfigurationError("digest_key must be a string that can be encoded as UTF-8") from None
 
 
-def _sentence(failure: Failure) -> str:
-    return f"{failure.message}; {failure.hint}" if failure.hint else failure.message
-
-
 def _not_begun(
     wanted: Wanted[Any], failure: Failure, place: Callable[[Mapping[str, Any]], str]
 ) -> dict[str, Any]:
@@ -216,7 +210,7 @@ def _not_begun(
         "changed": False,
         "actions": [],
         "kind": failure.kind,
-        "msg": _sentence(failure),
+        "msg": str(failure),
         "registries": {},
         "warnings": [],
     }

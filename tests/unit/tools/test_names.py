@@ -54,7 +54,9 @@ def _listed(module: ast.Module) -> set[str] | None:
     return None
 
 
-def _shared_names(*kinds: type) -> dict[str, list[str]]:
+def _shared_names(
+    *kinds: type[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef],
+) -> dict[str, list[str]]:
     """The public names that several modules define, with these modules."""
     places: dict[str, list[str]] = defaultdict(list)
     for path, module in _modules("plugins", "extensions"):

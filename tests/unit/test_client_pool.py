@@ -30,12 +30,12 @@ _TWO_THREADS = """
 import sys, threading
 sys.path[:0] = %r
 sys.setswitchinterval(1e-5)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import Settings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import client as k8s
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google import client as gcp
 
-settings = Settings(connections={"gcp": {"endpoint": "http://127.0.0.1:1"},
-                                 "kubernetes": {"host": "http://127.0.0.1:1"}})
+settings = RunSettings(connections={"gcp": {"endpoint": "http://127.0.0.1:1"},
+                                    "kubernetes": {"host": "http://127.0.0.1:1"}})
 together = threading.Barrier(2)
 failures = []
 

@@ -62,10 +62,12 @@ from typing import Any, NamedTuple
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import CLUSTER_KEYS
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster_document import (
     pull_secret_of,
     read_spec,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster_keys import DATA
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.limits import is_path
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.naming import check_name
@@ -200,24 +202,14 @@ def _cluster(path: str, document: dict[str, Any], namespace: str) -> dict[str, A
     """:raises PullSecretError: the cluster's description is wrong."""
     identity, spec, held = document["id"], read_spec(document), pull_secret_of(document)
     # Seed 003, "Namespace Selection Logic".
-    placed = document
-    for name in ("status", "adapters", "placement", "data"):
-        placed = _mapping(placed.get(name))
-    given = placed.get("namespace")
+    given: Any = document
+    for name in _NAMESPACE.split("."):
+        given = given.get(name) if isinstance(given, dict) else None
     if is_given(given):
         check_name("namespace", given if isinstance(given, str) else " ", _NAMESPACE)
-    cluster = {
+    return {
         "cluster_id": identity,
-        "cluster_name": spec.name,
-        "gcp_project_id": spec.project,
+        **{name: value for name, value in spec.fields.items() if name in CLUSTER_KEYS},
         "management_namespace": given or namespace.replace("{id}", identity),
-        "source": {"file": path, "field": held[0] if held is not None else "spec.pullSecret.data"},
+        "source": {"file": path, "field": held[0] if held is not None else DATA.path},
     }
-    if spec.replication is not None:
-        cluster["replication_policy"] = spec.replication.replication
-        cluster["replication_locations"] = list(spec.replication.locations) or None
-    return {key: value for key, value in cluster.items() if value is not None}
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -44,7 +44,7 @@ _CHUNK = 200
 _FIRST_PROGRESS = 2.0
 _NEXT_PROGRESS = 2.0
 
-display = Display()
+_display = Display()
 
 # Ansible loads this file in the process that forks its workers, which then holds the answers of thousands of
 # targets. What is there by now stays: looking through it for garbage, again and again, is a tenth of a run.
@@ -224,4 +224,4 @@ def _watch(name: str, path: str, ended: threading.Event) -> None:
 
 
 def _show(name: str, done: int, total: int, failed: int) -> None:
-    display.display(f"{name}: {done}/{total}" + (f" ({failed} failed)" if failed else ""))
+    _display.display(f"{name}: {done}/{total}" + (f" ({failed} failed)" if failed else ""))

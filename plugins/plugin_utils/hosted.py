@@ -16,6 +16,7 @@ from typing import Any
 
 from ..module_utils.model.errors import ConfigurationError
 from ..module_utils.model.shown import MISPLACED, shown
+from ..module_utils.model.summary import not_run, state_of
 from ..module_utils.runtime.secrecy import misplaced
 from ..module_utils.tasks.fitting import fitted
 from .clusters import PROBLEM, check_known, is_given
@@ -112,8 +113,7 @@ def _row(one: Checked[Any], target: Mapping[str, Any] | None, result: Mapping[st
     if one.problem is not None:
         done, failed = {}, {"kind": "configuration", "msg": one.problem}
     elif target is None:
-        said = result.get("msg") or "the task ended early"
-        failed = {"kind": "not_run", "msg": f"not reached: {said}"}
+        failed = not_run(result.get("msg") or "the task ended early")
     nodes = done.get("rollout")
     return {
         "cluster": one.name,
@@ -130,10 +130,8 @@ def _row(one: Checked[Any], target: Mapping[str, Any] | None, result: Mapping[st
 
 
 def _state(done: Mapping[str, Any]) -> str:
-    if not done:
-        return "not reached"
     if done.get("failed"):
-        return "failed"
+        return state_of(done)
     if done.get("skipped"):
         return "left alone"
     actions = list(done.get("actions") or ())
@@ -141,4 +139,4 @@ def _state(done: Mapping[str, Any]) -> str:
     if len(actions) > 2:
         verbs = list(dict.fromkeys(action.partition(" ")[0] for action in actions))
         return f"{' and '.join(verbs[:2])} ({len(actions)} steps)"
-    return ", ".join(actions) or "unchanged"
+    return state_of(done)

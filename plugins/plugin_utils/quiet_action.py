@@ -30,7 +30,7 @@ from .printed_variables import PRINTS_VARIABLES, printed_variables
 
 __all__ = ["QuietAction", "as_module_argument"]
 
-display = Display()
+_display = Display()
 
 
 class QuietAction(ActionBase):
@@ -121,13 +121,13 @@ class QuietAction(ActionBase):
 
     def _censored(self, result: dict[str, Any]) -> dict[str, Any]:
         name = self._task.action.rsplit(".", 1)[-1]
-        display.warning(
+        _display.warning(
             f"{name}: an item of the loop holds a secret, so its result is hidden as with no_log; "
             "use targets, or loop over names"
         )
         if PRINTS_VARIABLES and result.get("failed"):
             # Newer versions print the message of a failed task whose result is hidden.
-            display.error(f"{name}: {result.get('msg')}")
+            _display.error(f"{name}: {result.get('msg')}")
         return {**result, "_ansible_no_log": True}
 
 

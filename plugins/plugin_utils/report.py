@@ -21,7 +21,7 @@ from .variables import VariableError, value_of
 
 __all__ = ["ReportAction"]
 
-display = Display()
+_display = Display()
 
 
 class ReportAction(QuietAction):
@@ -84,7 +84,7 @@ class ReportAction(QuietAction):
         rows = self.rows(named)
         if arguments["show"]:
             lines = table(rows, check_mode=self._task.check_mode, columns=self.COLUMNS)
-            display.display("\n".join(["", *lines]))
+            _display.display("\n".join(["", *lines]))
         failed = [(row["cluster"], row["reason"]) for row in rows if row["failed"]]
         changed = (row["changed"] and not row["failed"] for row in rows)
         # The modules have reported the changes; counting them again would double them.

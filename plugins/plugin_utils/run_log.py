@@ -32,7 +32,7 @@ from .playbook_process import playbook_pid
 
 __all__ = ["Caller", "Output", "RunLog"]
 
-display = Display()
+_display = Display()
 
 # Each call of display is a message to another process: after so many entries, or seconds.
 _TOGETHER = 100
@@ -168,7 +168,7 @@ class RunLog:
             if output is Output.READY:
                 self._unsure = bool(lines)
                 if lines:
-                    display.display("\n".join(lines))
+                    _display.display("\n".join(lines))
 
     def _next(self) -> list[str]:
         """The next entries to be printed, taken from those that wait."""

@@ -50,7 +50,7 @@ class Chunked(ActionModule):
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     lines: list[str] = []
-    monkeypatch.setattr(batch_action.display, "display", lines.append)
+    monkeypatch.setattr(batch_action._display, "display", lines.append)
     return lines
 
 

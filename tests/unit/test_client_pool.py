@@ -35,7 +35,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google import client as gcp
 
 settings = RunSettings(connections={"gcp": {"endpoint": "http://127.0.0.1:1"},
-                                 "kubernetes": {"host": "http://127.0.0.1:1"}})
+                                    "kubernetes": {"host": "http://127.0.0.1:1"}})
 together = threading.Barrier(2)
 failures = []
 

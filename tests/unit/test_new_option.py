@@ -20,7 +20,10 @@ from tests.tools.env import ROOT
 EDITS = {
     "model/cluster.py": (
         '    restore_version: str | None = _option(store="restore_version")\n',
-        '    made_up: str | None = _option(store="made_up", variable="MADE_UP")\n',
+        (
+            '    made_up: str | None = _option(store="made_up", variable="MADE_UP",'
+            ' document=Key("spec.gcp", ("madeUp",)))\n'
+        ),
     ),
     "places/secret_manager/store.py": (
         '            impersonate=options.get("impersonate_service_account"),\n',
@@ -44,6 +47,27 @@ WAYS = {
         params = validated(gcp_pull_secret.target_options, {"project": "customer-1", "cluster_id": "cls-1",
                            "source": {"env": "A"}, "made_up": "it"})
         assert gcp_pull_secret.targets_of(params)[0].target().made_up == "it"
+    """,
+    "a document of the API": """
+        assert of_adapter(madeUp="it").made_up == "it"
+        assert of_adapter().made_up is None
+        try:
+            of_adapter(made_UP="it")
+        except ConfigurationError as error:
+            assert str(error).endswith("did you mean spec.gcp.madeUp?")
+        else:
+            raise AssertionError
+    """,
+    "a file of a cluster": """
+        lookup = cluster_files.LookupModule()
+        lookup.set_options, lookup.get_option = lambda **options: None, {"namespace": "clusters-{id}"}.get
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(document(madeUp="it"), file)
+            file.flush()
+            [cluster] = lookup.run([file.name])
+        assert cluster["made_up"] == "it"
+        [target] = gcp_targets([cluster])
+        assert target["made_up"] == "it"
     """,
     "the Job": """
         cluster = read_environment({**ENVIRONMENT, "MADE_UP": " it "}).cluster
@@ -74,8 +98,10 @@ WAYS = {
     """,
 }
 BEGINNING = """
+import json
+import tempfile
 from dataclasses import replace
-from UTILS.model.cluster_document import ClusterSpec
+from UTILS.model.cluster_document import read_spec
 from UTILS.model.errors import ConfigurationError
 from UTILS.tasks import gcp_pull_secret
 from UTILS.tasks.entry import validated
@@ -85,14 +111,20 @@ from UTILS.workflows.adapter.jobs.marks import content_digest
 from UTILS.workflows.adapter.model import Order
 from UTILS.workflows.provision.environment import read_environment
 from UTILS.workflows.provision.steps import to_store
+from PLUGINS.lookup import cluster_files
 from PLUGIN_UTILS.problems import check_cluster_list
 from PLUGIN_UTILS.provision import gcp_targets, kubernetes_targets
 
 CLUSTER = {"cluster_id": "cls-1", "gcp_project_id": "customer-1", "management_namespace": "n"}
 ENVIRONMENT = {"CLUSTER_ID": "cls-1", "CLUSTER_NAME": "one", "GCP_PROJECT_ID": "customer-1",
                "PULL_SECRET_DATA": "{}", "MANAGEMENT_NAMESPACE": "n"}
-CLUSTER_OF_ADAPTER = ClusterSpec("one", "customer-1", None, None).cluster(
-    "cls-1", management_namespace="clusters-cls-1")
+def document(**said):
+    return {"id": "cls-1", "name": "one", "spec": {"gcp": {"projectId": "customer-1", **said}}}
+
+def of_adapter(**said):
+    return read_spec(document(**said)).cluster("cls-1", management_namespace="clusters-cls-1")
+
+CLUSTER_OF_ADAPTER = of_adapter()
 TEMPLATE = fill_job({"image": "i"})
 """
 PLUGINS = "ansible_collections.hyperfleet.pull_secret.plugins"
@@ -120,7 +152,9 @@ def test_it_takes_three_files_of_code() -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_in_has_it(tree: Path, way: str) -> None:
     steps = "\n".join(line.removeprefix(" " * 8) for line in WAYS[way].splitlines())
-    program = BEGINNING.replace("PLUGIN_UTILS.", f"{PLUGINS}.plugin_utils.")
+    program = BEGINNING.replace("PLUGIN_UTILS.", f"{PLUGINS}.plugin_utils.").replace(
+        "PLUGINS.", f"{PLUGINS}."
+    )
     done = subprocess.run(
         [sys.executable, "-c", program.replace("UTILS.", f"{PLUGINS}.module_utils.") + steps],
         env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import (
+    Conflict,
     NotFound,
     PullSecretError,
     TimedOut,
@@ -20,6 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime import retry
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import (
+    ConflictPauses,
     Deadline,
     Retrier,
     RetryPolicy,
@@ -229,3 +231,26 @@ def test_jitter_stays_within_a_fifth_and_the_longest_pause(attempt: int) -> None
     plain = min(30.0, 2.0 ** min(attempt - 1, 30))
     pause = RetryPolicy().backoff(attempt)
     assert plain * 0.8 <= pause <= min(30.0, plain * 1.2)
+
+
+@pytest.mark.parametrize(("first", "expected"), [(0.0, [0.0, 0.1, 0.2, 0.4]), (0.05, [0.05, 0.1, 0.2, 0.4])])
+def test_pauses_after_conflicts_double_up_to_two_seconds(
+    clock: Clock, first: float, expected: list[float]
+) -> None:
+    pauses = ConflictPauses(_retrier(clock), Deadline(60.0), first=first, cause="another run")
+    for _ in range(8):
+        pauses.wait(Conflict("it changed"))
+    assert clock.pauses == pytest.approx([*expected, 0.8, 1.6, 2.0, 2.0])
+
+
+def test_after_a_conflict_no_pause_passes_the_limit_or_the_end_of_the_run(clock: Clock) -> None:
+    retrier = _retrier(clock)
+    pauses = ConflictPauses(retrier, Deadline(0.1), first=0.05, cause="another run")
+    pauses.wait(Conflict("it changed"))
+    with pytest.raises(TimedOut, match=r"^it changed \(another run\)$"):
+        pauses.wait(Conflict("it changed"))
+    retrier.stop.set()
+    pauses = ConflictPauses(retrier, Deadline(60.0), first=0.05, cause="another run")
+    with pytest.raises(TimedOut, match=r"^it changed \(another run\)$"):
+        pauses.wait(Conflict("it changed"))
+    assert clock.pauses == [0.05]

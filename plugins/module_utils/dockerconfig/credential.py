@@ -10,6 +10,8 @@ import binascii
 import re
 from typing import NamedTuple
 
+__all__ = ["Credential", "Decoded", "decode", "encode", "go_kubelet", "go_standard"]
+
 _ALPHABET = re.compile(r"([A-Za-z0-9+/]*)(={0,2})")
 _URL_SAFE = re.compile(r"[A-Za-z0-9_-]*={0,2}")
 _LINE_BREAKS = str.maketrans("", "", "\r\n")

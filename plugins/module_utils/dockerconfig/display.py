@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+__all__ = ["display", "displayed", "is_displayed", "secret_parts"]
+
 _LONGEST = 255
 _MOST_PORT = 65535
 _LABEL = r"[a-z0-9*_](?:[a-z0-9*_-]{0,61}[a-z0-9*_])?"

@@ -14,6 +14,8 @@ from .findings import DockerConfigError, Finding, forgetful
 from .lint import SECRET_MAX_BYTES, canonical_bytes, examine
 from .rules import WARNING
 
+__all__ = ["DockerConfig", "freeze", "load"]
+
 
 def freeze(value: Any) -> Any:
     """A read-only view of plain values: mappings cannot be assigned to, lists become tuples."""
@@ -27,14 +29,17 @@ def freeze(value: Any) -> Any:
 class DockerConfig:
     """What a valid docker config holds, repaired.  Made by :func:`load` and :func:`merge`.
 
+    ``plain_auths`` and ``plain_extra`` are ``auths`` and ``extra`` in plain containers, which can be written as
+    JSON without a copy. They are secret too, and their readers must not change them.
+
     ``repr()`` and ``str()`` show registry names only.  Equality is equality of meaning.
     """
 
-    __slots__ = ("_auths", "_canonical", "_extra", "warnings")
+    __slots__ = ("_canonical", "plain_auths", "plain_extra", "warnings")
 
-    _auths: dict[str, Any]
+    plain_auths: dict[str, Any]
+    plain_extra: dict[str, Any]
     _canonical: bytes
-    _extra: dict[str, Any]
     warnings: tuple[Finding, ...]
 
     def __init__(
@@ -45,8 +50,8 @@ class DockerConfig:
         canonical: bytes | None = None,
     ) -> None:
         put = object.__setattr__
-        put(self, "_auths", auths)
-        put(self, "_extra", extra)
+        put(self, "plain_auths", auths)
+        put(self, "plain_extra", extra)
         put(self, "_canonical", canonical_bytes(auths, extra) if canonical is None else canonical)
         put(self, "warnings", warnings)
 
@@ -59,18 +64,18 @@ class DockerConfig:
     @property
     def registries(self) -> tuple[str, ...]:
         """The keys of ``auths`` as written, sorted."""
-        return tuple(sorted(self._auths))
+        return tuple(sorted(self.plain_auths))
 
     @property
     def auths(self) -> Mapping[str, Mapping[str, Any]]:
         """Registry to entry, read-only.  Secret."""
-        frozen: Mapping[str, Mapping[str, Any]] = freeze(self._auths)
+        frozen: Mapping[str, Mapping[str, Any]] = freeze(self.plain_auths)
         return frozen
 
     @property
     def extra(self) -> Mapping[str, Any]:
         """What stands beside ``auths`` (``credHelpers``, ``HttpHeaders`` ...), read-only.  May be secret."""
-        frozen: Mapping[str, Any] = freeze(self._extra)
+        frozen: Mapping[str, Any] = freeze(self.plain_extra)
         return frozen
 
     def canonical(self) -> bytes:
@@ -92,7 +97,7 @@ class DockerConfig:
         return hash(self._canonical)
 
     def __len__(self) -> int:
-        return len(self._auths)
+        return len(self.plain_auths)
 
     def __bool__(self) -> bool:
         return True  # a config without entries is still a config

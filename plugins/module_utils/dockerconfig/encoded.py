@@ -15,6 +15,8 @@ import binascii
 import re
 from collections.abc import Iterator
 
+__all__ = ["decodings", "holds_secret"]
+
 # A key of a docker config with its colon, in JSON, YAML or Python's way of writing. What is before it on its
 # line, and not on the lines before: each of many empty lines would be begun at, and gone through to the end.
 _TELLTALE = re.compile(

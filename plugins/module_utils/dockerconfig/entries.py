@@ -12,6 +12,8 @@ from .credential import decode, encode
 from .findings import Finding, finding
 from .parse import optional_text
 
+__all__ = ["FIELDS", "TOKENS", "Entry", "examine_entry", "fold"]
+
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _LINE_END = (b"\n", b"\r")
 TOKENS = ("identitytoken", "registrytoken")

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 from .rules import BY_ID, ERROR
 
+__all__ = ["DockerConfigError", "Finding", "finding", "forgetful", "refuse"]
+
 _SHOWN = 5
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+__all__ = ["glob_match"]
+
 _SEPARATOR = "/"
 
 

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from .glob import glob_match
 
+__all__ = ["SURROGATE", "Url", "as_bytes", "as_text", "kubelet_match", "parse_go_url", "split_host_port"]
+
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")

@@ -14,6 +14,8 @@ import re
 
 from .findings import refuse
 
+__all__ = ["repository"]
+
 _MAX_NAME = 255
 _MAX_INPUT = 4096  # far above any valid name; bounds the work
 

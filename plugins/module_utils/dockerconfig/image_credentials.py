@@ -16,6 +16,8 @@ from .findings import DockerConfigError, forgetful
 from .image import repository
 from .match import HELPER, ContainersImageFile, KubeletFile, Match, Source
 
+__all__ = ["READERS", "image_credentials", "is_image"]
+
 READERS = ("kubelet", "containers_image")
 _MOST_OTHERS = 10
 

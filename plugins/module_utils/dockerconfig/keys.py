@@ -10,6 +10,16 @@ from functools import lru_cache
 
 from . import go_url
 
+__all__ = [
+    "HUB",
+    "HUB_ALIAS",
+    "hub_replacement",
+    "key_rules",
+    "kubelet_index",
+    "normalise_registry",
+    "registry_identity",
+]
+
 _SCHEMES = ("https://", "http://")
 _HUB_HOSTS = frozenset({"docker.io", "index.docker.io", "registry-1.docker.io"})
 HUB = "docker.io"

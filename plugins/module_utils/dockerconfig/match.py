@@ -18,6 +18,24 @@ from .keys import kubelet_index
 from .parse import Tree, parse
 from .readers import AUTH, ImageFile, KubeletEntry, image_credential, image_file, kubelet_entries
 
+__all__ = [
+    "CREDENTIAL_HELPER",
+    "DOCKER_HUB",
+    "GLOB",
+    "HELPER",
+    "HOST",
+    "PATH",
+    "REPOSITORY",
+    "ContainersImageFile",
+    "KubeletFile",
+    "Match",
+    "Source",
+    "image_candidates",
+    "kubelet_groups",
+    "lookup_containers_image",
+    "lookup_kubelet",
+]
+
 Source = Union[DockerConfig, bytes, str, Mapping[str, Any]]
 
 HELPER = "credHelpers"

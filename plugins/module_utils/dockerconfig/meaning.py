@@ -15,6 +15,8 @@ from .document import DockerConfig, load
 from .findings import forgetful
 from .keys import registry_identity
 
+__all__ = ["Changes", "changes", "digest"]
+
 _DIGITS = 32
 
 
@@ -63,7 +65,7 @@ def changes(before: DockerConfig | None, after: DockerConfig) -> Changes:
     """
     shown = displayed(before.registries if before is not None else (), after.registries)
     if before is None:
-        return Changes(added=_names(after, set(_grouped(after)), shown), outside=bool(after._extra))
+        return Changes(added=_names(after, set(_grouped(after)), shown), outside=bool(after.plain_extra))
     if before.same_meaning(after):
         return Changes()
     old, new = _grouped(before), _grouped(after)
@@ -72,13 +74,13 @@ def changes(before: DockerConfig | None, after: DockerConfig) -> Changes:
         added=_names(after, new.keys() - old.keys(), shown),
         removed=_names(before, old.keys() - new.keys(), shown),
         changed=_names(after, differing, shown),
-        outside=before._extra != after._extra,
+        outside=before.plain_extra != after.plain_extra,
     )
 
 
 def _grouped(config: DockerConfig) -> dict[str, dict[str, object]]:
     found: dict[str, dict[str, object]] = {}
-    for key, entry in config._auths.items():
+    for key, entry in config.plain_auths.items():
         found.setdefault(registry_identity(key), {})[key] = entry
     return found
 

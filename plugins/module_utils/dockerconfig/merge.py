@@ -19,6 +19,8 @@ from .keys import normalise_registry, registry_identity
 from .lint import examine
 from .rules import WARNING
 
+__all__ = ["ADDITIONAL", "ORIGINAL", "PROTECTED", "Layer", "Merged", "merge"]
+
 ADDITIONAL, ORIGINAL = "additional", "original"
 PROTECTED = "cloud.openshift.com"
 """An OpenShift cluster reports home with this entry: losing it by accident is an error."""
@@ -121,7 +123,7 @@ def _by_registry(ranked: Sequence[Layer]) -> dict[str, dict[str, dict[str, Any]]
     """Registry -> layer name, strongest first -> that layer's keys and entries for the registry."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for layer in ranked:
-        for key, entry in layer.config._auths.items():
+        for key, entry in layer.config.plain_auths.items():
             found.setdefault(registry_identity(key), {}).setdefault(layer.name, {})[key] = entry
     return found
 
@@ -158,7 +160,7 @@ def _merge_extra(
     """What stands beside ``auths``: the strongest layer that has a field, maps member by member."""
     extra: dict[str, Any] = {}
     for layer in reversed(ranked):
-        for name, value in layer.config._extra.items():
+        for name, value in layer.config.plain_extra.items():
             if name in _MERGED_MAPS and isinstance(value, dict):
                 extra[name] = {**(extra.get(name) or {}), **value}
             elif value is not None or name not in extra:
@@ -178,7 +180,9 @@ def _merge_extra(
 
 def _helper_rank(host: str, ranked: Sequence[Layer]) -> int:
     return next(
-        rank for rank, layer in enumerate(ranked) if host in (layer.config._extra.get("credHelpers") or {})
+        rank
+        for rank, layer in enumerate(ranked)
+        if host in (layer.config.plain_extra.get("credHelpers") or {})
     )
 
 
@@ -187,7 +191,7 @@ def _repairs(layers: Sequence[Layer], provenance: Mapping[str, str]) -> list[Fin
     won = {
         (layer.name, display(key, position))
         for layer in layers
-        for position, key in enumerate(layer.config._auths)
+        for position, key in enumerate(layer.config.plain_auths)
         if provenance.get(key) == layer.name
     }
     return [

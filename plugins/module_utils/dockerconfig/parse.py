@@ -19,6 +19,22 @@ from .display import is_displayed
 from .findings import Finding, finding
 from .go_url import SURROGATE
 
+__all__ = [
+    "BAD_NUMBER",
+    "MAX_DEPTH",
+    "MAX_DIGITS",
+    "BadNumber",
+    "Data",
+    "Repeated",
+    "Tree",
+    "inspect",
+    "optional_text",
+    "pairs_of",
+    "parse",
+    "size_of",
+    "text_of",
+]
+
 Data = Union[bytes, str, Mapping[str, Any]]
 
 MAX_DEPTH: Final = 64

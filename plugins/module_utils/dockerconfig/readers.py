@@ -19,6 +19,19 @@ from .findings import DockerConfigError, finding, refuse
 from .go_url import SURROGATE
 from .parse import BAD_NUMBER, Tree, pairs_of
 
+__all__ = [
+    "AUTH",
+    "FIELDS",
+    "NOTHING",
+    "ImageEntry",
+    "ImageFile",
+    "KubeletEntry",
+    "go_text",
+    "image_credential",
+    "image_file",
+    "kubelet_entries",
+]
+
 AUTH, FIELDS, NOTHING = "auth", "username/password", "nothing"
 
 

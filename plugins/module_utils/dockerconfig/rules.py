@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+__all__ = ["BY_ID", "ERROR", "WARNING", "Rule", "rules"]
+
 ERROR: Final = "error"
 WARNING: Final = "warning"
 

@@ -5,8 +5,9 @@
 """What is said of one cluster, whichever way it comes in.  Pure.
 
 Each field of :class:`Cluster` is one line. Its name is the key in a list of clusters, and its metadata are its
-names elsewhere. The modules' argument specs, the Job's variables, a Job's environment and the digest of its
-content are made from these lines, and so is the list of variables that an AdapterConfig may not set.
+names elsewhere. The modules' argument specs, the Job's variables, a Job's environment, the digest of its
+content and what is read of the API's document are made from these lines, and so is the list of variables that
+an AdapterConfig may not set.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
+
+from .cluster_keys import PROJECT, REPLICATION, Key
 
 __all__ = [
     "CLUSTER_KEYS",
@@ -38,6 +41,7 @@ class Option(NamedTuple):
 
     :param store: the option of ``gcp_pull_secret``, or None; :param place: that of ``k8s_pull_secret``.
     :param variable: the Job's environment variable, or None. Its value is text.
+    :param document: where the API's document of a cluster has its text, or None.
     :param is_key: whether a list of clusters may have it.
     :param is_shown: whether the Job's log may show it.
     :param in_digest: whether another value makes another Job.
@@ -47,6 +51,7 @@ class Option(NamedTuple):
     store: str | None
     place: str | None
     variable: str | None
+    document: Key | None
     is_key: bool
     is_shown: bool
     in_digest: bool
@@ -59,18 +64,20 @@ def _option(
     store: str | None = None,
     place: str | None = None,
     variable: str | None = None,
+    document: Key | None = None,
     is_key: bool = True,
     in_digest: bool = True,
     **spec: Any,
 ) -> Any:
     """A field that may be left out. Its type is a string, if the spec does not say another."""
-    option = Option(store or both, place or both, variable, is_key, True, in_digest, {"type": "str", **spec})
+    spec = {"type": "str", **spec}
+    option = Option(store or both, place or both, variable, document, is_key, True, in_digest, spec)
     return field(default=None, metadata={"option": option})
 
 
 def _document(*, variable: str | None = None) -> Any:
     """A field that says where the docker config is, or holds it. Its content is in a digest, not its place."""
-    option = Option(None, None, variable, True, False, False, None)
+    option = Option(None, None, variable, None, True, False, False, None)
     return field(default=None, metadata={"option": option}, repr=False)
 
 
@@ -89,15 +96,17 @@ class Cluster:
     # The order of a Job's environment. It is a part of the Job's hash, so a new variable comes after these.
     cluster_id: str = field(
         metadata={
-            "option": Option("cluster_id", "cluster_id", "CLUSTER_ID", True, True, True, {"type": "str"})
+            "option": Option(
+                "cluster_id", "cluster_id", "CLUSTER_ID", None, True, True, True, {"type": "str"}
+            )
         }
     )
     cluster_name: str | None = _option("cluster_name", variable="CLUSTER_NAME")
-    gcp_project_id: str | None = _option(store="project", variable="GCP_PROJECT_ID")
+    gcp_project_id: str | None = _option(store="project", variable="GCP_PROJECT_ID", document=PROJECT)
     secret_name: str | None = _option(store="secret", variable="SECRET_NAME", no_log=False)
     management_namespace: str | None = _option(place="namespace", variable="MANAGEMENT_NAMESPACE")
     k8s_secret_name: str | None = _option(place="name", variable="K8S_SECRET_NAME")
-    replication_text: str | None = _option(variable="REPLICATION_POLICY", is_key=False)
+    replication_text: str | None = _option(variable="REPLICATION_POLICY", document=REPLICATION, is_key=False)
 
     state: str | None = _option("state", choices=["present", "absent"])
     labels: Mapping[str, Any] | None = _option("labels", type="dict")

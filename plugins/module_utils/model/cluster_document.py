@@ -14,12 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .cluster import Cluster
+from ..dockerconfig.encoded import holds_secret
+from .cluster import OPTIONS, Cluster
 from .cluster_keys import DATA, GCP, PROJECT, PULL_SECRET, REPLICATION, Key, check_keys
 from .errors import ConfigurationError, InvalidDocument
 from .naming import with_secret_names
-from .replication import Replication, parse_replication
-from .shown import MISPLACED, holds_secret
+from .replication import parse_replication
+from .shown import MISPLACED
 
 __all__ = ["PULL_SECRET_NAMES", "ClusterSpec", "project_of", "pull_secret_of", "read_spec"]
 
@@ -28,38 +29,33 @@ PULL_SECRET_NAMES = PULL_SECRET.names
 _LONGEST_NAME = 253
 
 
+# Without a policy. The result reports a secret that is replicated otherwise.
+_AUTOMATIC = {"replication_text": "automatic", "replication_policy": "automatic"}
+# By field: what a cluster's document says of it.
+_KEYS = {name: option.document for name, option in OPTIONS.items() if option.document is not None}
+
+
 @dataclass(frozen=True)
 class ClusterSpec:
-    """A cluster in words.
+    """What a cluster's document says, by the fields of :class:`Cluster`. What it does not say is not there.
 
-    :param name: the cluster's own, or its id.
-    :param project: of Google Cloud; not checked to be the name of one.
-    :param policy: the text of the replication policy as it is written; None where the spec has none.
+    The name is the cluster's own, or its id. The project is not checked to be the name of one.
     """
 
-    name: str
-    project: str | None
-    policy: str | None
-    replication: Replication | None
+    fields: Mapping[str, Any]
+
+    @property
+    def project(self) -> str | None:
+        """The id or number of the project in Google Cloud."""
+        return self.fields.get("gcp_project_id")
 
     def cluster(self, cluster_id: str, *, management_namespace: str) -> Cluster:
         """The cluster that is to be stored and placed, with the names of both secrets.
 
-        Without a policy its replication is automatic; the result reports a secret that is replicated otherwise.
-
         :raises WrongOption: the id cannot be a part of a name.
         """
-        kind, locations = self.replication or Replication("automatic")
-        cluster = Cluster(
-            cluster_id,
-            cluster_name=self.name,
-            gcp_project_id=self.project,
-            management_namespace=management_namespace,
-            replication_text=self.policy or "automatic",
-            replication_policy=kind,
-            replication_locations=list(locations) or None,
-        )
-        return with_secret_names(cluster)
+        said = {**_AUTOMATIC, **self.fields}
+        return with_secret_names(Cluster(cluster_id, management_namespace=management_namespace, **said))
 
 
 def read_spec(cluster: Mapping[str, Any]) -> ClusterSpec:
@@ -74,13 +70,17 @@ def read_spec(cluster: Mapping[str, Any]) -> ClusterSpec:
         )
     if holds_secret(name):
         raise ConfigurationError(f"the cluster's name: {MISPLACED}")
-    check_keys(cluster, GCP, PROJECT, REPLICATION)
-    found = _value(_part(cluster, "gcp"), REPLICATION)
-    policy = replication = None
-    if found is not None:
-        path, policy = found
-        replication = parse_replication(policy, path)
-    return ClusterSpec(name, project_of(cluster), policy, replication)
+    check_keys(cluster, GCP, *_KEYS.values())
+    fields: dict[str, Any] = {"cluster_name": name}
+    policy = _value(cluster, REPLICATION)
+    if policy is not None:
+        kind, locations = parse_replication(policy[1], policy[0])
+        fields["replication_policy"] = kind
+        if locations:
+            fields["replication_locations"] = list(locations)
+    texts = {field: _text(cluster, key) for field, key in _KEYS.items()}
+    fields.update((field, text) for field, text in texts.items() if text is not None)
+    return ClusterSpec(fields)
 
 
 def project_of(cluster: Mapping[str, Any]) -> str | None:
@@ -88,13 +88,7 @@ def project_of(cluster: Mapping[str, Any]) -> str | None:
 
     :raises ConfigurationError: it must be a string or a whole number.
     """
-    found = _value(_part(cluster, "gcp"), PROJECT)
-    if found is None:
-        return None
-    path, value = found
-    if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise ConfigurationError(f"{path} must be a string or a whole number")
-    return str(value)
+    return _text(cluster, PROJECT)
 
 
 def pull_secret_of(cluster: Mapping[str, Any]) -> tuple[str, Any] | None:
@@ -124,9 +118,14 @@ def pull_secret_of(cluster: Mapping[str, Any]) -> tuple[str, Any] | None:
     return next(iter(found.items()), None)
 
 
-def _part(cluster: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    spec = _mapping(cluster.get("spec"), "spec")
-    return _mapping(spec.get(name), f"spec.{name}")
+def _text(cluster: Mapping[str, Any], key: Key) -> str | None:
+    found = _value(cluster, key)
+    if found is None:
+        return None
+    path, value = found
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise ConfigurationError(f"{path} must be a string or a whole number")
+    return str(value)
 
 
 def _mapping(value: Any, path: str) -> Mapping[str, Any]:
@@ -137,8 +136,12 @@ def _mapping(value: Any, path: str) -> Mapping[str, Any]:
     return value
 
 
-def _value(part: Mapping[str, Any], key: Key) -> tuple[str, Any] | None:
+def _value(cluster: Mapping[str, Any], key: Key) -> tuple[str, Any] | None:
     """The value and its path. An empty string is what a program writes for a field that nobody filled in."""
+    part, path = cluster, ""
+    for name in key.level.split("."):
+        path = f"{path}.{name}" if path else name
+        part = _mapping(part.get(name), path)
     found = {f"{key.level}.{name}": part[name] for name in key.names if part.get(name) not in (None, "")}
     values = list(found.values())
     if any(value != values[0] for value in values):

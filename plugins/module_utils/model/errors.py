@@ -32,6 +32,7 @@ __all__ = [
     "VerificationFailed",
     "WrongOption",
     "missing_package",
+    "repeated_error",
 ]
 
 # An option's name in a rule.
@@ -164,6 +165,13 @@ class Conflict(PullSecretError):
     """Another client changed the object between our read and our write: read again."""
 
     kind = "conflict"
+
+
+def repeated_error(error: PullSecretError) -> PullSecretError:
+    """A copy of an error, to raise for one more target. Its call has been retried already."""
+    copy = type(error)(error.message, error.hint)
+    copy.retryable = False
+    return copy
 
 
 def missing_package(error: ImportError, install: str) -> ConfigurationError:

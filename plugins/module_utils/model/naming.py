@@ -16,9 +16,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..dockerconfig.display import display
+from ..dockerconfig.encoded import holds_secret
 from .cluster import Cluster
 from .errors import ConfigurationError, WrongOption
-from .shown import holds_secret, is_name, shown
+from .shown import is_name, shown
 from .stored_version import StoredVersion
 
 __all__ = [

@@ -10,7 +10,7 @@ import re
 
 from ..dockerconfig.encoded import holds_secret
 
-__all__ = ["HIDDEN", "MISPLACED", "has_login", "holds_secret", "is_name", "quoted", "shown", "shown_path"]
+__all__ = ["HIDDEN", "MISPLACED", "has_login", "is_name", "quoted", "shown", "shown_path"]
 
 HIDDEN = "********"
 # What to say of an option that holds a docker config, or an ``auth``, in the wrong place.

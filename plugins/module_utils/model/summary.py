@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["counts", "failure_text", "failures", "whole"]
+__all__ = ["counts", "failure_text", "failures", "not_run", "state_of", "whole"]
 
 _SHOWN = 5
 
@@ -40,6 +40,23 @@ def failures(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         for result in results
         if result.get("failed")
     ]
+
+
+def not_run(said: str) -> dict[str, str]:
+    """Why a target has no result.
+
+    :param said: what ended the task before it came to the target.
+    """
+    return {"kind": "not_run", "msg": f"not reached: {said}"}
+
+
+def state_of(result: Mapping[str, Any]) -> str:
+    """What a table says of a target's result, which is empty where the task did not come to the target."""
+    if not result:
+        return "not reached"
+    if result.get("failed"):
+        return "failed"
+    return ", ".join(result.get("actions") or ()) or "unchanged"
 
 
 def whole(results: list[dict[str, Any]], diffs: Sequence[Any] = ()) -> dict[str, Any]:

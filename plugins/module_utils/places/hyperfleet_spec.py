@@ -12,12 +12,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..clients.hyperfleet.api import import_urllib3
-from ..clients.hyperfleet.client import HyperFleetClient, _Cluster, check_alive, check_api_cluster_id
+from ..clients.hyperfleet.client import HyperFleetClient, check_alive, check_api_cluster_id
 from ..clients.hyperfleet.connection import hyperfleet_connection
 from ..clients.hyperfleet.errors import RequestRefused
 from ..clients.pool import ClientPool
 from ..model.cluster_document import pull_secret_of
-from ..model.errors import ConfigurationError, InvalidDocument, NotFound, PullSecretError, TimedOut
+from ..model.errors import (
+    ConfigurationError,
+    InvalidDocument,
+    NotFound,
+    PullSecretError,
+    TimedOut,
+    repeated_error,
+)
 from ..runtime.retry import Deadline
 from ..runtime.settings import RunSettings
 from .base import Source
@@ -137,27 +144,20 @@ class HyperFleetSource(Source):
         if reading is None:
             reading = _reading(self._clients.get(self.NAME, deadline).get_cluster(cluster_id, deadline))
         if isinstance(reading, PullSecretError):
-            raise _again(reading) from None
+            raise repeated_error(reading) from None
         return reading
 
     def describe(self, reference: Any) -> str:
         """``hyperfleet:CLUSTER-ID``."""
         return f"hyperfleet:{reference['cluster_id']}"
 
-    def _search(self, cluster_ids: Sequence[str]) -> dict[str, _Cluster]:
+    def _search(self, cluster_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         deadline = self.settings.deadline()
         return self._clients.get(self.NAME, deadline).find_clusters(cluster_ids, deadline)
 
 
-def _reading(cluster: _Cluster) -> bytes | PullSecretError:
+def _reading(cluster: Mapping[str, Any]) -> bytes | PullSecretError:
     try:
         return pull_secret(cluster)
     except PullSecretError as error:
         return error
-
-
-def _again(error: PullSecretError) -> PullSecretError:
-    """The same error for one more target; it has been retried already."""
-    copy = type(error)(error.message, error.hint)
-    copy.retryable = False
-    return copy

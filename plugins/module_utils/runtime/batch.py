@@ -36,6 +36,9 @@ class Failure:
     message: str
     hint: str | None = None
 
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """Our own errors as they are; anything else by its type and line only: its text may hold a value."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import threading
 from typing import Callable, TypeVar
 
-from ..model.errors import PullSecretError
+from ..model.errors import PullSecretError, repeated_error
 
-__all__ = ["Breaker", "again"]
+__all__ = ["Breaker"]
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class Breaker:
         """What ``work`` gives or raises; the last error at once, where the place is given up."""
         last = self._last
         if last is not None and self.is_open:
-            raise again(last)
+            raise repeated_error(last)
         try:
             given = work()
         except PullSecretError as error:
@@ -55,10 +55,3 @@ class Breaker:
         with self._lock:
             self._failures += 1
             self._last = error
-
-
-def again(error: PullSecretError) -> PullSecretError:
-    """The same error for one more cluster; it has been retried already."""
-    copy = type(error)(error.message, error.hint)
-    copy.retryable = False
-    return copy

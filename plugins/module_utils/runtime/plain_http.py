@@ -18,7 +18,7 @@ from typing import Callable
 from .transport import HttpAnswer
 from .wire import LARGEST, HttpConnection, WireError
 
-__all__ = ["HttpAnswer", "PlainTransport", "server"]
+__all__ = ["PlainTransport", "server"]
 
 # Seconds; one that was not used for longer may be closed on the other side.
 _KEPT = 5.0

@@ -20,7 +20,7 @@ from typing import Callable, TypeVar
 from ..model.errors import PullSecretError, TimedOut
 from .calls import Calls
 
-__all__ = ["Deadline", "Retrier", "RetryObserver", "RetryPolicy", "parse_retry_after"]
+__all__ = ["ConflictPauses", "Deadline", "Retrier", "RetryObserver", "RetryPolicy", "parse_retry_after"]
 
 T = TypeVar("T")
 RetryObserver = Callable[[int, float, PullSecretError], None]
@@ -136,3 +136,29 @@ class Retrier:
                     deadline.on_retry(attempt, pause, error)
                 last = f"{error.message}; "
                 self.stop.wait(pause)
+
+
+class ConflictPauses:
+    """The pauses before an object that another client has changed is read and written again.
+
+    :param first: seconds. Each pause is twice as long as the one before, from 0.1 s to 2 s.
+    :param cause: what an error says when the time is over.
+    """
+
+    _SHORTEST, _LONGEST = 0.1, 2.0
+
+    def __init__(self, retrier: Retrier, deadline: Deadline, *, first: float, cause: str) -> None:
+        self._stop = retrier.stop
+        self._deadline = deadline
+        self._pause = first
+        self._cause = cause
+
+    def wait(self, error: PullSecretError) -> None:
+        """Wait for the next pause.
+
+        :raises TimedOut: the target's time would be over, or the run is being ended; it names the conflict.
+        """
+        if self._deadline.remaining() <= self._pause or self._stop.is_set():
+            raise TimedOut(f"{error.message} ({self._cause})") from None
+        self._stop.wait(self._pause)
+        self._pause = min(self._LONGEST, max(self._SHORTEST, self._pause * 2))

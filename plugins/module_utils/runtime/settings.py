@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .calls import Calls
-from .retry import Deadline, Retrier, RetryObserver
+from .retry import Deadline, Retrier, RetryObserver, RetryPolicy
 
 __all__ = ["RunSettings"]
 
@@ -33,6 +34,29 @@ class RunSettings:
     retrier: Retrier = field(default_factory=Retrier)
     connections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     calls: Calls = field(default_factory=Calls)
+
+    @classmethod
+    def from_options(
+        cls,
+        params: Mapping[str, Any],
+        stop: threading.Event,
+        connections: Mapping[str, Mapping[str, Any]],
+        policy: RetryPolicy,
+    ) -> RunSettings:
+        """What a module's validated options say.
+
+        :param stop: once it is set, no call is tried again.
+        :param policy: applies where the option ``retry`` does not say otherwise.
+        """
+        retry = params.get("retry") or {}
+        said = {name: retry[name] for name in ("tries", "delay", "max_delay") if name in retry}
+        return cls(
+            api_timeout=params["api_timeout"],
+            timeout=params["timeout"],
+            concurrency=params["concurrency"],
+            retrier=Retrier(replace(policy, **said), stop),
+            connections=connections,
+        )
 
     def connection(self, name: str) -> Mapping[str, Any]:
         """The options of one connection, empty where the task gave none."""

@@ -214,8 +214,7 @@ def safely(work: Callable[[], dict[str, Any]], *ansibles: type[Exception]) -> di
         return {"failed": True, "msg": str(error), "kind": error.kind}
     except Exception as error:  # noqa: BLE001 - a traceback ends with the error's text, which may hold a value
         failure = Failure.of(error)
-        message = f"{failure.message}; {failure.hint}"
-        return {"failed": True, "msg": message, "kind": failure.kind, "exception": "(not shown)"}
+        return {"failed": True, "msg": str(failure), "kind": failure.kind, "exception": "(not shown)"}
 
 
 def _argument_error(message: str, arguments: Any, spec: Mapping[str, Any]) -> str:

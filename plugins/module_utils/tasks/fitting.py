@@ -31,7 +31,7 @@ __all__ = ["check_arguments", "fitted", "wrong_targets"]
 
 _SHOWN = 5
 
-Spec = Mapping[str, Any]
+_Spec = Mapping[str, Any]
 
 # A type in the specs -> what is one already, Ansible's conversion of what is not, and its name.
 _TYPES: dict[str, tuple[type, Callable[[Any], Any], str]] = {
@@ -45,7 +45,7 @@ _TYPES: dict[str, tuple[type, Callable[[Any], Any], str]] = {
 _OF_ELEMENTS = ("options", "mutually_exclusive", "required_one_of")
 
 
-def check_arguments(arguments: Mapping[str, Any], spec: Mapping[str, Spec]) -> None:
+def check_arguments(arguments: Mapping[str, Any], spec: Mapping[str, _Spec]) -> None:
     """A task's arguments, as they were given.  An option that the spec does not have is left to Ansible.
 
     :raises ConfigurationError: names the first option that is wrong, and what it takes.
@@ -59,7 +59,7 @@ def check_arguments(arguments: Mapping[str, Any], spec: Mapping[str, Spec]) -> N
                 raise _null(name)
 
 
-def fitted(name: str, value: Any, spec: Spec, *, with_defaults: bool = True) -> Any:
+def fitted(name: str, value: Any, spec: _Spec, *, with_defaults: bool = True) -> Any:
     """The value as the module will have it.
 
     :param name: what to call the option in a message, such as ``source.kubernetes``.
@@ -98,15 +98,15 @@ def _string(name: str, value: Any, choices: Sequence[Any]) -> str:
     raise ConfigurationError(f"{name} must be a string")
 
 
-def _expected(described: str, spec: Spec) -> str:
+def _expected(described: str, spec: _Spec) -> str:
     one_of: Sequence[Sequence[str]] = spec.get("required_one_of", ())
     if one_of:
         return f"{described} with one of {', '.join(one_of[0])}"
     return f"{described} with {', '.join(spec['options'])}" if "options" in spec else described
 
 
-def _suboptions(name: str, value: Mapping[Any, Any], spec: Spec, with_defaults: bool) -> dict[str, Any]:
-    options: Mapping[str, Spec] = spec["options"]
+def _suboptions(name: str, value: Mapping[Any, Any], spec: _Spec, with_defaults: bool) -> dict[str, Any]:
+    options: Mapping[str, _Spec] = spec["options"]
     unknown = [key for key in value if key not in options]
     if unknown:
         key = unknown[0]

@@ -18,7 +18,7 @@ from ..model.errors import ConfigurationError, PullSecretError
 from ..model.limits import Limits
 from ..model.tracing import trace_id
 from ..runtime.calls import Calls
-from ..runtime.retry import Deadline, Retrier, RetryPolicy
+from ..runtime.retry import Deadline, RetryPolicy
 from ..runtime.settings import RunSettings
 from ..workflows.adapter.config.config import AdapterConfig, load_adapter_config
 from ..workflows.adapter.engine.engine import Engine
@@ -43,6 +43,7 @@ Log = Callable[[Mapping[str, Any], LoggingSettings], None]
 
 # So many clusters are in memory at a time, and read ahead together.
 _CHUNK = 1000
+_RETRIES = RetryPolicy(tries=4, delay=0.5, max_delay=5.0)
 # Of a sweep's problems so many are in its message.
 _SHOWN = 3
 
@@ -132,21 +133,8 @@ def work(params: Mapping[str, Any], *, check_mode: bool, stop: threading.Event, 
     Limits(spec()).check(params)
     cluster_ids, traceparents = _wanted(params)
     config = _config(params)
-    retry = params.get("retry") or {}
-    settings = RunSettings(
-        api_timeout=params["api_timeout"],
-        timeout=params["timeout"],
-        concurrency=params["concurrency"],
-        retrier=Retrier(
-            RetryPolicy(
-                tries=retry.get("tries", 4),
-                delay=retry.get("delay", 0.5),
-                max_delay=retry.get("max_delay", 5.0),
-            ),
-            stop,
-        ),
-        connections={"gcp": config.gcp, "kubernetes": config.kubernetes},
-    )
+    connections = {"gcp": config.gcp, "kubernetes": config.kubernetes}
+    settings = RunSettings.from_options(params, stop, connections, _RETRIES)
     api = _api(config, settings)
     clients = KubernetesClients(settings)
 

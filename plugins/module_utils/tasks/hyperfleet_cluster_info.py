@@ -80,7 +80,7 @@ def _whole(ids: Sequence[str], results: Sequence[dict[str, Any] | Failure | None
         {
             "id": shown(cluster_id),
             "kind": result.kind,
-            "msg": f"{result.message}; {result.hint}" if result.hint else result.message,
+            "msg": str(result),
         }
         for cluster_id, result in zip(ids, results)
         if isinstance(result, Failure)

@@ -17,10 +17,10 @@ from ..clients.hyperfleet.cluster_reader import ClusterReader, hyperfleet_client
 from ..clients.hyperfleet.printable import shown_conditions
 from ..clients.hyperfleet.report_format import FLAVOURS
 from ..clients.hyperfleet.statuses import AdapterStatus, Condition, Report
+from ..dockerconfig.encoded import holds_secret
 from ..model.errors import ConfigurationError, NotFound
 from ..model.limits import Limits
 from ..model.outcome import Outcome
-from ..model.shown import holds_secret
 from ..workflows.run import Run, Work
 from ..workflows.targets import Wanted, build_targets
 
@@ -33,7 +33,7 @@ _MANDATORY = ("Available", "Applied", "Health")
 
 
 @dataclass(frozen=True)
-class Target:
+class _StatusTarget:
     """A report; ``generation`` is 0 where it is the cluster's as it is read."""
 
     cluster_id: str
@@ -64,7 +64,7 @@ def target_options() -> dict[str, Any]:
     )
 
 
-def targets_of(params: Mapping[str, Any]) -> list[Wanted[Target]]:
+def targets_of(params: Mapping[str, Any]) -> list[Wanted[_StatusTarget]]:
     """The task's targets.
 
     :raises ConfigurationError: two have one id, or are one adapter's reports on one cluster.
@@ -97,7 +97,7 @@ def run(
     clusters.prepare(unread, shared.stop)
     read = frozenset(unread)
 
-    def work(target: Target, current: Work) -> None:
+    def work(target: _StatusTarget, current: Work) -> None:
         try:
             wanted = target.cluster_id in read
             cluster = clusters.of(target.cluster_id, current.deadline) if wanted else {}
@@ -116,7 +116,7 @@ def run(
 
 def _report(
     client: HyperFleetClient,
-    target: Target,
+    target: _StatusTarget,
     cluster: Mapping[str, Any],
     current: Work,
     *,
@@ -195,14 +195,14 @@ def _is_adapter(name: str) -> bool:
 _LIMITS = Limits(target_options())
 
 
-def _build(wanted: Mapping[str, Any]) -> Target:
+def _build(wanted: Mapping[str, Any]) -> _StatusTarget:
     _LIMITS.check(wanted)
     if not wanted.get("cluster_id"):
         raise ConfigurationError("cluster_id is missing")
     adapter = wanted.get("adapter") or "pullsecret"
     if not _is_adapter(adapter):
         raise ConfigurationError("adapter must be letters, digits, dashes and dots")
-    return Target(
+    return _StatusTarget(
         check_api_cluster_id(wanted["cluster_id"]),
         Report(
             adapter,

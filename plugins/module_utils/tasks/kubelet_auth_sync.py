@@ -22,8 +22,18 @@ from ..model.errors import ConfigurationError, InvalidDocument
 from ..model.limits import Limits
 from ..model.outcome import Outcome
 from ..model.shown import is_name
-from ..places.kubelet.result import DEFERRED, FAILED, HELD, NEVER, ON_CHANGE, PENDING, SECONDS, SyncResult
-from ..places.kubelet.sync import Options, Synchroniser
+from ..places.kubelet.result import (
+    DEFERRED,
+    FAILED,
+    HELD,
+    NEVER,
+    ON_CHANGE,
+    PENDING,
+    SECONDS,
+    Options,
+    SyncResult,
+)
+from ..places.kubelet.sync import Synchroniser
 from ..workflows.options import document_options, run_options
 from ..workflows.run import Run, key_of_digests
 

@@ -27,7 +27,7 @@ from ..places.reader import Document, DocumentReader
 from ..places.sources import OpenSources, connection_options
 from ..runtime.batch import Failure, Progress, run_batch
 from ..runtime.calls import Spent
-from ..runtime.retry import Deadline, Retrier, RetryPolicy
+from ..runtime.retry import Deadline, RetryPolicy
 from ..runtime.secrecy import Mask
 from ..runtime.settings import RunSettings
 from .options import run_options
@@ -73,21 +73,8 @@ class StoreConnections:
     def __init__(self, params: Mapping[str, Any], stop: threading.Event) -> None:
         _LIMITS.check(params)
         self.spent: dict[str, Spent] = {}
-        retry = params.get("retry") or {}
-        self.settings = RunSettings(
-            api_timeout=params["api_timeout"],
-            timeout=params["timeout"],
-            concurrency=params["concurrency"],
-            retrier=Retrier(
-                RetryPolicy(
-                    tries=retry.get("tries", 5),
-                    delay=retry.get("delay", 1.0),
-                    max_delay=retry.get("max_delay", 30.0),
-                ),
-                stop,
-            ),
-            connections={name: params.get(name) or {} for name in connection_options()},
-        )
+        connections = {name: params.get(name) or {} for name in connection_options()}
+        self.settings = RunSettings.from_options(params, stop, connections, RetryPolicy())
         self.sources = OpenSources(self.settings)
         self.kubernetes = self.sources.of(KubernetesSource).clients
         self.documents = DocumentReader(self.sources)
@@ -184,9 +171,7 @@ class Run:
             "actions": outcome.actions if outcome.written else [],
             "kind": failure.kind,
             # A net under errors that hold no value anyway.
-            "msg": Mask(form for read in current.seen for form in sensitive_forms(read)).text(
-                _sentence(failure)
-            ),
+            "msg": Mask(form for read in current.seen for form in sensitive_forms(read)).text(str(failure)),
             "registries": {},
             "warnings": outcome.warnings,
         }
@@ -215,10 +200,6 @@ def key_of_digests(text: str | None) -> bytes:
         raise ConfigurationError("digest_key must be a string that can be encoded as UTF-8") from None
 
 
-def _sentence(failure: Failure) -> str:
-    return f"{failure.message}; {failure.hint}" if failure.hint else failure.message
-
-
 def _not_begun(
     wanted: Wanted[Any], failure: Failure, place: Callable[[Mapping[str, Any]], str]
 ) -> dict[str, Any]:
@@ -229,7 +210,7 @@ def _not_begun(
         "changed": False,
         "actions": [],
         "kind": failure.kind,
-        "msg": _sentence(failure),
+        "msg": str(failure),
         "registries": {},
         "warnings": [],
     }

@@ -17,10 +17,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
     KubernetesClient,
     KubernetesClients,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster_document import ClusterSpec
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.replication import (
-    parse_replication,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster_document import read_spec
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import (
     Deadline,
     Retrier,
@@ -185,8 +182,8 @@ def order(
     traceparent: str | None = None,
 ) -> Order:
     """An order as the engine makes it of a cluster's spec."""
-    policy = parse_replication(replication, "replication")
-    spec = ClusterSpec(cluster_name, project, replication, policy)
+    gcp = {"projectId": project, "replicationPolicy": replication}
+    spec = read_spec({"name": cluster_name, "spec": {"gcp": gcp}})
     return Order(spec.cluster(cluster_id, management_namespace=namespace), generation, traceparent)
 
 

@@ -92,7 +92,7 @@ class Reader:
         self.messages: list[str] = []
         self.now, self.there = now, there
         self.asked = threading.Event()
-        monkeypatch.setattr(run_log, "display", SimpleNamespace(display=self.messages.append))
+        monkeypatch.setattr(run_log, "_display", SimpleNamespace(display=self.messages.append))
         monkeypatch.setattr(run_log, "render", lambda entry, **_how: entry["message"])
 
     def is_there(self) -> bool:

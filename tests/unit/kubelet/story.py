@@ -22,10 +22,8 @@ from typing import Any, ClassVar
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import Systemd
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import (
-    Options,
-    Synchroniser,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import Options
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import Synchroniser
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
     settings_from_environment,

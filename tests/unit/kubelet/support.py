@@ -20,10 +20,8 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.sys
     UnitState,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig, load
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import (
-    Options,
-    Synchroniser,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import Options
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import Synchroniser
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
 
 UNIT = "kubelet.service"

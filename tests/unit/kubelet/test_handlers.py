@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import SyncResult
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import SyncResult
 from tests.unit.kubelet.support import Place, config, document, refusal
 
 OLD = document(ecr_example="x")

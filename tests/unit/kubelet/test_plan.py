@@ -17,11 +17,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import SyncResult
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import (
-    Synchroniser,
-    SyncResult,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import Synchroniser
 from tests.exhaustive import some
 from tests.unit.kubelet.support import Place, auth, config, document
 

@@ -10,10 +10,8 @@ import json
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import (
-    ApiError,
-    WireError,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import ApiError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.wire import WireError
 from tests.unit.syncer.fleet import HOUR, MINUTE, STATUS, Fleet, document
 
 

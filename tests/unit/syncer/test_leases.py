@@ -12,13 +12,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import (
-    ApiError,
-    WireError,
-)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import ApiError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.leases import (
     RestartSlots,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.wire import WireError
 
 DURATION = 60
 

@@ -15,7 +15,6 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import (
     MERGE_PATCH,
     ApiError,
-    WireError,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.backoff import Backoff
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import (
@@ -24,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
     PENDING,
     NodeStatus,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.wire import WireError
 from tests.unit.syncer.scripted import Scripted, Talk
 
 PATH = "/api/v1/namespaces/kube-system/configmaps/status"

@@ -17,19 +17,18 @@ NAMED_BY_ANSIBLE = {"ActionModule", "CallbackModule", "FilterModule", "LookupMod
 # What all tasks have, and by it the steps that they share; and what a program is started or built by.
 INTERFACE = {"build_target", "full_place", "run", "spec", "target_options", "targets_of"}
 PROGRAMS = {"compile_all", "load_all", "main"}
-# Packages whose modules list all their public names.
+# Where each module lists all its public names.
 LISTED = (
     "extensions/eda/monitoring",
     "extensions/eda/receiving",
-    "plugins/module_utils/clients/hyperfleet",
-    "plugins/module_utils/clients/messaging",
-    "plugins/module_utils/places/kubernetes_secret",
-    "plugins/module_utils/places/secret_manager",
-    "plugins/module_utils/workflows/adapter/cel",
-    "plugins/module_utils/workflows/adapter/config",
-    "plugins/module_utils/workflows/adapter/jobs",
-    "plugins/module_utils/workflows/hosted_cluster",
+    "plugins/module_utils",
+    "plugins/plugin_utils",
 )
+# To be corrected; nothing is added here.
+NOT_LISTED = {
+    "plugins/module_utils/workflows/adapter/engine/decide.py": {"generation_of"},
+    "plugins/module_utils/workflows/provision/steps.py": {"Entry"},
+}
 
 
 def _modules(*folders: str) -> Iterator[tuple[str, ast.Module]]:
@@ -55,7 +54,9 @@ def _listed(module: ast.Module) -> set[str] | None:
     return None
 
 
-def _shared_names(*kinds: type) -> dict[str, list[str]]:
+def _shared_names(
+    *kinds: type[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef],
+) -> dict[str, list[str]]:
     """The public names that several modules define, with these modules."""
     places: dict[str, list[str]] = defaultdict(list)
     for path, module in _modules("plugins", "extensions"):
@@ -84,11 +85,12 @@ def test_a_module_lists_exactly_its_public_names() -> None:
     for path, module in _modules(*LISTED):
         if path.endswith("/__init__.py"):
             continue
-        public = {name for name in _definitions(module) if not name.startswith("_")}
+        # A letter is a type variable.
+        public = {name for name in _definitions(module) if not name.startswith("_") and len(name) > 1}
         listed = _listed(module)
         if listed is None or public != listed:
             wrong[path] = public ^ (listed or set())
-    assert wrong == {}
+    assert wrong == NOT_LISTED
 
 
 def test_a_package_says_what_it_is_for_imports_and_offers_and_does_nothing() -> None:
@@ -100,3 +102,15 @@ def test_a_package_says_what_it_is_for_imports_and_offers_and_does_nothing() -> 
             assert purpose.endswith("."), path
             assert imports.startswith("Imports "), path
             assert offers.startswith("Public: "), path
+
+
+def test_every_package_of_ours_says_so() -> None:
+    folders = {path.parent for path in (ROOT / "plugins" / "module_utils").rglob("*.py")}
+    folders |= {path.parent for path in (ROOT / "extensions" / "eda").rglob("*.py")}
+    silent = {str(one.relative_to(ROOT)) for one in folders if not (one / "__init__.py").exists()}
+    # Ansible's own folder, and two that are to get one.
+    assert silent == {
+        "extensions/eda/plugins/event_source",
+        "extensions/eda/watching",
+        "plugins/module_utils/clients/kubernetes",
+    }

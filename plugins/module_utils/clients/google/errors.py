@@ -27,6 +27,7 @@ from ...runtime.wire import NoConnection, WireError
 __all__ = [
     "FailedPrecondition",
     "NoToken",
+    "NotEnabled",
     "PlainApiRefused",
     "SecretAlreadyExists",
     "Unanswered",

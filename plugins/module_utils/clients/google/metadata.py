@@ -14,7 +14,8 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from ...model.errors import ConfigurationError
-from ...runtime.plain_http import HttpAnswer, PlainTransport, server
+from ...runtime.plain_http import PlainTransport, server
+from ...runtime.transport import HttpAnswer
 from ...runtime.wire import WireError
 from .errors import NoToken
 

@@ -17,7 +17,7 @@ from ...model.errors import ConfigurationError, PermissionDenied, PullSecretErro
 from ...runtime.pages import MOST_PAGES, endless
 from ...runtime.retry import Deadline
 from .api import PAGE, is_last
-from .client import HyperFleetClient, _Cluster, check_api_cluster_id
+from .client import HyperFleetClient, check_api_cluster_id
 
 __all__ = ["AllClusters"]
 
@@ -41,7 +41,7 @@ class AllClusters:
         self._seen: set[str] = set()
         self.problems: list[PullSecretError] = []
 
-    def __iter__(self) -> Iterator[_Cluster]:
+    def __iter__(self) -> Iterator[dict[str, Any]]:
         for left in reversed(range(_PASSES)):
             self.problems.clear()
             one = _Pass()
@@ -53,7 +53,7 @@ class AllClusters:
             if short and not left:
                 self._problem(f"the API reports {one.total} clusters but listed {known}")
 
-    def _pages(self, one: _Pass) -> Iterator[_Cluster]:
+    def _pages(self, one: _Pass) -> Iterator[dict[str, Any]]:
         number = fruitless = 0
         while fruitless < _IN_A_ROW:
             number += 1
@@ -81,7 +81,7 @@ class AllClusters:
         if one.total is None and not self.problems:
             self.problems.append(endless(self._client.place, f"the last {_IN_A_ROW} pages have nothing new"))
 
-    def _clusters(self, items: list[Any], page: int, one: _Pass) -> Iterator[_Cluster]:
+    def _clusters(self, items: list[Any], page: int, one: _Pass) -> Iterator[dict[str, Any]]:
         for position, item in enumerate(items, start=1):
             cluster_id = _id_of(item)
             if cluster_id is None:

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from ...dockerconfig.encoded import holds_secret
 from ...model.errors import ConfigurationError, Unavailable
-from ...model.shown import holds_secret
 from ...runtime.retry import Deadline, Retrier
 from .api import LARGEST_STATUSES, PAGE, HyperFleetApi
 from .connection import HyperFleetConnection
@@ -29,8 +29,6 @@ from .status_parser import statuses_of_cluster, statuses_of_items
 from .statuses import AdapterStatus, Report, Reported
 
 __all__ = ["HyperFleetClient", "check_alive", "check_api_cluster_id"]
-
-_Cluster = dict[str, Any]
 
 # Characters of a search of which the API adds 22 itself.
 _LONGEST_SEARCH = 4000
@@ -84,7 +82,9 @@ class HyperFleetClient:
         self._times = ObservedTimes()
         self._list_form = 0
 
-    def get_cluster(self, cluster_id: str, deadline: Deadline, *, traceparent: str | None = None) -> _Cluster:
+    def get_cluster(
+        self, cluster_id: str, deadline: Deadline, *, traceparent: str | None = None
+    ) -> dict[str, Any]:
         """One cluster, also one that is being deleted.
 
         :raises NotFound: there is none.
@@ -103,7 +103,7 @@ class HyperFleetClient:
         """(what is on a page of all clusters, not looked at; how many there are in all, where it says so)"""
         return self._api.page("/clusters", "clusters", deadline, [_ORDER], number)
 
-    def list_clusters(self, deadline: Deadline, search: str | None = None) -> Iterator[_Cluster]:
+    def list_clusters(self, deadline: Deadline, search: str | None = None) -> Iterator[dict[str, Any]]:
         """The clusters that a search (TSL) finds, all without one; page by page.
 
         :raises ConfigurationError: that can be no search.
@@ -179,7 +179,7 @@ class HyperFleetClient:
 
         return self._api.with_retries(once, deadline)
 
-    def find_clusters(self, cluster_ids: Sequence[str], deadline: Deadline) -> dict[str, _Cluster]:
+    def find_clusters(self, cluster_ids: Sequence[str], deadline: Deadline) -> dict[str, dict[str, Any]]:
         """Those of at most ``batch_size`` clusters that one search finds.
 
         A cluster that is not in the answer may still exist: ask for it by itself.
@@ -218,7 +218,7 @@ class HyperFleetClient:
         if batch:
             yield batch
 
-    def _cluster(self, item: Any) -> _Cluster:
+    def _cluster(self, item: Any) -> dict[str, Any]:
         if not isinstance(item, dict):
             raise Unavailable(f"clusters at {self._api.place}: the answer is not a list of clusters")
         return item

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...model.errors import PullSecretError
+from ...model.errors import PullSecretError, repeated_error
 from ...runtime.batch import Failure, run_batch
-from ...runtime.breaker import Breaker, again
+from ...runtime.breaker import Breaker
 from ...runtime.retry import Deadline
 from ...runtime.settings import RunSettings
 from .client import HyperFleetClient, check_api_cluster_id
@@ -92,7 +92,7 @@ class ClusterReader:
             self._found.pop(cluster_id, None)
         if isinstance(found, PullSecretError):
             # One error may be that of a hundred clusters.
-            raise again(found) from None
+            raise repeated_error(found) from None
         if found is not None:
             return found
         return self._breaker.call(

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...dockerconfig import sensitive_forms
+from ...dockerconfig.encoded import holds_secret
 from ...model.cluster_document import PULL_SECRET_NAMES
-from ...model.shown import HIDDEN, holds_secret, shown
+from ...model.shown import HIDDEN, shown
 from ...runtime.secrecy import Mask, quiet
 from .status_parser import conditions_of
 from .statuses import AdapterStatus, Condition

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BAD_UNIT",
+    "GONE",
     "MASKED",
     "NO_UNIT",
     "UNFINISHED",

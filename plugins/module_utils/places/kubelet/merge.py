@@ -80,7 +80,7 @@ def merge_file(
             "the entries of this collection cannot be identified",
             "repair or remove it",
         )
-    mine, mine_beside = (desired._auths, desired._extra) if desired is not None else ({}, {})
+    mine, mine_beside = (desired.plain_auths, desired.plain_extra) if desired is not None else ({}, {})
     entries = _entries(found, desired, ledger, backup)
     _ours, foreign = _split_members(found, ledger)
     broken = {name: rule for name, value in foreign.items() if (rule := broken_rule(name, value))}
@@ -89,7 +89,7 @@ def merge_file(
     odd_entries = {key: entry for key, entry in entries.kept.items() if entry_config(key, entry) is None}
     odd_members = {name: value for name, value in members.items() if name in broken}
     merged = _merge(_without(entries.kept, odd_entries), _without(members, odd_members), desired)
-    left = {**merged._extra, **odd_members}
+    left = {**merged.plain_extra, **odd_members}
     after: DockerConfig | None = merged
     has_nothing_of_ours = desired is None and (entries.kept, members) == (found.auths, found.members)
     is_bare = desired is None and not entries.kept and not members
@@ -98,18 +98,18 @@ def merge_file(
     elif is_bare and (ledger.was_absent or current is None):
         data, after = None, None
     elif odd_entries or odd_members:
-        data = node_file_bytes({**odd_entries, **merged._auths}, left)
+        data = node_file_bytes({**odd_entries, **merged.plain_auths}, left)
     else:
         data = merged.canonical()
     lost = _lost_members(foreign, left, broken, is_replaced=bool(mine_beside))
-    is_claimed = bool(mine_beside) and foreign != merged._extra
+    is_claimed = bool(mine_beside) and foreign != merged.plain_extra
     return MergedFile(
         data=data,
         before=found.config,
         after=after,
         provenance={key: OURS if key in mine else FOREIGN for key in merged.registries},
-        entries={key: _digest(ledger, key, merged._auths[key]) for key in mine},
-        members={MEMBERS: _digest_member(ledger, MEMBERS, merged._extra)} if is_claimed else {},
+        entries={key: _digest(ledger, key, merged.plain_auths[key]) for key in mine},
+        members={MEMBERS: _digest_member(ledger, MEMBERS, merged.plain_extra)} if is_claimed else {},
         foreign={key: _digest(ledger, key, entry) for key, entry in entries.kept.items()},
         displaced=entries.displaced,
         differs=_differs(found, current, data),
@@ -122,7 +122,7 @@ def _merge(auths: dict[str, Any], members: dict[str, Any], desired: DockerConfig
         foreign = load({**members, "auths": auths}, allow_empty=True, max_bytes=_LARGEST)
         if desired is None:
             return foreign
-        if not foreign.registries and not foreign._extra:
+        if not foreign.registries and not foreign.plain_extra:
             return desired
         return merge([Layer(FOREIGN, foreign), Layer(OURS, desired)]).config
     except DockerConfigError as error:

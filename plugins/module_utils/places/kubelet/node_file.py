@@ -38,7 +38,7 @@ def parse_file(data: bytes | None) -> NodeFile:
         return NodeFile({}, {})
     try:
         config = load(data, allow_empty=True)
-        return NodeFile(dict(config._auths), dict(config._extra), config)
+        return NodeFile(dict(config.plain_auths), dict(config.plain_extra), config)
     except DockerConfigError as error:
         unreadable = NodeFile({}, {}, rule=error.rule)
     try:

@@ -17,6 +17,25 @@ from typing import Any
 
 from ...dockerconfig.parse import inspect, parse
 
+__all__ = [
+    "NewerVersion",
+    "Reader",
+    "encoded",
+    "flag",
+    "key",
+    "lists",
+    "mapping",
+    "number",
+    "of_type",
+    "one_of",
+    "optional",
+    "parse_json",
+    "parse_record",
+    "record",
+    "record_bytes",
+    "text",
+]
+
 _VERSION = 1
 
 Reader = Callable[[Any], Any]

@@ -14,6 +14,7 @@ from ...model.errors import ConfigurationError
 from ...model.limits import LIMITS
 
 __all__ = [
+    "CACHE",
     "DEFERRED",
     "FAILED",
     "HELD",

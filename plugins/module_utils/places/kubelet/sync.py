@@ -27,14 +27,14 @@ from .settling import Settlement, finish_roll_back
 from .store import Rehearsal, Store
 from .transitions import claim, note_reason, note_retry, note_verified, note_write, roll_back
 
-__all__ = ["Options", "SyncResult", "Synchroniser"]
+__all__ = ["Synchroniser"]
 
 _MOST_WRITES = 5
 # Before a restart: ``apply`` has waited longer before the write, and a slot keeps other nodes waiting.
 _HEALTHZ_SECONDS = 5.0
 _NOT_RESTARTED = "it was not restarted"
 
-Stop = Callable[[], bool]
+_Stop = Callable[[], bool]
 
 
 def _no_stop() -> bool:
@@ -62,7 +62,7 @@ class Synchroniser:
 
     # What a caller does.
 
-    def apply(self, desired: DockerConfig | None, *, stop: Stop = _no_stop) -> SyncResult:
+    def apply(self, desired: DockerConfig | None, *, stop: _Stop = _no_stop) -> SyncResult:
         """Write, then restart and watch kubelet if its file has changed.
 
         :param desired: our part of the file; None: nothing.
@@ -79,7 +79,7 @@ class Synchroniser:
             settled.state, settled.message = written.state, written.message
         return settled
 
-    def plan(self, desired: DockerConfig | None, *, stop: Stop = _no_stop) -> SyncResult:
+    def plan(self, desired: DockerConfig | None, *, stop: _Stop = _no_stop) -> SyncResult:
         """What ``apply`` would do.  Nothing is written, not even a lock."""
         rehearsal = self._rehearsal()
         result = rehearsal.write(desired)
@@ -103,7 +103,7 @@ class Synchroniser:
                     raise
         raise AssertionError
 
-    def settle(self, *, stop: Stop = _no_stop) -> SyncResult:
+    def settle(self, *, stop: _Stop = _no_stop) -> SyncResult:
         """Restart and watch kubelet if a write is pending; keep the file, or roll it back.
 
         Something newer that is written meanwhile is settled, too, before this returns.  Without ``rollback``
@@ -114,7 +114,7 @@ class Synchroniser:
         """
         return self._settle(stop, leave=not self.options.rollback)
 
-    def plan_settle(self, *, stop: Stop = _no_stop) -> SyncResult:
+    def plan_settle(self, *, stop: _Stop = _no_stop) -> SyncResult:
         """What ``settle`` would do; nothing is written."""
         rehearsal = self._rehearsal()
         leave = not self.options.rollback
@@ -124,7 +124,7 @@ class Synchroniser:
             result = rehearsal._settlement(stop, leave=leave).foresee()
         return rehearsal._with_warnings(result)
 
-    def verify(self, *, stop: Stop = _no_stop) -> SyncResult:
+    def verify(self, *, stop: _Stop = _no_stop) -> SyncResult:
         """Watch kubelet for the window, restarting nothing; a pending write is then known to work."""
         result = SyncResult()
         began = self._clock.monotonic()
@@ -148,7 +148,7 @@ class Synchroniser:
                         note_verified(self._store, ledger, backup, keep=self.options.backup)
         return self._with_warnings(result)
 
-    def roll_back(self, *, stop: Stop = _no_stop) -> SyncResult:
+    def roll_back(self, *, stop: _Stop = _no_stop) -> SyncResult:
         """Restore the file of before the last write, and kubelet with it; nothing if there is none."""
         result = self._roll_back()
         if not result.needed or self.options.restart != ON_CHANGE:
@@ -158,7 +158,7 @@ class Synchroniser:
             settled.state, settled.message = IN_SYNC, ""
         return settled
 
-    def plan_roll_back(self, *, stop: Stop = _no_stop) -> SyncResult:
+    def plan_roll_back(self, *, stop: _Stop = _no_stop) -> SyncResult:
         """What ``roll_back`` would do; nothing is written."""
         rehearsal = self._rehearsal()
         result = rehearsal._roll_back()
@@ -260,7 +260,7 @@ class Synchroniser:
         other._store = Rehearsal(self._store.path, self._clock)
         return other
 
-    def _with_restart(self, result: SyncResult, stop: Stop) -> SyncResult:
+    def _with_restart(self, result: SyncResult, stop: _Stop) -> SyncResult:
         """With what would become of kubelet; this is the rehearsal."""
         if result.needed:
             foreseen = self._settlement(stop).foresee()
@@ -273,7 +273,7 @@ class Synchroniser:
                 result.rolled_back, result.after = True, result.before
         return result
 
-    def _settle_write(self, written: SyncResult, stop: Stop) -> SyncResult:
+    def _settle_write(self, written: SyncResult, stop: _Stop) -> SyncResult:
         """What was written, and what became of kubelet; also where another run is busy with kubelet."""
         try:
             return written.then(self._settle(stop))
@@ -281,7 +281,7 @@ class Synchroniser:
             written.state, written.message, written.effective = PENDING, str(error), CACHE
             return written
 
-    def _settle(self, stop: Stop, *, leave: bool = False) -> SyncResult:
+    def _settle(self, stop: _Stop, *, leave: bool = False) -> SyncResult:
         if self._pending() is None:
             return self._with_warnings(SyncResult())
         settlement = self._settlement(stop, leave=leave)
@@ -289,11 +289,11 @@ class Synchroniser:
             self._require_healthz(_NOT_RESTARTED, _HEALTHZ_SECONDS)
             return self._with_warnings(settlement.run())
 
-    def _settlement(self, stop: Stop, *, leave: bool = False) -> Settlement:
+    def _settlement(self, stop: _Stop, *, leave: bool = False) -> Settlement:
         systemd, health = self._require_systemd(), self._health
         return Settlement(self._store, systemd, self.options, health, self._clock, stop, leave=leave)
 
-    def _require_usable(self, foreseen: SyncResult, stop: Stop) -> None:
+    def _require_usable(self, foreseen: SyncResult, stop: _Stop) -> None:
         """A unit that cannot be restarted or judged is found before anything is written.
 
         :raises SystemdError: it cannot be, or systemd cannot be asked.
@@ -310,7 +310,7 @@ class Synchroniser:
         except Interrupted:
             raise PullSecretError("interrupted; nothing was written") from None
 
-    def _require_healthz(self, left: str, patience: float, stop: Stop = _no_stop) -> None:
+    def _require_healthz(self, left: str, patience: float, stop: _Stop = _no_stop) -> None:
         """Not of one that may run with what we wrote, or is to go back: the file may be why it is silent.
 
         :raises HealthzUnreachable: kubelet runs, and its ``healthz`` is not to be had.

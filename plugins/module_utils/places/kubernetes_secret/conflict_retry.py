@@ -12,9 +12,8 @@ from typing import Callable
 
 from ...clients.kubernetes.errors import Overtaken
 from ...dockerconfig import DockerConfig
-from ...model.errors import TimedOut
 from ...model.outcome import Outcome
-from ...runtime.retry import Deadline
+from ...runtime.retry import ConflictPauses, Deadline
 from ...runtime.settings import RunSettings
 from ..writing import note
 
@@ -29,7 +28,8 @@ def retry_when_overtaken(
     :param once: called with whether the secret has to be read again, and not taken from the batch's LIST.
     :raises TimedOut: it met conflicts until the target's time was over.
     """
-    fresh, pause = False, 0.05
+    fresh = False
+    pauses = ConflictPauses(settings.retrier, deadline, first=0.05, cause="another client kept changing it")
     done: list[str] = []
     unanswered: _Intent | None = None
     while True:
@@ -42,10 +42,7 @@ def retry_when_overtaken(
             if error.unsure:
                 unanswered = intent
             fresh = True
-            if deadline.remaining() <= pause or settings.retrier.stop.is_set():
-                raise TimedOut(f"{error.message} (another client kept changing it)") from None
-            settings.retrier.stop.wait(pause)
-            pause = min(2.0, pause * 2)
+            pauses.wait(error)
             continue
         if unanswered is not None and outcome.actions == done:
             # Nothing is left to do: it was our own write that was met, and it has to be told.

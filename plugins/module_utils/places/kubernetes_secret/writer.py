@@ -25,9 +25,7 @@ from .conflict_retry import retry_when_overtaken
 from .content import ContentChoice, SecretContent
 from .listing import KubernetesSecretListing
 from .replacing import SecretReplacement
-from .service_accounts import (
-    link_service_account,
-)
+from .service_accounts import link_service_account
 from .target import (
     KEY,
     TYPE,
@@ -181,19 +179,7 @@ class KubernetesWriter:
         outcome.restart()
         secret = self._lasting(client, target, deadline, fresh)
         if secret is None:
-            finished = replacing.finish()
-            if finished is not None:
-                return finished
-            content = choice.content(None)
-            self._tell(outcome, content)
-            outcome.did("created")
-            if not self._dry_run:
-                answer = client.create(
-                    target.namespace, "secrets", new_kubernetes_secret(target, content), deadline
-                )
-                verify_written(answer, content.config, outcome.place)
-                self._note(outcome, target, "create-secret", "Created Kubernetes secret")
-            return content
+            return replacing.finish() or self._create(client, target, choice.content(None), outcome, deadline)
 
         replacing.forget()
         adopted = self._guard(target, secret, outcome)
@@ -234,6 +220,23 @@ class KubernetesWriter:
             if not same:
                 verify_written(answer, config, outcome.place)
             self._note(outcome, target, "update-secret", "Updated Kubernetes secret")
+        return content
+
+    def _create(
+        self,
+        client: KubernetesClient,
+        target: KubernetesTarget,
+        content: SecretContent,
+        outcome: Outcome,
+        deadline: Deadline,
+    ) -> SecretContent:
+        self._tell(outcome, content)
+        outcome.did("created")
+        if not self._dry_run:
+            secret = new_kubernetes_secret(target, content)
+            answer = client.create(target.namespace, "secrets", secret, deadline)
+            verify_written(answer, content.config, outcome.place)
+            self._note(outcome, target, "create-secret", "Created Kubernetes secret")
         return content
 
     @staticmethod

@@ -61,7 +61,7 @@ def ways(environment: Mapping[str, str]) -> dict[str, Any]:
     return options
 
 
-def check_ways(environment: Mapping[str, str]) -> None:
+def _check_ways(environment: Mapping[str, str]) -> None:
     """Whether the second place has an address must not be found out after the first was written.
 
     :raises ConfigurationError: names the variable.
@@ -91,7 +91,7 @@ class Program:
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._connections: StoreConnections | None = None
         self._ways = ways(environment)
-        self._job = Job(self._ask, self._show, ready=lambda: check_ways(environment))
+        self._job = Job(self._ask, self._show, ready=lambda: _check_ways(environment))
         self._mask = Mask(sensitive_forms(os.fsencode(environment.get("PULL_SECRET_DATA", ""))))
         self._ended: Ended | None = None
 

@@ -16,12 +16,12 @@ from typing import Any
 
 from ...runtime.wire import HttpConnection, HttpResponse, NoConnection, WireError
 
-__all__ = ["MERGE_PATCH", "METADATA_ONLY", "ApiError", "PodApi", "WireError"]
+__all__ = ["MERGE_PATCH", "METADATA_ONLY", "ApiError", "PodApi", "read_object"]
 
-JSON = "application/json"
+_JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 # Servers that do not know the first type send whole objects; a status of 5000 nodes is 1 MiB.
-METADATA_ONLY = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
+METADATA_ONLY = f"{_JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{_JSON}"
 _LONGEST_MESSAGE = 300
 # Seconds for the rest of a call when there is something better to do.
 _HURRY = 1.0
@@ -77,8 +77,8 @@ class PodApi:
         method: str,
         path: str,
         body: dict[str, Any] | None = None,
-        content_type: str = JSON,
-        accept: str = JSON,
+        content_type: str = _JSON,
+        accept: str = _JSON,
     ) -> HttpResponse:
         """One request; an answer other than 2xx is an ApiError."""
         headers = {
@@ -100,8 +100,8 @@ class PodApi:
         method: str,
         path: str,
         body: dict[str, Any] | None = None,
-        content_type: str = JSON,
-        accept: str = JSON,
+        content_type: str = _JSON,
+        accept: str = _JSON,
     ) -> dict[str, Any]:
         """One call on the connection that is kept for calls; one thread at a time.
 

@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...model.syncer_limits import LONGEST_LEASE
-from .api import ApiError, PodApi, WireError
+from ...runtime.wire import WireError
+from .api import ApiError, PodApi
 from .backoff import random_between
 
 __all__ = ["RestartSlots"]

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Union
 
-from .api import ApiError, WireError
+from ...runtime.wire import WireError
+from .api import ApiError
 from .backoff import random_between
 from .intervals import Intervals
 from .leases import RestartSlots

@@ -22,7 +22,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .api import MERGE_PATCH, METADATA_ONLY, ApiError, PodApi, WireError
+from ...runtime.wire import WireError
+from .api import MERGE_PATCH, METADATA_ONLY, ApiError, PodApi
 from .backoff import Backoff, random_between
 
 __all__ = ["FAILED", "HELD", "IN_SYNC", "PENDING", "NodeStatus"]

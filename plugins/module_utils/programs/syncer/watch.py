@@ -18,8 +18,8 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from ...runtime.wire import HttpConnection
-from .api import ApiError, PodApi, WireError, read_object
+from ...runtime.wire import HttpConnection, WireError
+from .api import ApiError, PodApi, read_object
 from .backoff import Backoff, random_between
 from .log import error_place
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Callable
 
-from ....model.errors import PullSecretError
-from ....runtime.breaker import Breaker, again
+from ....model.errors import PullSecretError, repeated_error
+from ....runtime.breaker import Breaker
 from ....runtime.retry import Deadline
 from ..jobs.job_removal import JobRemoval
 from ..jobs.jobs import Jobs
@@ -70,7 +70,7 @@ class LazyJobs:
     def _connected(self, deadline: Deadline) -> Jobs:
         with self._lock:
             if self._error is not None:
-                raise again(self._error)
+                raise repeated_error(self._error)
             if self._jobs is None:
                 try:
                     self._jobs = self._connect(deadline)

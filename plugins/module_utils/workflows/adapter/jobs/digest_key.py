@@ -12,7 +12,7 @@ import threading
 
 from ....clients.kubernetes.client import KubernetesClient
 from ....clients.kubernetes.errors import ObjectAlreadyExists
-from ....model.errors import ConfigurationError, PullSecretError
+from ....model.errors import ConfigurationError, PullSecretError, repeated_error
 from ....model.naming import MANAGED_BY
 from ....places.kubernetes_secret.target import secret_value
 from ....runtime.retry import Deadline
@@ -54,7 +54,7 @@ class DigestKey:
             if self._key is not None:
                 return self._key
             if self._failure is not None:
-                raise type(self._failure)(self._failure.message, self._failure.hint)
+                raise repeated_error(self._failure)
             try:
                 self._key = self._read(deadline) or self._make(deadline)
             except PullSecretError as error:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ...model.errors import Conflict, PullSecretError, TimedOut
-from ...runtime.retry import Deadline
+from ...model.errors import Conflict, PullSecretError
+from ...runtime.retry import ConflictPauses, Deadline
 from ...runtime.settings import RunSettings
 
 __all__ = ["retry_on_conflict"]
 
-_LONGEST_PAUSE = 2.0
+_CAUSE = "another run kept changing it, or Secret Manager's answers are stale"
 
 
 def retry_on_conflict(settings: RunSettings, deadline: Deadline, once: Callable[[bool], None]) -> None:
@@ -25,22 +25,17 @@ def retry_on_conflict(settings: RunSettings, deadline: Deadline, once: Callable[
     """
     fresh = False
     # The first conflict may only mean that the LIST was old: no need to wait.
-    pause = 0.0
+    pauses = ConflictPauses(settings.retrier, deadline, first=0.0, cause=_CAUSE)
 
     def attempt(_timeout: float) -> None:
-        nonlocal fresh, pause
+        nonlocal fresh
         while True:
             try:
                 once(fresh)
                 return
             except Conflict as error:
                 fresh = True
-                if deadline.remaining() <= pause or settings.retrier.stop.is_set():
-                    raise TimedOut(
-                        f"{error.message} (another run kept changing it, or Secret Manager's answers are stale)"
-                    ) from None
-                settings.retrier.stop.wait(pause)
-                pause = min(_LONGEST_PAUSE, max(0.1, pause * 2))
+                pauses.wait(error)
             except PullSecretError:
                 fresh = True
                 raise

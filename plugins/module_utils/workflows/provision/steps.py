@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ...model.cluster import Cluster, document_of, options_of
+from ...model.summary import not_run, state_of
 from ...places.sources import cluster_store, parse_address
 
 __all__ = ["Result", "rows", "stored_at", "to_place", "to_store"]
@@ -118,7 +119,7 @@ def rows(
         elif failed is None and not all(result):
             # A step that ended early has said why.
             said = (placed if result.stored else stored).get("msg") or "the step before it ended early"
-            failed = {"kind": "not_run", "msg": f"not reached: {said}"}
+            failed = not_run(said)
         found.append(_row(name, result, failed))
     return found
 
@@ -130,18 +131,10 @@ def _row(name: str, result: Result, failed: Entry | None) -> dict[str, Any]:
         "changed": result.changed,
         "failed": failed is not None,
         "version": result.version,
-        "secret_manager": _state(one),
-        "management_secret": _state(two),
+        "secret_manager": state_of(one),
+        "management_secret": state_of(two),
         "actions": [*one.get("actions", ()), *(f"management: {action}" for action in two.get("actions", ()))],
         "kind": failed["kind"] if failed else None,
         "reason": failed["msg"] if failed else None,
         "warnings": list(dict.fromkeys([*one.get("warnings", ()), *two.get("warnings", ())])),
     }
-
-
-def _state(entry: Entry) -> str:
-    if not entry:
-        return "not reached"
-    if entry.get("failed"):
-        return "failed"
-    return ", ".join(entry.get("actions") or ()) or "unchanged"

@@ -24,7 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.hype
     HyperFleetSource,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Retrier, RetryPolicy
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 
 _ANSWER = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"

@@ -30,7 +30,7 @@ _TWO_THREADS = """
 import sys, threading
 sys.path[:0] = %r
 sys.setswitchinterval(1e-5)
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import client as k8s
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google import client as gcp
 

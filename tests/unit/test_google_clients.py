@@ -14,7 +14,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.goo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.client import (
     SecretManagerClient,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 
 
 @pytest.mark.parametrize(

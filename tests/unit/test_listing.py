@@ -15,7 +15,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     Unavailable,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.listing import Listing
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 
 
 class Initials(Listing[str, str, str, str]):

@@ -24,7 +24,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.loca
     InlineSource,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 
 VALUE = "example-password"
 

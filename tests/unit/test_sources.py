@@ -31,7 +31,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.sour
     source_spec,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import place, store
 from tests.yaml_bombs import MERGES

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from ..model.naming import check_name
 from ..model.stored_version import StoredVersion
 from ..runtime.retry import Deadline
-from ..runtime.settings import RunSettings
+from ..runtime.run_settings import RunSettings
 
 __all__ = ["ReadValue", "Source"]
 

@@ -26,7 +26,7 @@ from ..model.errors import (
     repeated_error,
 )
 from ..runtime.retry import Deadline
-from ..runtime.settings import RunSettings
+from ..runtime.run_settings import RunSettings
 from .base import Source
 
 __all__ = ["HyperFleetSource", "pull_secret"]

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 from ..model.errors import PullSecretError
-from ..runtime.settings import RunSettings
+from ..runtime.run_settings import RunSettings
 
 __all__ = ["Listing"]
 

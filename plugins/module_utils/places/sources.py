@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, TypeVar, cast
 
 from ..model.errors import ConfigurationError
-from ..runtime.settings import RunSettings
+from ..runtime.run_settings import RunSettings
 from .base import Source
 from .hyperfleet_spec import HyperFleetSource
 from .kubernetes_secret.source import KubernetesSource

@@ -19,7 +19,7 @@ from ..model.limits import Limits
 from ..model.tracing import trace_id
 from ..runtime.calls import Calls
 from ..runtime.retry import Deadline, RetryPolicy
-from ..runtime.settings import RunSettings
+from ..runtime.run_settings import RunSettings
 from ..workflows.adapter.config.config import AdapterConfig, load_adapter_config
 from ..workflows.adapter.engine.engine import Engine
 from ..workflows.adapter.engine.inline import InlineProvisioner

@@ -28,8 +28,8 @@ from ..places.sources import OpenSources, connection_options
 from ..runtime.batch import Failure, Progress, run_batch
 from ..runtime.calls import Spent
 from ..runtime.retry import Deadline, RetryPolicy
+from ..runtime.run_settings import RunSettings
 from ..runtime.secrecy import Mask
-from ..runtime.settings import RunSettings
 from .options import run_options
 from .targets import Wanted
 

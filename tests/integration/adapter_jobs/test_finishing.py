@@ -15,7 +15,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
     KubernetesClients,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.jobs import Jobs
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import Observed
 from tests.integration.adapter_jobs.world import DOCUMENT, FAILURE, SUCCESS, config, order

@@ -19,7 +19,7 @@ _PROGRAM = """
 import json, sys, threading
 sys.path[:] = json.loads(sys.argv[1])
 from ansible.module_utils import basic
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.store import (
     SecretManagerStore,
 )

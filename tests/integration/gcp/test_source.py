@@ -16,7 +16,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.store import (
     SecretManagerStore,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 
 from .support import PROJECT, Module, document, endpoint, owned, secret_id
 

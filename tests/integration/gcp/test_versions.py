@@ -27,7 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secr
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.secret_manager.writer import (
     SecretManagerWriter,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 from tests.lab.secret_manager import SecretManagerLab
 from tests.lab.secret_manager.records import NANO
 

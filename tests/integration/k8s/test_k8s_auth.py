@@ -20,7 +20,7 @@ import pytest
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
     KubernetesClients,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import k8s_pull_secret
 from tests.integration.gcp.login import TlsFront
 from tests.integration.k8s.running import run_task

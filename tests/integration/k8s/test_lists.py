@@ -20,7 +20,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.plain_http import PlainTransport
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
     k8s_pull_secret,
 )

@@ -23,7 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.ret
     Retrier,
     RetryPolicy,
 )
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
 from tests.lab.hyperfleet import HyperFleetLab
 
 TRIES = 3

@@ -23,7 +23,7 @@ from ...model.errors import NotFound, PullSecretError, Unavailable, missing_pack
 from ...runtime.calls import Call, Calls, snake
 from ...runtime.pages import all_pages
 from ...runtime.retry import Deadline
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 from ...runtime.waiting import within
 from ..pool import ClientPool
 from .auth import GoogleConnection, Tokens, credentials_for, google_connection, identity_of

@@ -14,7 +14,7 @@ from ...model.errors import PullSecretError, repeated_error
 from ...runtime.batch import Failure, run_batch
 from ...runtime.breaker import Breaker
 from ...runtime.retry import Deadline
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 from .client import HyperFleetClient, check_api_cluster_id
 from .connection import hyperfleet_connection
 from .errors import RequestRefused

@@ -31,7 +31,7 @@ from ...model.errors import (
 from ...runtime.calls import Call, Calls, kubernetes_operation
 from ...runtime.pages import all_pages
 from ...runtime.retry import Deadline
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 from ...runtime.transport import Forbidden, Late, Transport
 from ...runtime.waiting import within
 from ..pool import ClientPool
@@ -61,9 +61,8 @@ class KubernetesClient:
 
     def __init__(self, connection: Connection, settings: RunSettings, kubeconfigs: Kubeconfigs) -> None:
         # Not at the top of the file: see _imports, which has been run. A client of the pod needs none of it.
-        from urllib3.exceptions import HTTPError
-
         from kubernetes.client.rest import RESTClientObject
+        from urllib3.exceptions import HTTPError
 
         from .configuration import configure
 

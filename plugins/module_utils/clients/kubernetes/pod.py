@@ -15,7 +15,7 @@ from typing import Any
 
 from ...model.errors import ConfigurationError, PermissionDenied
 from ...runtime.plain_http import PlainTransport
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 from ...runtime.wire import WireError
 from .client import KubernetesClient
 from .connection import Connection

@@ -14,7 +14,7 @@ from ...clients.kubernetes.errors import Overtaken
 from ...dockerconfig import DockerConfig
 from ...model.outcome import Outcome
 from ...runtime.retry import ConflictPauses, Deadline
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 from ..writing import note
 
 __all__ = ["retry_when_overtaken"]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Optional
 
 from ...clients.kubernetes.client import KubernetesClients
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 from .. import listing
 from .target import KubernetesTarget
 

@@ -17,7 +17,7 @@ from ...clients.kubernetes.client import KubernetesClient
 from ...model.errors import DependencyMissing
 from ...model.outcome import Outcome
 from ...runtime.retry import Deadline
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 from ..writing import note
 
 __all__ = ["link_service_account"]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from ...clients.kubernetes.client import KubernetesClients
 from ...model.errors import NotFound
 from ...runtime.retry import Deadline
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 from ..base import Source
 from .target import KEY, secret_value
 

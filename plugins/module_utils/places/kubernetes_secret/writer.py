@@ -19,7 +19,7 @@ from ...model.naming import owner_problem
 from ...model.outcome import Outcome
 from ...model.ownership import foreign
 from ...runtime.retry import Deadline
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 from ..writing import note, parse_held, same_meaning
 from .conflict_retry import retry_when_overtaken
 from .content import ContentChoice, SecretContent

@@ -26,7 +26,7 @@ from ...model.errors import (
     VerificationFailed,
 )
 from ...runtime.retry import Deadline
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 from .access import access_enabled
 from .claim import ANNOTATION, Claim, ClaimLifetime
 from .desired import DesiredVersion

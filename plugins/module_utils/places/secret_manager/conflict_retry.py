@@ -10,7 +10,7 @@ from typing import Callable
 
 from ...model.errors import Conflict, PullSecretError
 from ...runtime.retry import ConflictPauses, Deadline
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 
 __all__ = ["retry_on_conflict"]
 

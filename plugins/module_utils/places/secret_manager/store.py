@@ -25,7 +25,7 @@ from ...model.naming import (
 from ...model.replication import check_locations
 from ...model.stored_version import StoredVersion
 from ...runtime.retry import Deadline
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 from ..base import ReadValue
 from ..secret_store import SecretStore
 from .access import access_enabled

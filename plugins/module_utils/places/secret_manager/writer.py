@@ -21,7 +21,7 @@ from ...model.errors import Conflict, InvalidDocument, NotFound, PermissionDenie
 from ...model.outcome import Outcome
 from ...model.ownership import foreign
 from ...runtime.retry import Deadline
-from ...runtime.settings import RunSettings
+from ...runtime.run_settings import RunSettings
 from ..secret_store import StoreWriter
 from ..writing import note
 from .adding import VersionAddition

@@ -22,8 +22,8 @@ from ...model.outcome import Outcome
 from ...places.kubernetes_secret.conflict_retry import retry_when_overtaken
 from ...places.kubernetes_secret.target import is_being_deleted
 from ...runtime.retry import Deadline
+from ...runtime.run_settings import RunSettings
 from ...runtime.secrecy import Mask
-from ...runtime.settings import RunSettings
 from .cluster import HostedCluster
 from .control_plane import ControlPlane, ControlPlaneDeleting
 from .decision import ABSENT, MERGED, MergeDecision

@@ -21,7 +21,7 @@ from ....clients.hyperfleet.statuses import AdapterStatus
 from ....model.errors import Internal, NotFound, PullSecretError
 from ....runtime.batch import Failure, run_batch
 from ....runtime.breaker import Breaker
-from ....runtime.settings import RunSettings
+from ....runtime.run_settings import RunSettings
 from ..cel.preconditions import Preconditions
 from ..config.config import AdapterConfig
 from ..jobs.job_reconciler import NOTED_END

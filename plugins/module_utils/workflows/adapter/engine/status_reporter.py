@@ -14,7 +14,7 @@ from ....clients.hyperfleet.client import HyperFleetClient
 from ....model.errors import Internal, NotFound, PullSecretError
 from ....runtime.breaker import Breaker
 from ....runtime.retry import RetryObserver
-from ....runtime.settings import RunSettings
+from ....runtime.run_settings import RunSettings
 from .decide import Apply
 from .report import ClusterReport, ReportSubject
 from .run_results import OUTCOME_DISCARDED, OUTCOME_FAILED, OUTCOME_GONE, OUTCOME_REPORTED, ClusterResult

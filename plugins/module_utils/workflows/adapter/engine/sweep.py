@@ -19,7 +19,7 @@ from ....clients.hyperfleet.all_clusters import AllClusters
 from ....clients.hyperfleet.client import HyperFleetClient
 from ....model.errors import Conflict, NotFound, PullSecretError, Unavailable
 from ....runtime.batch import Failure, run_batch
-from ....runtime.settings import RunSettings
+from ....runtime.run_settings import RunSettings
 from .decide import removal_by_jobs
 from .engine import Engine
 from .inline import InlineProvisioner

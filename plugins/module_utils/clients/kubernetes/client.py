@@ -38,7 +38,7 @@ from ..pool import ClientPool
 from .addresses import is_forbidden
 from .connection import Connection, check_address, describe_api_server, kubernetes_connection
 from .embedded import astray, parse_embedded
-from .errors import Overtaken, distrust, translate_kubernetes_error
+from .errors import Overtaken, decode_answer, distrust
 from .paths import list_path, object_path
 
 if TYPE_CHECKING:
@@ -246,11 +246,7 @@ class KubernetesClient:
 
         def once(timeout: float, call: Call) -> tuple[dict[str, Any], Mapping[str, str]]:
             try:
-                headers = {
-                    "Accept": accept,
-                    "Content-Type": content,
-                    **self._authorization(timeout),
-                }
+                headers = {"Accept": accept, "Content-Type": content, **self._authorization(timeout)}
                 answer = self._transport.request(
                     method,
                     target,
@@ -269,16 +265,7 @@ class KubernetesClient:
             except self._transport_error as error:
                 # urllib3's text holds an object's address and at times the URL; its type is enough.
                 raise self._no_answer(error, where) from None
-            if answer.status >= 300:
-                retry_after = answer.headers.get("retry-after")
-                raise translate_kubernetes_error(answer.status, answer.data, method, place, retry_after)
-            if largest is not None and len(answer.data) > largest:
-                raise PullSecretError(f"{where}: the answer has more than {largest >> 20} MiB")
-            try:
-                document = json.loads(answer.data)
-            except (ValueError, RecursionError):
-                raise Unavailable(f"{where}: the answer is not JSON") from None
-            return document if isinstance(document, dict) else {}, answer.headers
+            return decode_answer(answer, method, place, largest), answer.headers
 
         return self._settings.retrier.call(attempt, deadline=deadline, api_timeout=self._settings.api_timeout)
 

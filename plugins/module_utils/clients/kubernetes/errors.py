@@ -27,8 +27,16 @@ from ...model.errors import (
     Unavailable,
 )
 from ...runtime.retry import parse_retry_after
+from ...runtime.transport import HttpAnswer
 
-__all__ = ["NamespaceEnding", "ObjectAlreadyExists", "Overtaken", "distrust", "translate_kubernetes_error"]
+__all__ = [
+    "NamespaceEnding",
+    "ObjectAlreadyExists",
+    "Overtaken",
+    "decode_answer",
+    "distrust",
+    "translate_kubernetes_error",
+]
 
 # RBAC, ResourceQuota, admission webhooks and policies, up to where they may quote.
 _SENTENCES = re.compile(
@@ -74,6 +82,25 @@ class ObjectAlreadyExists(Overtaken):
 
 class NamespaceEnding(DependencyMissing):
     """The namespace is being deleted: nothing can be created in it until it is created again."""
+
+
+def decode_answer(answer: HttpAnswer, method: str, place: str, largest: int | None) -> dict[str, Any]:
+    """The object of an answer.
+
+    :param largest: bytes; None for an answer of any size.
+    :raises PullSecretError: what the server refused, or what is no object.
+    """
+    where = f"{method} {place}"
+    if answer.status >= 300:
+        retry_after = answer.headers.get("retry-after")
+        raise translate_kubernetes_error(answer.status, answer.data, method, place, retry_after)
+    if largest is not None and len(answer.data) > largest:
+        raise PullSecretError(f"{where}: the answer has more than {largest >> 20} MiB")
+    try:
+        document = json.loads(answer.data)
+    except (ValueError, RecursionError):
+        raise Unavailable(f"{where}: the answer is not JSON") from None
+    return document if isinstance(document, dict) else {}
 
 
 def translate_kubernetes_error(

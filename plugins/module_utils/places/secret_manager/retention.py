@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ...clients.google.client import SecretManagerClient, version_number
 from ...clients.google.errors import FailedPrecondition
@@ -87,6 +88,19 @@ def _corrected(versions: Sequence[VersionState], newest: int) -> list[VersionSta
     return list(known.values())
 
 
+def _facts(versions: Mapping[int, Any], outcome: Outcome, now: float, dry_run: bool) -> list[VersionState]:
+    """The versions with their states, and in check mode the one that would be added."""
+    facts = [
+        VersionState(key, version.state.name, version.create_time.timestamp())
+        for key, version in versions.items()
+    ]
+    if outcome.version is not None:
+        facts = _corrected(facts, int(outcome.version))
+    if dry_run and "version added" in outcome.actions:
+        facts.append(VersionState(max(versions, default=0) + 1, "ENABLED", now))
+    return facts
+
+
 def apply_retention(
     client: SecretManagerClient,
     name: str,
@@ -113,15 +127,8 @@ def apply_retention(
     except NotFound:
         # The secret is so new that the list, which may be old, does not know it.
         return
-    facts = [
-        VersionState(key, version.state.name, version.create_time.timestamp())
-        for key, version in versions.items()
-    ]
-    if outcome.version is not None:
-        facts = _corrected(facts, int(outcome.version))
     now = time.time()
-    if dry_run and "version added" in outcome.actions:
-        facts.append(VersionState(max(versions, default=0) + 1, "ENABLED", now))
+    facts = _facts(versions, outcome, now, dry_run)
     denied: dict[str, tuple[PermissionDenied, list[int]]] = {}
     for key, verb in plan_retention(facts, rule, now):
         if verb in denied:

@@ -177,21 +177,7 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
     annotations = texts("annotations", wanted.get("annotations"))
     check_labels_not_kept(labels, kubernetes_labels(wanted.get("cluster_id"), wanted.get("cluster_name")))
     check_not_kept(annotations, KUBERNETES_ANNOTATIONS)
-    keys = [*(("label", *pair) for pair in enumerate(labels))]
-    keys += [*(("annotation", *pair) for pair in enumerate(annotations))]
-    for kind, position, key in keys:
-        if not _is_key(key.lower() if kind == "annotation" else key):
-            raise ConfigurationError(
-                f"{kind} {position + 1}: a key must be at most 63 letters, digits and - _ . with or without a "
-                "domain and a slash before it"
-            )
-    for position, (key, value) in enumerate(labels.items()):
-        if value and not _WORD.match(value):
-            called = key_called("label", key, position)
-            raise ConfigurationError(
-                f"{called}: its value must be at most 63 letters, digits and - _ . "
-                "with a letter or digit at both ends"
-            )
+    _check_metadata(labels, annotations)
     target = KubernetesTarget(
         id=str(wanted.get("id") or wanted.get("cluster_id") or name),
         namespace=namespace,
@@ -216,6 +202,25 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
             "keys and values together, including those of this collection",
         )
     return target
+
+
+def _check_metadata(labels: Mapping[str, str], annotations: Mapping[str, str]) -> None:
+    """Kubernetes' own rules for keys and for a label's value."""
+    keys = [*(("label", *pair) for pair in enumerate(labels))]
+    keys += [*(("annotation", *pair) for pair in enumerate(annotations))]
+    for kind, position, key in keys:
+        if not _is_key(key.lower() if kind == "annotation" else key):
+            raise ConfigurationError(
+                f"{kind} {position + 1}: a key must be at most 63 letters, digits and - _ . with or without a "
+                "domain and a slash before it"
+            )
+    for position, (key, value) in enumerate(labels.items()):
+        if value and not _WORD.match(value):
+            called = key_called("label", key, position)
+            raise ConfigurationError(
+                f"{called}: its value must be at most 63 letters, digits and - _ . "
+                "with a letter or digit at both ends"
+            )
 
 
 def _is_key(key: str) -> bool:

@@ -19,7 +19,7 @@ from ...places.sources import cluster_store, parse_address
 
 __all__ = ["Result", "rows", "stored_at", "to_place", "to_store"]
 
-Entry = Mapping[str, Any]
+_Entry = Mapping[str, Any]
 """What a step says of one target."""
 
 
@@ -31,7 +31,7 @@ def to_store(cluster: Cluster) -> dict[str, Any]:
     return target
 
 
-def to_place(cluster: Cluster, stored: Entry) -> dict[str, Any]:
+def to_place(cluster: Cluster, stored: _Entry) -> dict[str, Any]:
     """The options of ``k8s_pull_secret``, which reads the version that was stored.
 
     :param stored: what storing said of the cluster. After a check mode the version may not be there yet, and has
@@ -71,11 +71,11 @@ class Result(NamedTuple):
     :param stored: empty where the step did not come to the cluster; so is ``placed``.
     """
 
-    stored: Entry
-    placed: Entry
+    stored: _Entry
+    placed: _Entry
 
     @property
-    def failed(self) -> Entry | None:
+    def failed(self) -> _Entry | None:
         """The first step that failed."""
         return next((entry for entry in self if entry.get("failed")), None)
 
@@ -124,7 +124,7 @@ def rows(
     return found
 
 
-def _row(name: str, result: Result, failed: Entry | None) -> dict[str, Any]:
+def _row(name: str, result: Result, failed: _Entry | None) -> dict[str, Any]:
     one, two = result
     return {
         "cluster": name,

@@ -36,6 +36,7 @@ __all__ = [
     "Remove",
     "UnmetPreconditions",
     "decide",
+    "generation_of",
     "may_hold",
     "removal_by_jobs",
 ]

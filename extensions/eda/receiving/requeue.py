@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When a cluster is handled again without an event: its Job runs, or its preconditions are unmet.
+"""When a cluster is handled again without an event: its Job runs, waits or failed, it is being removed, or a
+place did not answer.
 
 The run's result says after how many seconds (``again``).  While runs find the same, the pauses double, up to
 a minute: what takes that long is not made faster by more runs.  Pure.

@@ -29,7 +29,7 @@ class ReportSubject:
 
     :param adapter: our name.
     :param generation: of the cluster as it was read.
-    :param goes: whether it is being deleted.
+    :param is_deleting: whether it is being deleted.
     """
 
     cluster_id: str

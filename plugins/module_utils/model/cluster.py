@@ -86,8 +86,8 @@ class Cluster:
     """One cluster. What is None is not said: the default of the module applies.
 
     Each step demands what it needs: storing demands a project, placing a namespace. A way in has converted the
-    values. The rules are the store's for the first step and those of ``workflows/provision/place`` for the second, since only
-    a place knows its names and sizes.
+    values. The rules are the store's for the first step and ``workflows/provision/place``'s for the second, since
+    only a place knows its names and sizes.
 
     :param replication_text: the policy as its owner wrote it. ``replication_policy`` and
         ``replication_locations`` are what it means.

@@ -15,7 +15,7 @@ from typing import Any
 from ..module_utils.model.errors import ConfigurationError
 from ..module_utils.workflows.provision.steps import rows, to_place, to_store
 from .clusters import PROBLEM, read_cluster
-from .problems import ClusterError, check_cluster_list, listed, returned
+from .problems import check_cluster_list, listed, returned
 
 __all__ = ["gcp_targets", "kubernetes_targets", "summary_rows"]
 
@@ -33,8 +33,7 @@ def kubernetes_targets(clusters: Any, stored: Mapping[str, Any]) -> list[dict[st
     """The targets of ``k8s_pull_secret``: workflow 2, for the clusters whose workflow 1 went well.
 
     :param stored: the result of ``gcp_pull_secret``; it has no cluster with a problem.
-    :raises ClusterError: there is no list of clusters, or no such result, or a cluster is not the one that was
-        stored.
+    :raises ClusterError: there is no list of clusters, or no such result.
     """
     results = {entry["id"]: entry for entry in returned(stored, "place")}
     targets = []
@@ -44,8 +43,9 @@ def kubernetes_targets(clusters: Any, stored: Mapping[str, Any]) -> list[dict[st
             continue
         try:
             targets.append(to_place(read_cluster(given), entry))
-        except ConfigurationError as error:
-            raise ClusterError(f"cluster {entry['id']}: {error}") from None
+        except ConfigurationError:
+            # It was another one when it was stored; ``summary_rows`` says what is wrong with it now.
+            continue
     return targets
 
 
@@ -55,10 +55,10 @@ def summary_rows(clusters: Any, stored: Mapping[str, Any], placed: Mapping[str, 
     :raises ClusterError: there is no list of clusters, or no such result.
     """
     in_store = {entry["id"] for entry in returned(stored)}
-    returned(placed)
+    placed_ids = {entry["id"] for entry in returned(placed)}
     identities = [_identity(cluster) for cluster in listed(clusters)]
-    # None that was left out has no problem.
-    whole = [identity for identity in identities if identity in in_store]
+    # What is in both results had no problem.
+    whole = [identity for identity in identities if identity in in_store & placed_ids]
     if len(whole) == len(identities):
         return rows([(identity, None) for identity in whole if identity is not None], stored, placed)
     return rows([(one.name, one.problem) for one in check_cluster_list(clusters)], stored, placed)

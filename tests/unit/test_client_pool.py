@@ -20,8 +20,12 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.error
     ConfigurationError,
     Internal,
     PermissionDenied,
+    PullSecretError,
     TimedOut,
+    Unavailable,
+    WrongOption,
     missing_package,
+    repeated_error,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 
@@ -182,3 +186,24 @@ def test_a_library_that_ends_the_process_ends_one_connection() -> None:
     pool: ClientPool[str, str] = ClientPool(make)
     with pytest.raises(Internal, match="SystemExit"):
         pool.get("a", Deadline(60))
+
+
+@pytest.mark.parametrize(
+    "error", [WrongOption("headers", "is empty"), Unavailable("no answer", "wait")], ids=repr
+)
+def test_who_asks_again_gets_the_same_error(error: PullSecretError) -> None:
+    """Each of them a copy: it is raised in several threads."""
+
+    def make(_key: str) -> object:
+        raise error
+
+    pool: ClientPool[str, object] = ClientPool(make)
+    caught = []
+    for _target in range(2):
+        with pytest.raises(type(error)) as found:
+            pool.get("it", Deadline(5))
+        caught.append(found.value)
+    assert [str(one) for one in (*caught, repeated_error(error))] == [str(error)] * 3
+    assert [one.kind for one in caught] == [error.kind] * 2
+    assert caught[0] is not error
+    assert not repeated_error(error).retryable

@@ -263,3 +263,14 @@ def test_a_step_that_ended_early_is_quoted() -> None:
     (row,) = summary_rows([CLUSTER], {"targets": [], "msg": "the host went away"}, {})
     assert row["failed"]
     assert "the host went away" in row["reason"]
+
+
+def test_a_cluster_that_changed_between_the_steps_is_one_failed_row() -> None:
+    """A variable may be another one when it is evaluated again; the other clusters go on."""
+    changed = {**CLUSTER, "cluster_id": "cls-2", "k8s_immutable": "perhaps"}
+    stored = {"targets": [{"id": name, "place": PLACE, "version": "1"} for name in ("cls-1", "cls-2")]}
+    (target,) = kubernetes_targets([CLUSTER, changed], stored)
+    assert target["id"] == "cls-1"
+    first, second = summary_rows([CLUSTER, changed], stored, {"targets": [{"id": "cls-1", "place": "k8s"}]})
+    assert (first["failed"], second["failed"]) == (False, True)
+    assert "k8s_immutable" in second["reason"]

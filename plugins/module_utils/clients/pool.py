@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from concurrent.futures import Future, wait
 from typing import Callable, Generic, TypeVar
 
-from ..model.errors import PullSecretError, TimedOut
+from ..model.errors import PullSecretError, TimedOut, copied_error
 from ..runtime.retry import Deadline
 from ..runtime.waiting import begin
 
@@ -76,7 +76,7 @@ class ClientPool(Generic[K, C]):
             )
         error = client.exception()
         if isinstance(error, PullSecretError):
-            raise type(error)(error.message, error.hint)
+            raise copied_error(error)
         if error is not None:
             # A defect, which is not known to be this connection's.
             with self._lock:

@@ -31,6 +31,7 @@ __all__ = [
     "ValueDisabled",
     "VerificationFailed",
     "WrongOption",
+    "copied_error",
     "missing_package",
     "repeated_error",
 ]
@@ -167,9 +168,17 @@ class Conflict(PullSecretError):
     kind = "conflict"
 
 
+def copied_error(error: PullSecretError) -> PullSecretError:
+    """A copy of an error, to raise in one more thread: each raise adds to an error's own traceback."""
+    # Not by calling the class: its subclasses take other arguments.
+    copy = type(error).__new__(type(error), *error.args)
+    copy.__dict__.update(error.__dict__)
+    return copy
+
+
 def repeated_error(error: PullSecretError) -> PullSecretError:
     """A copy of an error, to raise for one more target. Its call has been retried already."""
-    copy = type(error)(error.message, error.hint)
+    copy = copied_error(error)
     copy.retryable = False
     return copy
 

@@ -37,7 +37,8 @@ from .writer import SecretManagerWriter
 
 __all__ = ["SecretManagerStore"]
 
-_ADDRESS = re.compile(r"projects/([^/]+)/secrets/([^/]+)\Z")
+# A project's id has 30 characters at most, beside the domain of a project of before.
+_ADDRESS = re.compile(r"projects/([^/]{1,64})/secrets/([^/]{1,255})\Z")
 _VERSION = re.compile(r"[1-9][0-9]*\Z")
 
 

@@ -320,8 +320,8 @@ def test_what_is_dropped_is_dropped_of_one_document_too() -> None:
     document = read({"source": {"inline": two}, "drop": ["https://quay.io", "nope.io"]})
     assert document.config.registries == ("a.example.com",)
     assert dict(document.provenance) == {"a.example.com": "inline"}
-    assert document.warnings == ["drop: nope.io is in no document"]
-    with pytest.raises(InvalidDocument, match="every registry is dropped"):
+    assert document.warnings == ["drop: no document has the registry nope.io; check its spelling"]
+    with pytest.raises(InvalidDocument, match="drop removes every registry; at least one must remain"):
         read({"source": {"inline": CONFIG}, "drop": ["quay.io"]})
 
 
@@ -329,7 +329,7 @@ def test_what_has_no_effect_is_told() -> None:
     document = read({"source": {"inline": CONFIG}, "policy": {"quay.io": "one"}})
     assert document.warnings == ["policy has no effect without layers"]
     document = read({"layers": [layer("one", CONFIG)], "drop": ["nope.io"]})
-    assert document.warnings == ["drop: nope.io is in no document"]
+    assert document.warnings == ["drop: no document has the registry nope.io; check its spelling"]
 
 
 def test_a_required_registry_may_not_get_lost() -> None:

@@ -150,7 +150,8 @@ def _demand_protected(kept: set[str], original: Layer, dropped: set[str]) -> Non
         refuse(
             "registry-lost",
             PROTECTED,
-            "the original has it and the result does not; to leave it out, name it in drop",
+            "the original pull secret has this registry, but the merged one would not; "
+            "to remove it on purpose, list it in drop",
         )
 
 

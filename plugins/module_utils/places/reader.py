@@ -102,7 +102,7 @@ class DocumentReader:
                     skipped.append(f"layer {layer['name']} is empty")
                 readings.append((layer["name"], reading))
         if not readings:
-            raise NotFound("no layer was found")
+            raise NotFound("every layer is missing or invalid", "at least one must be usable")
         there = {name for name, _reading in readings}
         try:
             merged = merge(
@@ -132,7 +132,7 @@ class DocumentReader:
         if target.get("drop"):
             config = merge([Layer(reading.name, config)], drop=target["drop"]).config
             if not config.registries:
-                raise InvalidDocument("every registry is dropped")
+                raise InvalidDocument("drop removes every registry", "at least one must remain")
             warnings += _not_met(target["drop"], [reading])
         provenance = dict.fromkeys(config.registries, reading.name)
         return Document(config, provenance, warnings=warnings, version=reading.version)
@@ -197,7 +197,7 @@ def _not_met(drop: Sequence[str], readings: Sequence[_Reading]) -> list[str]:
     """A slip of a registry's name would keep what was to go."""
     there = {registry_identity(key) for reading in readings for key in reading.config.registries}
     return [
-        f"drop: {display(key, position)} is in no document"
+        f"drop: no document has the registry {display(key, position)}; check its spelling"
         for position, key in enumerate(drop)
         if registry_identity(key) not in there
     ]

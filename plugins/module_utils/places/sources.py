@@ -104,4 +104,4 @@ def parse_address(text: str) -> tuple[type[SecretStore[Any]], dict[str, str]]:
         reference = kind.parse_address(text)
         if reference is not None:
             return kind, reference
-    raise ConfigurationError("the stored secret's address is of no known store")
+    raise ConfigurationError("the stored secret's address has a form that no known secret store uses")

@@ -66,7 +66,7 @@ def test_a_damaged_version_that_cannot_be_disabled_is_told(module: Module) -> No
     module.lab.faults.add("DisableSecretVersion", code="PERMISSION_DENIED")
     result = module.put("two")
     assert result["kind"] == "verification"
-    assert "this run could not (PERMISSION_DENIED: DisableSecretVersion" in result["msg"]
+    assert "this run could not disable that version (PERMISSION_DENIED: DisableSecretVersion" in result["msg"]
 
 
 def test_a_service_that_did_not_check_our_checksum_is_checked_by_reading_back(module: Module) -> None:

@@ -53,7 +53,7 @@ class Unwell(NamedTuple):
 
 
 _ENDS, _FAILS = ROWS[2:4]
-_EXIT_CODE = "the restart ended with failed, result exit-code"
+_EXIT_CODE = "systemd reports the result 'failed' for the restart; the unit's result is 'exit-code'"
 UNWELL = (
     Unwell(_ENDS, "exit", "simple", "done", "kubelet ended: the unit is activating/auto-restart"),
     Unwell(_ENDS, "exit", "exec", "done", "kubelet ended: the unit is activating/auto-restart"),
@@ -62,8 +62,14 @@ UNWELL = (
     Unwell(_ENDS, "crash", "simple", "done", "kubelet ended: the unit is activating/auto-restart"),
     Unwell(_FAILS, "exit", "notify", "failed", _EXIT_CODE),
     Unwell(_FAILS, "missing", "exec", "failed", _EXIT_CODE),
-    Unwell("never says READY=1", "unready", "notify", "failed", "result timeout"),
-    Unwell("healthz never answers 200", "unhealthy", "notify", "done", "healthz answers 500 after {ready} s"),
+    Unwell("never says READY=1", "unready", "notify", "failed", "the unit's result is 'timeout'"),
+    Unwell(
+        "healthz never answers 200",
+        "unhealthy",
+        "notify",
+        "done",
+        "not healthy within {ready} s: healthz answers 500",
+    ),
 )
 
 # How something else comes to be in the file's place, and what is said of it.

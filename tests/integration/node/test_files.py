@@ -89,7 +89,7 @@ def test_another_run_that_does_not_end(world: World) -> None:
     before = world.kubelet()
     with another_run(world.node.root / "var/lib/kubelet"):
         done = world.sync("quay.io", lock_timeout=0.5)
-        assert "another process has been writing on this node for 0.5 s" in done.result["msg"]
+        assert "another process holds the lock for writing on this node; waited 0.5 s" in done.result["msg"]
     assert (world.auths(), world.kubelet()) == ({"ecr.example"}, before)
     assert world.sync("quay.io", window=0.2).code == 0
 

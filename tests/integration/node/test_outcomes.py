@@ -123,7 +123,7 @@ def test_a_dependency_that_fails(pair: World) -> None:
     pair.install_needing("/run/ok")
     pair.everywhere("rm", "/run/ok")
     for result in failed(pair, "quay.io"):
-        assert "the restart ended with dependency" in result["msg"]
+        assert "systemd reports the result 'dependency' for the restart" in result["msg"]
         assert "unhealthy with the previous file, too" in result["msg"]
         assert result["restart"]["jobs"] == ["dependency"] * 4
     assert files(pair) == [False] * 2

@@ -154,7 +154,7 @@ def sick(at: Outcomes, flag: str, *words: str) -> None:
 @row("a dependency fails")
 def test_a_dependency_that_fails(at: Outcomes) -> None:
     at.world.install_needing("/run/ok")
-    sick(at, "/run/ok", "the restart ended with dependency")
+    sick(at, "/run/ok", "systemd reports the result 'dependency' for the restart")
 
 
 @row("a condition of the unit is not met")
@@ -280,6 +280,6 @@ def test_another_run(at: Outcomes) -> None:
     before = at.kubelet()
     with another_run(at.world.node.root / "var/lib/kubelet"):
         version = at.start("quay.io")
-        at.wait("failed", version, "another process has been writing on this node", by_node=True)
+        at.wait("failed", version, "another process holds the lock for writing on this node", by_node=True)
         assert at.kubelet() == before
     at.wait("in-sync", version)

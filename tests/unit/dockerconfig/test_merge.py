@@ -177,7 +177,7 @@ def test_repairs_are_reported_with_the_result() -> None:
     fields = load({"auths": {"quay.io": {"username": "user", "password": "example-password"}}})
     merged = merge([Layer("original", fields)])
     assert [str(item) for item in merged.warnings] == [
-        "quay.io: username/password without auth: auth added [username-password-only]"
+        "quay.io: 'username' and 'password' without 'auth'; 'auth' was added [username-password-only]"
     ]
     # Not if the entry has lost.
     assert merge([Layer("original", fields), layer("additional", "quay.io")]).warnings == ()

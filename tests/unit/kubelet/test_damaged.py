@@ -316,7 +316,7 @@ def test_what_could_not_be_understood_is_replaced(place: Place, data: bytes, bac
     place.put(data)
     sync = place.sync(backup=backup)
     (warning,) = sync.apply(config(quay_io="new")).warnings
-    assert "replaced, and kept whole as the previous file" in warning
+    assert "it was replaced; a rollback of this write restores it unchanged" in warning
     assert place.auths() == {"quay.io": auth("new")}
     again = sync.apply(config(quay_io="new"))
     assert (again.actions, again.warnings) == ([], [])

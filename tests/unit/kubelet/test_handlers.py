@@ -108,7 +108,7 @@ def test_the_reason_is_kept_for_the_roll_back(written: Place, ends: str) -> None
     if ends == "at once":
         written.systemd.script = ["failed"] * 3
         reason = restart(written).message
-        assert "result exit-code (3 attempts)" in reason
+        assert "the unit's result is 'exit-code' (3 attempts)" in reason
     else:
         restart(written)
         end(written)
@@ -122,7 +122,10 @@ def test_the_reason_is_kept_for_the_roll_back(written: Place, ends: str) -> None
 
 @pytest.mark.parametrize(
     ("script", "says"),
-    [(["dependency"] * 3, "ended with dependency"), ([refusal("UnitMasked")], "the unit is masked")],
+    [
+        (["dependency"] * 3, "the result 'dependency' for the restart"),
+        ([refusal("UnitMasked")], "the unit is masked"),
+    ],
     ids=["dependency", "masked"],
 )
 def test_what_is_the_nodes_fault_stays_so(written: Place, script: list[Any], says: str) -> None:

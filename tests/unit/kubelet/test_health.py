@@ -113,7 +113,7 @@ def test_getting_there_may_take_a_while_and_no_longer() -> None:
     starting = UP._replace(active="activating", sub="start")
     assert problem([starting] * 8 + [UP])[0] == ""
     said, seconds = problem([starting])
-    assert said == "the unit is activating/start after 10 s"
+    assert said == "not healthy within 10 s: the unit is activating/start"
     assert seconds < 11
 
 

@@ -63,7 +63,7 @@ def test_a_wrong_member_takes_no_other_with_it(
             assert there[name] == value
     if named:
         (warning,) = result.warnings
-        assert warning == f"{named}: foreign member taken out: it breaks the rule {rule}"
+        assert warning == f"{named}: removed this foreign member, because it breaks the rule {rule}"
         assert named not in there
     else:
         assert result.warnings == []
@@ -87,7 +87,7 @@ def test_members_of_ours_replace_all_members_of_others(place: Place) -> None:
     ours = {"credsStore": "desktop", "HttpHeaders": {"User-Agent": "ours", "X-Ours": "1"}}
     result = place.sync().apply(load({**ours, **document(quay_io="new")}))
     assert result.warnings == [
-        f"{name}: foreign member taken out: the pull secret has members of its own"
+        f"{name}: removed this foreign member, because the pull secret has members of its own"
         for name in ("HttpHeaders", "credHelpers", "plugins")
     ]
     assert read(place) == {**ours, "auths": {**THEIRS, "quay.io": auth("new")}}
@@ -136,7 +136,9 @@ def test_members_of_ours_that_a_roll_back_brings_back_are_ours(place: Place) -> 
 def test_a_helper_that_would_lead_past_ours_goes(place: Place) -> None:
     place.put({"credHelpers": {"quay.io": "theirs", "ecr.example": "ecr-login"}, "auths": THEIRS})
     result = place.sync().apply(config(quay_io="new"))
-    assert result.warnings == ["credHelpers: foreign member taken out: it hides an entry of the pull secret"]
+    assert result.warnings == [
+        "credHelpers: removed this foreign member, because it hides an entry of the pull secret"
+    ]
     assert read(place)["credHelpers"] == {"ecr.example": "ecr-login"}
     assert place.sync().apply(config(quay_io="new")).actions == []
     place.sync().apply(None)
@@ -209,7 +211,8 @@ def test_a_file_that_says_something_twice_is_replaced(place: Place, twice: str) 
     place.put(data)
     (warning,) = place.sync().apply(config(quay_io="new")).warnings
     assert warning == (
-        "the node's file was not a docker config [duplicate-key]: replaced, and kept whole as the previous file"
+        "the node's file was not a docker config [duplicate-key]; "
+        "it was replaced; a rollback of this write restores it unchanged"
     )
     assert read(place) == document(quay_io="new")
     place.sync().roll_back()
@@ -226,7 +229,7 @@ def test_a_name_with_a_slash_is_a_name(place: Place, name: str) -> None:
     assert read(place) == {**found, "auths": {**THEIRS, "quay.io": auth("new")}}
     place.put({**read(place), name: 7, "credHelpers": 7})
     (warning,) = place.sync().apply(config(quay_io="newer")).warnings
-    assert "credHelpers: foreign member taken out" in warning
+    assert "credHelpers: removed this foreign member" in warning
     place.sync().apply(None)
     assert read(place) == {name: 7, "auths": THEIRS}
 

@@ -48,5 +48,5 @@ def test_what_was_written_is_told_with_the_failure(place: Place, module: Module)
         result = module()
     assert (result["failed"], result["changed"], result["actions"]) == (True, True, ["written"])
     assert (result["state"], result["restart"]["needed"]) == ("pending", True)
-    assert "another process has been restarting on this node" in result["msg"]
+    assert "another process holds the lock for restarting on this node" in result["msg"]
     assert module()["actions"] == ["restarted"]

@@ -101,7 +101,9 @@ def test_an_entry_of_others_that_spoils_the_file_is_taken_out(place: Place) -> N
 def test_an_entry_that_spoils_the_file_is_taken_out_where_ours_replaces_it(place: Place) -> None:
     place.put({"auths": {"quay.io": {"auth": "bm8gY29sb24="}}})
     (warning,) = place.sync().apply(WANTED).warnings
-    assert warning == "quay.io: foreign entry taken out: kubelet rejects the whole file because of it"
+    assert (
+        warning == "quay.io: removed this foreign entry, because with it kubelet would reject the whole file"
+    )
     place.sync().apply(None)
     assert place.auths() == {}
 
@@ -121,7 +123,10 @@ def test_three_failures_roll_file_and_kubelet_back(place: Place) -> None:
     result = place.sync().apply(WANTED)
     assert result.state == "failed"
     assert result.rolled_back
-    assert "the restart ended with failed, result exit-code (3 attempts)" in result.message
+    said = (
+        "systemd reports the result 'failed' for the restart; the unit's result is 'exit-code' (3 attempts)"
+    )
+    assert said in result.message
     assert result.jobs == ["failed"] * 3 + ["done"]
     assert place.path.read_bytes() == old
     assert place.ledger()["failed"]["times"] == 1
@@ -295,7 +300,7 @@ def test_names_of_others_are_read_as_go_reads_them(place: Place, found: object) 
     result = place.sync().apply(WANTED)
     assert json.loads(place.path.read_bytes()) == {"auths": {"quay.io": auth("new")}}
     (warning,) = result.warnings
-    assert warning.startswith("a.example: foreign entry taken out: kubelet rejects the whole file")
+    assert warning.startswith("a.example: removed this foreign entry, because with it kubelet would reject")
 
 
 def test_entries_under_another_spelling_of_auths_stay(place: Place) -> None:
@@ -326,7 +331,7 @@ def test_what_was_written_is_told_although_another_run_is_restarting_kubelet(pla
         back = sync.roll_back()
     assert (result.state, result.changed, result.actions) == ("pending", True, ["written"])
     assert result.message == (
-        "another process has been restarting on this node for 0.5 s; the next run does what is left"
+        "another process holds the lock for restarting on this node; waited 0.5 s; the next run continues"
     )
     assert (result.needed, result.effective) == (True, "within 5 minutes")
     assert (back.state, back.actions) == ("pending", ["rolled back"])

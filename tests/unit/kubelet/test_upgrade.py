@@ -80,7 +80,10 @@ REPLACED_BACKUP = (
     '{"displaced": {}, "displaced_file": "eyJhdXRocyI6IHt9LH0=", "displaced_members": {}, "previous": null, '
     '"version": 1}'
 )
-NOT_RESTORED = "has a foreign file or foreign members that an earlier release took out: they are not restored"
+NOT_RESTORED = (
+    "holds a file or members of another program that an earlier release removed; "
+    "this release does not restore them, and its next write deletes them from there"
+)
 
 
 def put(place: Place, content: str, ledger: str, backup: str) -> None:

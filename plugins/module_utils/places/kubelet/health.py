@@ -147,7 +147,7 @@ class Health(NamedTuple):
                     return ""
             elif well_since is None:
                 if now >= first_limit:
-                    return f"{wrong} after {self.patience:g} s"
+                    return f"not healthy within {self.patience:g} s: {wrong}"
             elif state is None:
                 # systemd's silence says nothing about kubelet, but is not waited out for ever.
                 if now >= first_limit + self.window + self.patience:

@@ -146,7 +146,7 @@ def _entries(found: NodeFile, desired: DockerConfig | None, ledger: Ledger, back
     wanted = {registry_identity(key) for key in desired.registries} if desired is not None else set()
     displaced = {key: entry for key, entry in {**there, **back}.items() if registry_identity(key) in wanted}
     warnings = [
-        f"{display(key, position)}: foreign entry taken out: kubelet rejects the whole file because of it"
+        f"{display(key, position)}: removed this foreign entry, because with it kubelet would reject the whole file"
         for position, key in enumerate(sorted(found.auths))
         if key in fatal and desired is not None
     ]
@@ -190,7 +190,7 @@ def _lost_members(
         "the pull secret has members of its own" if is_replaced else "it hides an entry of the pull secret"
     )
     why = {name: f"it breaks the rule {broken[name]}" if name in broken else reason for name in lost}
-    return [f"{shown(name)}: foreign member taken out: {why[name]}" for name in lost]
+    return [f"{shown(name)}: removed this foreign member, because {why[name]}" for name in lost]
 
 
 class Ownership(NamedTuple):
@@ -232,8 +232,12 @@ def _differs(found: NodeFile, current: bytes | None, data: bytes | None) -> bool
 def _unreadable(found: NodeFile, *, is_left: bool) -> list[str]:
     if not found.rule:
         return []
-    fate = "left as it is" if is_left else "replaced, and kept whole as the previous file"
-    return [f"the node's file was not a docker config [{found.rule}]: {fate}"]
+    fate = (
+        "it was left as it is"
+        if is_left
+        else "it was replaced; a rollback of this write restores it unchanged"
+    )
+    return [f"the node's file was not a docker config [{found.rule}]; {fate}"]
 
 
 def _without(values: dict[str, Any], names: Container[str]) -> dict[str, Any]:

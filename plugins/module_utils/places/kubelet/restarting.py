@@ -131,8 +131,9 @@ class Restarter:
             return Verdict(False, f"the restart did not finish within {self._options.restart_timeout:g} s")
         if job != "done":
             result = self._systemd.state(unit).result
-            more = f", result {result}" if result not in ("", "success") else ""
-            return Verdict(False, f"the restart ended with {job}{more}", by_node=job == "dependency")
+            more = f"; the unit's result is '{result}'" if result not in ("", "success") else ""
+            reason = f"systemd reports the result '{job}' for the restart{more}"
+            return Verdict(False, reason, by_node=job == "dependency")
         problem = self._health.problem(self._systemd, unit, before.invocation, self._clock, self._stop)
         return Verdict(not problem, problem)
 

@@ -79,8 +79,8 @@ class Store:
         backup = self._load(self.backup_path, Backup, why)
         if backup.has_lost:
             self._warn(
-                f"file:{self.backup_path} has a foreign file or foreign members that an earlier release took "
-                "out: they are not restored"
+                f"file:{self.backup_path} holds a file or members of another program that an earlier release "
+                "removed; this release does not restore them, and its next write deletes them from there"
             )
         return backup
 
@@ -209,8 +209,8 @@ class _Lock(AbstractContextManager[None]):
         while not self._take():
             if self._clock.monotonic() >= end:
                 raise Conflict(
-                    f"another process has been {self._what} on this node for {self._patience:g} s",
-                    "the next run does what is left",
+                    f"another process holds the lock for {self._what} on this node; waited {self._patience:g} s",
+                    "the next run continues",
                 )
             self._clock.sleep(_LOCK_POLL_SECONDS)
 

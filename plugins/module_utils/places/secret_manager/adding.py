@@ -124,7 +124,8 @@ class VersionAddition:
                 self._unknown = True
                 if isinstance(unseen, TimedOut):
                     raise TimedOut(
-                        f"{error.message}; the time limit passed before this could be checked"
+                        f"{error.message}; the time limit passed before the run could check whether the version "
+                        "was added"
                     ) from None
                 raise
             if found is None:
@@ -167,7 +168,7 @@ class VersionAddition:
             client.set_state(version, client.get_version(version, deadline).etag, "disable", deadline)
             hint = "the version was disabled; the one before it is unchanged"
         except PullSecretError as error:
-            hint = f"disable it: this run could not ({error.message})"
+            hint = f"this run could not disable that version ({error.message}); disable it by hand"
         return VerificationFailed(f"{version} does not hold what was written", hint)
 
     def release(self) -> None:

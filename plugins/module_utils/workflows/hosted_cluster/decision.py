@@ -158,7 +158,7 @@ def _alone(merged: Any, where: str) -> Merged:
     except DockerConfigError as error:
         raise InvalidDocument(f"{where}: {error}") from None
     if not result.config.registries:
-        raise InvalidDocument(f"{where}: every registry is dropped")
+        raise InvalidDocument(f"{where}: drop removes every registry", "at least one must remain")
     return result
 
 

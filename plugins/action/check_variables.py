@@ -94,7 +94,10 @@ class ActionModule(QuietAction):
         """What is wrong with variables of the play's own keywords, which no inventory can set."""
         given = {*extra, *self._task.get_play().vars} if names else extra
         for name in named((name for name in names if name not in given), variables, self._templar):
-            yield f"{name}: the inventory cannot set it, since the play's hosts are chosen before; give it with -e"
+            yield (
+                f"{name}: cannot be set in the inventory, because the play reads it before it chooses its hosts; "
+                "set it with -e"
+            )
 
 
 def _check_names(given: Mapping[str, Any]) -> None:

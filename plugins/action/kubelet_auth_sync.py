@@ -57,8 +57,9 @@ class ActionModule(BatchAction):
             if not self._is_pipelining_enabled("new"):
                 return {
                     "failed": True,
-                    "msg": "a docker config is sent to a node over a pipelined connection only (and with "
-                    "ANSIBLE_KEEP_REMOTE_FILES off): otherwise it would be written to a file there",
+                    "msg": "this task needs pipelining on the connection to the node, and "
+                    "ANSIBLE_KEEP_REMOTE_FILES off; otherwise Ansible would write the docker config to a file on "
+                    "the node; enable pipelining",
                 }
             with without_stderr():
                 config, origins = kubelet_auth_sync.resolve(params)

@@ -73,8 +73,9 @@ class BatchAction(QuietAction):
         if forms_in(arguments) and not here and not self._is_pipelining_enabled("new"):
             return {
                 "failed": True,
-                "msg": "source.inline needs a pipelined connection (and ANSIBLE_KEEP_REMOTE_FILES off): "
-                "otherwise its arguments would be written to a file; give the docker config by reference",
+                "msg": "source.inline needs pipelining on the connection, and ANSIBLE_KEEP_REMOTE_FILES off; "
+                "otherwise Ansible would write the docker config to a file; enable pipelining, or give the "
+                "docker config by reference",
             }
         if here:
             return safely(lambda: self._run_here(with_digest_key(arguments)))

@@ -113,9 +113,9 @@ class QuietAction(ActionBase):
             printed = printed_variables(self._task, task_vars, lambda value: _holds(value, hidden))
             if printed:
                 return _failed(
-                    f"{', '.join(printed)}: this variable holds a secret beside a template, and "
-                    "ansible-core 2.18 prints it whole when the template fails; nothing was done; keep the "
-                    "secret in a variable of its own, give it by reference, or set no_log on the task"
+                    f"{', '.join(printed)}: this variable contains both a secret and a template, and "
+                    "ansible-core 2.18 prints the whole variable when the template fails; nothing was done; "
+                    "keep the secret in a variable of its own, give it by reference, or set no_log on the task"
                 )
         return None
 

@@ -67,8 +67,9 @@ def _evaluated(name: str, variables: Mapping[str, Any], templar: Any) -> Any:
         raise VariableError(f"{shown(name)}: {_reason(error, raw, variables)}") from None
     if is_template:
         raise VariableError(
-            f"{shown(name)}: it still has a template after its evaluation, for example where a variable in "
-            "hostvars refers to something undefined; define what it refers to, or mark text with braces as !unsafe"
+            f"{shown(name)}: it still contains a template after evaluation, for example because a variable in "
+            "hostvars uses an undefined variable; define that variable, or mark text that contains braces as "
+            "!unsafe"
         )
     # What ``omit`` is until ansible-core 2.18; a newer one raises the error above.
     return None if isinstance(value, str) and value == variables.get("omit") else value

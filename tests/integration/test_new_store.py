@@ -91,7 +91,8 @@ WAYS = {
         overtaken = placed(holding("quay.io"), old)
         assert (overtaken["changed"], list(overtaken["registries"])) == (False, ["ghcr.io"])
         assert overtaken["warnings"] == [
-            "made-up:kept: version 2 is newer than version 1 and stays; disable it if it is not wanted"]
+            "the Kubernetes Secret keeps version 2 of made-up:kept, which is newer than version 1 of this run; "
+            "disable version 2 if it is not wanted"]
         SHELF["made-up:kept"].values[1] = None
         assert list(placed(holding("quay.io"), old)["registries"]) == ["quay.io"]
         gone = placed(holding("ghcr.io"), new)

@@ -70,7 +70,7 @@ def test_a_variable_with_a_secret_beside_a_template_is_refused_by_2_18(
     )
     result = recording.results["refused"]
     assert result["failed"]
-    assert ("targets: this variable holds a secret beside a template" in result["msg"]) == _IS_OLD
+    assert ("targets: this variable contains both a secret and a template" in result["msg"]) == _IS_OLD
     # What is refused is not begun.
     assert (watcher.dest / "one.json").exists() != _IS_OLD
     leaks = [leak for leak in world.leaks(recording) if not (_IS_OLD and leak.name.endswith(".xml"))]

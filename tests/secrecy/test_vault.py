@@ -75,6 +75,6 @@ def test_it_is_refused_where_it_would_be_written_to_a_file(watcher: Watcher, lab
     world = World(watcher, labs)
     recording = _merged(watcher, world.canary("vault"), ANSIBLE_KEEP_REMOTE_FILES="1")
     assert recording.results["merge"]["failed"]
-    assert "source.inline needs a pipelined connection" in recording.results["merge"]["msg"]
+    assert "source.inline needs pipelining on the connection" in recording.results["merge"]["msg"]
     assert not (watcher.dest / "merged.json").exists()
     assert _leaks(world, recording) == []

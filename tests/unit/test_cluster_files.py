@@ -118,7 +118,10 @@ def test_the_replication_policy_is_read(tmp_path: Path, name: str, policy: Any, 
         ({"gcp": ["projectId"]}, "spec.gcp must be a mapping"),
         ({"pullSecret": "example-value"}, "spec.pullSecret must be a mapping"),
         ({"pull_secret": ["example-value"]}, "spec.pull_secret must be a mapping"),
-        ({"pull_secret": {"data": "{}"}}, "spec.pullSecret.data and spec.pull_secret.data differ"),
+        (
+            {"pull_secret": {"data": "{}"}},
+            "spec.pullSecret.data and spec.pull_secret.data are both set and differ",
+        ),
         (
             {"replicationPolicy": "user-managed:europe-west1"},
             "spec.replicationPolicy is not a known field; did you mean spec.gcp.replicationPolicy?",

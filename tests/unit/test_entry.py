@@ -173,7 +173,7 @@ def test_of_targets_each_that_is_wrong_is_named() -> None:
 @pytest.mark.hardening(4)
 def test_null_is_refused_by_a_module_without_an_action_plugin() -> None:
     told = json.loads(in_a_process(f"{module.__package__}.cloud_event", {"broker": None}).stdout)
-    assert told["msg"] == "broker is missing: it is null"
+    assert told["msg"] == "broker is null; give it a value"
 
 
 @pytest.mark.hardening(4)

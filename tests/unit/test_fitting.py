@@ -76,13 +76,17 @@ def test_what_fits_is_taken_by_ansible_too_and_becomes_the_same(option: str, val
         ("service_accounts", ["a", ["b"]], "service_accounts[1] must be a string"),
         ("retention", 5, "retention must be a mapping with keep, disable, destroy_after"),
         ("retention", {}, "retention.keep is missing"),
-        ("retention", {"keep": None}, "retention.keep is missing: it is null"),
+        ("retention", {"keep": None}, "retention.keep is null; give it a value"),
         ("retention", {"keep": "example-password"}, "retention.keep must be a whole number"),
         ("retention", {"keep": float("inf")}, "retention.keep must be a whole number"),
         ("source", "example-password", f"source must be a mapping with one of {PLACES}"),
         ("source", {}, f"source must be a mapping with one of {PLACES}"),
         ("source", {"field": "a"}, f"source must be a mapping with one of {PLACES}"),
-        ("source", {"files": "x"}, f"source must be a mapping with one of {PLACES}: it has the key 'files'"),
+        (
+            "source",
+            {"files": "x"},
+            f"source has the key 'files', which is not allowed; it must be a mapping with one of {PLACES}",
+        ),
         ("source", {"file": "x", "env": "A"}, "source has both file and env"),
         ("source", {"gcp": {"project": "p"}}, "source.gcp.secret is missing"),
         ("layers", ["a"], "layers[0] must be a mapping with name, source, optional"),
@@ -136,5 +140,5 @@ def test_null_is_no_value_of_a_required_option(
     """Newer versions of Ansible make an empty text of it: the task would work with what is not there."""
     with pytest.raises(ConfigurationError) as caught:
         check_arguments(arguments, spec)
-    assert str(caught.value) == f"{option} is missing: it is null"
+    assert str(caught.value) == f"{option} is null; give it a value"
     check_arguments({"a": None}, {"a": {"type": "str"}})

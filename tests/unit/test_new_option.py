@@ -92,7 +92,7 @@ WAYS = {
         try:
             fill_job({"image": "i", "env": [{"name": "MADE_UP", "value": "it"}]})
         except ConfigurationError as error:
-            assert str(error).endswith("is set by the adapter itself: MADE_UP")
+            assert str(error).endswith("the adapter sets MADE_UP itself; remove this entry")
         else:
             raise AssertionError
     """,

@@ -136,7 +136,7 @@ class AdapterMetrics:
                 "status_code",
             )
             self.call_duration[api] = self._recent_maximum(
-                f"{api}_api", f"mean of a Job's requests to {place}", clock, "operation"
+                f"{api}_api", f"mean request time of a Job to {place}", clock, "operation"
             )
             for operation, status in _USUAL[api]:
                 self.calls[api].labels(operation, status)
@@ -154,7 +154,7 @@ class AdapterMetrics:
     def _recent_maximum(
         self, name: str, what: str, clock: Callable[[], float], *labels: str
     ) -> RecentMaximum:
-        said = f"The longest {what} in the last ten minutes; no series without one"
+        said = f"The longest {what} in the last ten minutes; absent if there was none"
         longest = RecentMaximum(f"pullsecret_{name}_duration_seconds", said, labels, clock)
         self.registry.register(longest)
         return longest

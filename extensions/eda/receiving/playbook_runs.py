@@ -118,7 +118,7 @@ class PlaybookRuns:
                 # The lock may have been let go after the look at the result.
                 result = directory.result()
                 if result is None:
-                    LOGGER.error("a run ended without a result; its clusters go into the next one")
+                    LOGGER.error("a run ended without a result; its clusters go into the next run")
                 return result
             elif self._busy():
                 # Most likely with this run, which may fail before its first step.
@@ -126,7 +126,10 @@ class PlaybookRuns:
             else:
                 idle = idle or now
                 if now - idle >= start and directory.remove():
-                    LOGGER.error("a run did not begin; its clusters go into the next one")
+                    LOGGER.error(
+                        "no playbook started the run in time; its clusters go into the next run; "
+                        "check the rulebook's action"
+                    )
                     return None
             if now - spoken >= _LONG_RUN_SECONDS:
                 spoken = now

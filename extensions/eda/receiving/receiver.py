@@ -159,7 +159,11 @@ class Receiver:
         failed = (failed - (stopped or set())) | set(given_up)
         if given_up:
             more = f" and {len(given_up) - 5} more" if len(given_up) > 5 else ""
-            LOGGER.error("not retried until the next event: %s%s", ", ".join(given_up[:5]), more)
+            LOGGER.error(
+                "gave up on clusters %s%s; they are processed again at their next event",
+                ", ".join(given_up[:5]),
+                more,
+            )
         for one in batch.clusters:
             if one.cluster_id in given_up or (result is not None and one.cluster_id not in rows):
                 self._requeue.forget(one.cluster_id)

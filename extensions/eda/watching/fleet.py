@@ -107,7 +107,7 @@ class Fleet:
     def _complain(self, text: str) -> None:
         if text != self._complaint:
             self._complaint = text
-            LOGGER.error("the list of clusters was not changed: %s", text)
+            LOGGER.error("cannot load the list of clusters; the previous list stays in use: %s", text)
 
     def _describe(self, clusters: list[str]) -> list[dict[str, Any]]:
         return [self._targets[cluster] for cluster in clusters if cluster in self._targets]

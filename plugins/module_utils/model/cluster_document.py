@@ -114,7 +114,7 @@ def pull_secret_of(cluster: Mapping[str, Any]) -> tuple[str, Any] | None:
     }
     values = list(found.values())
     if any(value != values[0] for value in values):
-        raise InvalidDocument(f"{' and '.join(found)} differ")
+        raise InvalidDocument(f"{' and '.join(found)} are both set and differ; set only one of them")
     return next(iter(found.items()), None)
 
 
@@ -145,5 +145,5 @@ def _value(cluster: Mapping[str, Any], key: Key) -> tuple[str, Any] | None:
     found = {f"{key.level}.{name}": part[name] for name in key.names if part.get(name) not in (None, "")}
     values = list(found.values())
     if any(value != values[0] for value in values):
-        raise ConfigurationError(f"{' and '.join(found)} differ")
+        raise ConfigurationError(f"{' and '.join(found)} are both set and differ; set only one of them")
     return next(iter(found.items()), None)

@@ -127,7 +127,9 @@ class HttpConnection:
             return self._tls.wrap_socket(plain, server_hostname=self._host.encode()) if self._tls else plain
         except OSError as error:
             plain.close()
-            raise NoConnection(f"no TLS with {self._host}:{self._port}: {_said(error)}") from None
+            raise NoConnection(
+                f"the TLS handshake with {self._host}:{self._port} failed: {_said(error)}"
+            ) from None
 
     def _dial(self) -> socket.socket:
         # As a str the name would be encoded as an international one, with the tables for it: 1 MiB.
@@ -223,7 +225,7 @@ class HttpConnection:
     def _rest(self) -> float:
         rest = self._deadline - time.monotonic()
         if rest <= 0:
-            raise WireError("the server is silent")
+            raise WireError("the server did not answer in time")
         return rest
 
 
@@ -237,7 +239,7 @@ def _is_timeout(error: OSError) -> bool:
 
 def _said(error: OSError) -> str:
     if _is_timeout(error):
-        return "the server is silent"
+        return "the server did not answer in time"
     return str(error.strerror or error.args[-1] if error.args else type(error).__name__)
 
 

@@ -72,7 +72,7 @@ def run(
     del diff, stop  # A publish is one request, or a few.
     _LIMITS.check(params)
     if params["broker"] is None:
-        raise ConfigurationError("broker is missing: it is null")
+        raise ConfigurationError("broker is null; give it a value")
     publisher = PUBLISHERS[params["broker"]["type"]](params["broker"])
     rows: list[dict[str, Any]] = []
     bodies: list[tuple[dict[str, Any], bytes]] = []

@@ -111,7 +111,9 @@ def _suboptions(name: str, value: Mapping[Any, Any], spec: _Spec, with_defaults:
     if unknown:
         key = unknown[0]
         found = f"the key {quoted(key)}" if isinstance(key, str) else "a key that is not a string"
-        raise ConfigurationError(f"{name} must be {_expected('a mapping', spec)}: it has {found}")
+        raise ConfigurationError(
+            f"{name} has {found}, which is not allowed; it must be {_expected('a mapping', spec)}"
+        )
     given = {
         key: fitted(f"{name}.{key}", item, options[key], with_defaults=with_defaults)
         for key, item in value.items()
@@ -136,7 +138,7 @@ def _suboptions(name: str, value: Mapping[Any, Any], spec: _Spec, with_defaults:
 
 
 def _null(name: str) -> ConfigurationError:
-    return ConfigurationError(f"{name} is missing: it is null")
+    return ConfigurationError(f"{name} is null; give it a value")
 
 
 def wrong_targets(arguments: Any, spec: Mapping[str, Any]) -> str:

@@ -125,7 +125,10 @@ def _report(
 ) -> None:
     generation = target.report.generation or cluster.get("generation")
     if isinstance(generation, bool) or not isinstance(generation, int) or generation < 1:
-        raise ConfigurationError(f"cluster {target.cluster_id} has no generation that can be reported on")
+        raise ConfigurationError(
+            f"cluster {target.cluster_id}: neither the task nor the API gives a valid generation; "
+            "set generation to 1 or greater"
+        )
     said = target.report
     report = Report(said.adapter, generation, said.conditions, said.data, said.metadata)
     held = client.statuses(target.cluster_id, current.deadline, cluster or None).get(report.adapter)

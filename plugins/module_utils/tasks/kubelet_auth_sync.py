@@ -152,7 +152,10 @@ def _desired(params: Mapping[str, Any]) -> DockerConfig:
     """What the action plugin has read, and sends as ``inline``."""
     text = (params.get("source") or {}).get("inline")
     if not isinstance(text, str):
-        raise ConfigurationError("a docker config is read on the controller, by this module's action plugin")
+        raise ConfigurationError(
+            "source was not resolved: this module's action plugin reads it on the controller, and did not run; "
+            "call the module as hyperfleet.pull_secret.kubelet_auth_sync"
+        )
     try:
         return load(text)
     except DockerConfigError as error:

@@ -342,9 +342,9 @@ def test_where_no_job_is_left_it_is_said(world: World) -> None:
     forget(world, kept)
     handled = {one.cluster_id: one for one in world.handle(all=True)}
     assert handled[lost].outcome == "gone"
-    assert "no job names its secrets" in handled[lost].message
+    assert "no Job says where its secrets are" in handled[lost].message
     assert world.data_secrets() == [f"cluster-{kept}-pullsecret-data"]
-    (line,) = [e for e in world.log if e["cluster_id"] == lost and "no job names" in e["message"]]
+    (line,) = [e for e in world.log if e["cluster_id"] == lost and "no Job says where" in e["message"]]
     assert line["outcome"] == "gone"
 
 

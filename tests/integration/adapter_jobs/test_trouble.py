@@ -128,7 +128,7 @@ def test_a_planted_job_of_a_huge_generation_is_waited_for_no_longer_than_a_run_l
     world.api.post(job_path(world), {**foreign_job(), "metadata": metadata})
     held = world.apply()
     assert (held.state, held.reason, held.actions) == ("pending", "NewerGenerationSeen", ())
-    assert re.search(r"the API's generation 1; from 20\S+Z on the job is ignored", held.message)
+    assert re.search(r"the API's generation 1; the adapter waits until 20\S+Z for the API", held.message)
     world.ahead = HOLD_SECONDS + 5
     assert world.apply().reason == "EarlierJobEnding"
     until_created(world)
@@ -251,7 +251,7 @@ def test_what_a_pod_says_of_its_success_is_not_repeated_either(world: World) -> 
     for dummy in range(2):
         seen = world.apply()
         assert (seen.state, seen.reason) == ("succeeded", "PullSecretStored")
-        assert "another place than was ordered, which is not shown" in seen.message
+        assert "a different secret from the one that the adapter requested (not shown)" in seen.message
         assert not any(form in repr(seen) for form in (CANARY, "example_password", "4711"))
     text = json.dumps(world.all("/apis/batch/v1", "jobs"))
     assert not any(form in text for form in (CANARY, "example_password", "4711"))

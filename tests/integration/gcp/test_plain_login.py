@@ -118,5 +118,5 @@ def test_a_certificate_of_nobody_is_not_trusted(
     monkeypatch.delenv("SSL_CERT_FILE")
     result = secured.put()
     assert result["kind"] == "unavailable"
-    assert "no TLS with localhost" in result["msg"]
+    assert "the TLS handshake with localhost" in result["msg"]
     assert secured.count("GetSecret") == 0

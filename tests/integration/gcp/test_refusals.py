@@ -243,7 +243,7 @@ def test_a_missing_source_is_told_by_its_place(module: Module) -> None:
         ),
         (
             {"replication": "user_managed", "locations": ["a1", "b1"], "location_kms_keys": {"a1": "k"}},
-            "every location, or none",
+            "every location, or be left out",
         ),
         ({"retention": {"keep": 0}}, "retention.keep"),
         ({"retention": {"keep": 1, "destroy_after": -1}}, "destroy_after"),

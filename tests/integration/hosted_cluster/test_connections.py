@@ -239,7 +239,7 @@ def test_nothing_is_sent_to_where_clouds_keep_credentials_of_machines(
         # Nobody listens at the first of two addresses.
         result = wanted.run(retry={"tries": 2, "delay": 0.01})
     assert result["kind"] == "configuration", result
-    assert "kubeconfig leads to a link-local address" in result["msg"]
+    assert "kubeconfig leads to an address that is not allowed: a link-local address" in result["msg"]
     assert b"".join(metadata.received) == b""
 
 

@@ -74,7 +74,10 @@ def test_an_older_version_does_not_replace_a_newer_one(
     (target,) = run(**_from(manager, namespace, "1"), check_mode=check_mode, diff=True)["targets"]
     assert (target["changed"], target["actions"], target["version"]) == (False, [], "2")
     assert target["warnings"] == [
-        f"{PATH}: version 2 is newer than version 1 and stays; disable it if it is not wanted"
+        (
+            f"the Kubernetes Secret keeps version 2 of {PATH}, which is newer than version 1 of this run; "
+            "disable version 2 if it is not wanted"
+        )
     ]
     assert api.secret(namespace, NAME) == before
 

@@ -198,7 +198,7 @@ def test_a_webhook_and_the_source_that_listens_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broker", "words"),
     [
-        ({"type": "rabbitmq", "url": "amqp://user:s3cret@127.0.0.1/", "topic": "t"}, "holds a password"),
+        ({"type": "rabbitmq", "url": "amqp://user:s3cret@127.0.0.1/", "topic": "t"}, "contains a password"),
         ({"type": "rabbitmq", "url": "http://127.0.0.1/s3cret", "topic": "t"}, "must be an amqp"),
         ({"type": "rabbitmq", "url": "amqp://127.0.0.1/"}, "broker.topic is missing"),
         ({"type": "gcp-pubsub", "topic": "t", "project_id": ""}, "must be the names"),

@@ -361,12 +361,12 @@ def test_a_run_that_dies_is_asked_for_again_and_given_up_in_the_end(
             assert engine.batches == [["cls-1"]] * 3
             # Each in a directory of its own.
             assert len({event["run"] for event in engine.events}) == 3
-            await until(lambda: "not retried" in caplog.text)
+            await until(lambda: "gave up" in caplog.text)
             await post(cloud_event("cls-1"))
             await engine.until(lambda engine: engine.ended == 4)
 
     asyncio.run(scenario())
-    assert "not retried until the next event: cls-1" in caplog.text
+    assert "gave up on clusters cls-1" in caplog.text
 
 
 def test_a_run_that_does_not_begin_is_asked_for_again(tmp_path: Path) -> None:
@@ -556,7 +556,10 @@ def test_a_directory_that_cannot_be_made_is_tried_again(
         ({"broker": {"type": "webhook", "listen": ":1"}, "batch": {"size": 1001}}, "size must be a number"),
         (
             {"broker": {"type": "rabbitmq", "topic": "t", "subscription": "s"}},
-            "exactly one of broker.url and broker.url_file is required, or BROKER_RABBITMQ_URL",
+            (
+                "set either broker.url or broker.url_file, not both; or set neither, and set the environment "
+                "variable BROKER_RABBITMQ_URL"
+            ),
         ),
         (
             {"broker": {"type": "rabbitmq", "topic": "t", "subscription": "s", "url": "x:s3cret"}},

@@ -261,11 +261,14 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "no namespace": (
         document(placement={"allowedNamespaces": ["clusters-?"]}),
-        "spec.placement.allowedNamespaces[0] must be a namespace, or with * for a part of it",
+        (
+            "spec.placement.allowedNamespaces[0] must be a namespace (lower case letters, digits and dashes), "
+            "in which * may stand for any part"
+        ),
     ),
     "reserved variable": (
         job(env=[{"name": "A", "value": "1"}, {"name": "PULL_SECRET_DATA", "value": _SECRET}]),
-        "spec.jobTemplate.env[1].name is set by the adapter itself: PULL_SECRET_DATA",
+        "spec.jobTemplate.env[1]: the adapter sets PULL_SECRET_DATA itself; remove this entry",
     ),
     "variable twice": (
         job(env=[{"name": "A", "value": "1"}] * 2),

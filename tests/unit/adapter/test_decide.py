@@ -136,7 +136,10 @@ def test_a_jobs_environment_names_places_or_none(changes: dict[str, str], made: 
         ),
         ({"projectId": ["customer-1"]}, "projectId must be a string or a whole number"),
         ({"projectId": True}, "projectId must be a string or a whole number"),
-        ({"projectId": "customer-1", "project_id": "customer-2"}, "projectId and spec.gcp.project_id differ"),
+        (
+            {"projectId": "customer-1", "project_id": "customer-2"},
+            "projectId and spec.gcp.project_id are both set and differ",
+        ),
         (
             {"replicationpolicy": "user-managed:europe-west1"},
             "replicationpolicy is not a known field; did you mean spec.gcp.replicationPolicy?",

@@ -55,7 +55,7 @@ def refuses(name: str) -> bool:
     try:
         parse_adapter_config(job(env=[{"name": name, "value": "x"}]))
     except ConfigurationError as error:
-        return str(error) == f"spec.jobTemplate.env[0].name is set by the adapter itself: {name}"
+        return str(error) == f"spec.jobTemplate.env[0]: the adapter sets {name} itself; remove this entry"
     return False
 
 

@@ -148,6 +148,6 @@ def test_what_leads_to_files_or_programs_is_refused(part: str, field: str) -> No
     if field == "tokenFile":
         # Where there are both, the text counts here, and the file is not looked at.
         user["token"] = ""
-    with pytest.raises(ConfigurationError, match=f"has {field}, which is not used") as caught:
+    with pytest.raises(ConfigurationError, match=f"has {field}, which is not allowed") as caught:
         parse_embedded(kubeconfig(cluster, **user), "c", "secret a/b")
     assert TOKEN not in str(caught.value)

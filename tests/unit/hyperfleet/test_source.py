@@ -64,7 +64,8 @@ def test_both_spellings_may_agree_but_not_differ(world: World, deadline: Deadlin
     )
     assert world.source().read(reference("cls-1"), deadline) == TEXT.encode()
     with pytest.raises(
-        InvalidDocument, match=r"cls-2: spec.pullSecret.data and spec.pull_secret.data differ"
+        InvalidDocument,
+        match=r"cls-2: spec.pullSecret.data and spec.pull_secret.data are both set and differ",
     ):
         world.source().read(reference("cls-2"), deadline)
 

@@ -315,7 +315,7 @@ def test_a_silent_server_is_not_waited_for_again_and_again(
     def silent(*asked: Any) -> dict[str, Any]:
         tries.append(asked)
         clock.now += 10
-        raise WireError("the server is silent")
+        raise WireError("the server did not answer in time")
 
     monkeypatch.setattr(leases, "call", silent)
     one.release()

@@ -259,5 +259,5 @@ def _binding_hint(identity: object, method: str, resource: str) -> str:
     return (
         f"check that {identity} has {permission} in {_project(resource)} (roles/secretmanager.admin "
         "includes it) and, with Workload Identity, that the Kubernetes service account (pullsecret-adapter-job in "
-        "hyperfleet-system) has roles/iam.workloadIdentityUser on it"
+        f"hyperfleet-system) has roles/iam.workloadIdentityUser on {identity}"
     )

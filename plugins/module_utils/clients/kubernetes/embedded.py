@@ -129,9 +129,9 @@ def entries(document: bytes, where: str) -> tuple[Mapping[str, Any], Mapping[str
             instead = _INSTEAD.get(field)
             if entry.get(field) and not (instead and entry.get(instead)):
                 raise ConfigurationError(
-                    f"{where}: the kubeconfig's {kind} has {field}, which is not used: it refers to a "
-                    "file or a program on the machine that runs the task",
-                    f"put {instead} there" if instead else "put a token or a client certificate there",
+                    f"{where}: the kubeconfig's {kind} has {field}, which is not allowed, because it refers to "
+                    "a file or a program on the machine that runs the task",
+                    f"replace it with {instead or 'a token or a client certificate'}",
                 )
     return cluster, user
 
@@ -158,7 +158,7 @@ def build(cluster: Mapping[str, Any], user: Mapping[str, Any], name: str, where:
         if host is None:
             _fail(where, f"has a {field} that is not an address such as https://HOST:6443")
         if leads_astray(host):
-            _fail(where, f"has a {field} that is {FORBIDDEN}")
+            _fail(where, f"has a {field} that is not allowed: {FORBIDDEN}")
     if not (found.token or (found.certificate and found.key)):
         _fail(where, "has neither a token nor a client certificate with its key")
     return found
@@ -167,7 +167,7 @@ def build(cluster: Mapping[str, Any], user: Mapping[str, Any], name: str, where:
 def astray(where: str) -> ConfigurationError:
     """The error for a kubeconfig whose server, or proxy, turns out to have a forbidden address."""
     return ConfigurationError(
-        f"{where}: the cluster's kubeconfig leads to {FORBIDDEN}",
+        f"{where}: the cluster's kubeconfig leads to an address that is not allowed: {FORBIDDEN}",
         "ask its owner to set another server or proxy-url",
     )
 

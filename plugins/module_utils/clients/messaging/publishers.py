@@ -50,7 +50,7 @@ class _RabbitMQPublisher:
         self._address = rabbitmq.AmqpAddress.of(options, "broker")
         if self._address.has_password():
             raise ConfigurationError(
-                "broker.url holds a password, which Ansible shows", "use broker.url_file"
+                "broker.url contains a password, and Ansible would print it", "use broker.url_file"
             )
         self._exchange = _given(options, "exchange", "topic")
         self._kind = str(options.get("exchange_type") or "topic")

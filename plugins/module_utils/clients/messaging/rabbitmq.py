@@ -77,7 +77,8 @@ class AmqpAddress:
             url, name = os.environ.get(_VARIABLE), _VARIABLE
         if bool(url) == bool(path):
             raise ConfigurationError(
-                f"exactly one of {where}.url and {where}.url_file is required, or {_VARIABLE}"
+                f"set either {where}.url or {where}.url_file, not both; or set neither, and set the environment "
+                f"variable {_VARIABLE}"
             )
         text = _read(str(path), name) if path else str(url)
         scheme, place = _parts(text, name)

@@ -78,6 +78,7 @@ class ContentChoice:
         if given is None or chosen.version is None or given == chosen.version:
             return None
         return (
-            f"{chosen.version.secret}: version {chosen.version.number} is newer than version {given.number} "
-            "and stays; disable it if it is not wanted"
+            f"the Kubernetes Secret keeps version {chosen.version.number} of {chosen.version.secret}, which is "
+            f"newer than version {given.number} of this run; disable version {chosen.version.number} if it is not "
+            "wanted"
         )

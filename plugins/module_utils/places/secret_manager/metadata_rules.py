@@ -49,7 +49,9 @@ def check_labels(labels: Mapping[str, str]) -> None:
                 "and a key must begin with a letter"
             )
     if len(labels) > _MAX_LABELS:
-        raise WrongOption("labels", f"must be at most {_MAX_LABELS}, including those of this collection")
+        raise WrongOption(
+            "labels", f"must have at most {_MAX_LABELS} entries, including those of this collection"
+        )
 
 
 def check_annotations(annotations: Mapping[str, str]) -> None:

@@ -181,7 +181,7 @@ def _replication(wanted: Mapping[str, Any]) -> dict[str, Any] | None:
         raise WrongOption("location_kms_keys", f"names {named}, which is not among the {{locations}}")
     check_locations(locations)
     if keys and len(keys) != len(locations):
-        raise WrongOption("location_kms_keys", "must name a key for every location, or none")
+        raise WrongOption("location_kms_keys", "must have a key for every location, or be left out")
     replicas: list[dict[str, Any]] = []
     for location in locations:
         replica: dict[str, Any] = {"location": location}

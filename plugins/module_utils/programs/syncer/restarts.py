@@ -202,7 +202,10 @@ class Restarts:
         if not self._held_by:
             return False
         self._look_at = time.monotonic() + self._pace.held.wait()
-        why = f"written, but kubelet is not restarted here: it did not come up on {self._held_by}"
+        why = (
+            "the file is written, but kubelet is not restarted on this node, because kubelet did not "
+            f"become healthy with this version on {self._held_by}"
+        )
         self._log.warning("held", resourceVersion=self._version, why=why)
         self._say(HELD, why)
         return True

@@ -116,13 +116,13 @@ class ControlPlane:
                     planes = []
             if len(planes) > 1:
                 raise ConfigurationError(
-                    f"{everywhere}: there are {len(planes)}",
+                    f"{everywhere}: there are {len(planes)} HostedControlPlanes",
                     "set hosted_control_plane to the name of one of them",
                 )
             if not planes or planes[0] is None:
                 raise NotFound(
                     f"{everywhere}: there is no HostedControlPlane",
-                    "check control_plane_namespace, or name original and hosted_kubeconfig_secret",
+                    "check control_plane_namespace, or set original and hosted_kubeconfig_secret",
                 )
             self._plane = planes[0]
         where = client.place(namespace, _PLANES, str(self._plane["metadata"]["name"]))

@@ -46,8 +46,8 @@ def build_cluster(wanted: Mapping[str, Any]) -> HostedCluster:
         )
     if control_plane is None and not ((original or not present) and (direct or kubeconfig)):
         raise ConfigurationError(
-            "control_plane_namespace is missing: it says where the hosted control plane is, and with it "
-            "the original pull secret and the hosted cluster's kubeconfig"
+            "control_plane_namespace is missing; set it to the namespace of the HostedControlPlane, from which "
+            "the task finds the original pull secret and the hosted cluster's kubeconfig"
         )
     policy = registries(wanted.get("policy"))
     for position, (registry, layer) in enumerate(policy.items()):
@@ -107,8 +107,8 @@ def _syncer(wanted: Mapping[str, Any]) -> SyncerSpec:
     # What is to go goes, however it was deployed.
     if healthz and network is False and wanted.get("state") != "absent":
         raise ConfigurationError(
-            "healthz is on the node's own loopback, which pods without syncer_host_network cannot reach; "
-            "also set healthz: none"
+            "syncer_host_network: false also requires healthz: none, because such pods cannot reach the node's "
+            "loopback"
         )
     priority = _name(wanted, "syncer_priority_class", KUBERNETES_NAME)
     return SyncerSpec(

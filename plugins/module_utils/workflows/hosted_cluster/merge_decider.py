@@ -73,8 +73,10 @@ class MergeDecider:
             if self._cluster.present:
                 raise
             left = without_original(current, there.additional_registries())
-            effect = "its entries that the nodes have stay" if left else "the nodes keep what they have"
-            self._outcome.warnings.append(f"no original pull secret, {effect}: {error.message}")
+            kept = "the entries they already have from it" if left else "their current file"
+            self._outcome.warnings.append(
+                f"cannot read the original pull secret; the nodes keep {kept}: {error.message}"
+            )
             return left
 
     def _current(self, there: ExistingObjects) -> DockerConfig | None:

@@ -225,8 +225,8 @@ class _ClusterSync:
         self._rollout = state
         if not state.done:
             self._outcome.warnings.append(
-                f"not removed yet: {state.sentence()}; the next run continues, and with rollout_timeout: 0 it "
-                "does not wait for nodes"
+                f"the syncers are not removed yet: {state.sentence()}; the next run continues; "
+                "set rollout_timeout: 0 to remove them without waiting for the nodes"
             )
         return state.done
 

@@ -213,7 +213,7 @@ def _env(given: Any, path: str) -> dict[str, str]:
     for index, each in enumerate(given):
         name = each["name"]
         if name in _RESERVED_ENV:
-            raise ConfigurationError(f"{path}[{index}].name is set by the adapter itself: {name}")
+            raise ConfigurationError(f"{path}[{index}]: the adapter sets {name} itself; remove this entry")
         if name in made:
             raise ConfigurationError(f"{path}[{index}].name is given twice")
         made[name] = each["value"]

@@ -58,7 +58,7 @@ _PLACEMENT = object_field(
         "allowedNamespaces": {
             **list_field(
                 text_field(
-                    "a namespace, or with * for a part of it: lower case letters, digits and dashes",
+                    "a namespace (lower case letters, digits and dashes), in which * may stand for any part",
                     r"^[a-z0-9*]([a-z0-9*-]{0,61}[a-z0-9*])?$",
                     63,
                 )

@@ -195,6 +195,6 @@ def _observed(order: Order, done: Result, spent: Spent) -> Observed:
     message = f"{which} of {secret} is stored and placed in namespace {order.namespace}"
     stored_version = str(stored.get("version") or "")
     if stored_version and stored_version != version:
-        message = f"{message}: version {version} is newer than version {stored_version} and stays"
+        message = f"{message}; it is newer than version {stored_version} of this run, and is kept"
     message += other_replication(order, result)
     return Observed(SUCCEEDED, "PullSecretStored", message, actions=actions, result=result)

@@ -95,7 +95,7 @@ def make_report(
 
 def stored_earlier(message: str) -> str:
     """The message for a pull secret that was stored before and is checked again."""
-    return shortened(f"It was stored before and is being checked again: {message}")
+    return shortened(f"The pull secret was stored earlier and is being checked again: {message}")
 
 
 def shortened(text: str) -> str:

@@ -143,8 +143,8 @@ class Sweep:
         places = removal_by_jobs(suspended.environments)
         if not places.made:
             leftover.notes.append(
-                "no job names its secrets: any that are in Secret Manager or in its management "
-                "namespace are kept"
+                "no Job says where its secrets are, so any in Secret Manager or in its management "
+                "namespace are kept; delete them by hand"
             )
         leftover.secret_removal = SecretRemoval(cluster_id, places, places.made)
         return leftover

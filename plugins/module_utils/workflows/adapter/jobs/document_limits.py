@@ -28,7 +28,7 @@ def document_refusal(document: bytes, cluster_id: str) -> Observed | None:
         return Observed(
             model.FAILED,
             "InvalidDocument",
-            f"the pull secret of cluster {cluster_id} is not UTF-8 text",
+            f"the pull secret of cluster {cluster_id} is not UTF-8 text, or contains a NUL character",
             retry=False,
             kind="invalid_document",
         )

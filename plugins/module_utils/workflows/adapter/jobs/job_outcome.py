@@ -154,7 +154,10 @@ def _succeeded(job: JobState, said: JobResult | None, namespace: str, order: Ord
     )
     if said is None or not said.elsewhere:
         return observed
-    more = "; it names another place than was ordered, which is not shown: check that its image is this adapter's"
+    more = (
+        "; the Job reports a different secret from the one that the adapter requested (not shown): "
+        "check that spec.jobTemplate.image is this adapter's image"
+    )
     return dataclasses.replace(observed, message=message + more, elsewhere=True)
 
 

@@ -150,7 +150,8 @@ class JobReconciler:
             return self._pending(
                 "NewerGenerationSeen",
                 f"job {current.name} is for generation {current.generation}, newer than the API's generation "
-                f"{order.generation}; from {until} on the job is ignored if the API's is still older",
+                f"{order.generation}; the adapter waits until {until} for the API to catch up, and then ignores "
+                "this job",
                 current,
             )
         return self._pending(

@@ -40,7 +40,7 @@ def test_a_run_that_was_given_up_while_it_waited_does_nothing(tmp_path: Path) ->
         timer = threading.Timer(0.2, give_up)
         timer.start()
         with (
-            pytest.raises(ConfigurationError, match="gave this run up"),
+            pytest.raises(ConfigurationError, match="gave up this run"),
             hyperfleet_adapter._locked(str(tmp_path)),
         ):
             raise AssertionError("it works in a directory that nobody reads")
@@ -51,7 +51,7 @@ def test_a_run_that_was_given_up_before_it_began_makes_nothing_anew(tmp_path: Pa
     """The directory is being removed: a file that is made in it now would keep it for ever."""
     for directory in (tmp_path, tmp_path / "gone"):
         with (
-            pytest.raises(ConfigurationError, match="gave this run up"),
+            pytest.raises(ConfigurationError, match="gave up this run"),
             hyperfleet_adapter._locked(str(directory)),
         ):
             raise AssertionError("it works in a directory that nobody reads")

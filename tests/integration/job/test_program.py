@@ -127,8 +127,8 @@ def test_it_writes_no_file_and_needs_neither_ansible_nor_a_client_library(progra
     needless = {"ansible", "google", "grpc", "kubernetes", "urllib3", "requests", "yaml", "site", "http"}
     assert loaded.isdisjoint(needless)
     assert {"google_crc32c"} == {name for name in loaded if "crc" in name}
-    # The Go job has 21 MiB; with the libraries it would be 77.
-    assert 10 < done.peak < 28
+    # The Go job has 21 MiB; with the libraries it would be 77. google-crc32c's own is 1.2 of it.
+    assert 10 < done.peak < 29
 
 
 @pytest.mark.parametrize("name", sorted(REQUIRED))

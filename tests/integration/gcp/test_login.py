@@ -138,7 +138,7 @@ def test_a_token_service_that_is_slow_ends_with_the_call_s_time(
 ) -> None:
     answer, over = tokens.answer, threading.Event()
     monkeypatch.setattr(tokens, "answer", lambda path: (over.wait(60), answer(path))[1])
-    result = secured.put(api_timeout=0.5, retry={"tries": 2, "delay": 0.01})
+    result = secured.put(api_timeout=1.0, retry={"tries": 2, "delay": 0.01})
     over.set()
     assert result["kind"] == "unavailable"
     assert f"no access token for service account {ACCOUNT} at the moment (" in result["msg"]

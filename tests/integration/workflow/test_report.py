@@ -52,10 +52,10 @@ def test_results_are_taken_by_the_names_they_were_registered_in(ansible: Ansible
 @pytest.mark.parametrize(
     ("option", "name", "what"),
     [
-        ("clusters", "nothing", "is not the name of a variable"),
+        ("clusters", "nothing", "must be the name of a variable"),
         ("clusters", {"inline": "example-password"}, "must be a string"),
-        ("secret_manager", "nothing", "is not the name of a registered result"),
-        ("management", "some", "is not the name of a registered result"),
+        ("secret_manager", "nothing", "must be the name of a registered result"),
+        ("management", "some", "must be the name of a registered result"),
     ],
 )
 def test_what_is_no_name_is_told(ansible: Ansible, option: str, name: Any, what: str) -> None:

@@ -19,10 +19,10 @@ from tests.tools.env import ROOT
 # File of module_utils: the line after which one is added, and that line.
 EDITS = {
     "model/cluster.py": (
-        '    restore_version: str | None = _option(store="restore_version")\n',
+        '    restore_version: str | None = field(default=None, metadata=_option(store="restore_version"))\n',
         (
-            '    made_up: str | None = _option(store="made_up", variable="MADE_UP",'
-            ' document=Key("spec.gcp", ("madeUp",)))\n'
+            '    made_up: str | None = field(default=None, metadata=_option(store="made_up", variable="MADE_UP",'
+            ' document=Key("spec.gcp", ("madeUp",))))\n'
         ),
     ),
     "places/secret_manager/store.py": (

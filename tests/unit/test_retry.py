@@ -238,7 +238,7 @@ def test_pauses_after_conflicts_double_up_to_two_seconds(
     clock: Clock, first: float, expected: list[float]
 ) -> None:
     pauses = ConflictPauses(_retrier(clock), Deadline(60.0), first=first, cause="another run")
-    for _ in range(8):
+    for _conflict in range(8):
         pauses.wait(Conflict("it changed"))
     assert clock.pauses == pytest.approx([*expected, 0.8, 1.6, 2.0, 2.0])
 

@@ -45,7 +45,7 @@ class Reader(Protocol):
         """What a GET of a path answers."""
 
 
-Reach = Callable[[Access], "AbstractAsyncContextManager[Reader]"]
+Reach = Callable[[Access], AbstractAsyncContextManager["Reader"]]
 
 
 class Accesses:

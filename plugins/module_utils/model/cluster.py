@@ -68,17 +68,15 @@ def _option(
     is_key: bool = True,
     in_digest: bool = True,
     **spec: Any,
-) -> Any:
-    """A field that may be left out. Its type is a string, if the spec does not say another."""
+) -> dict[str, Option]:
+    """Of a field that may be left out. Its type is a string, if the spec does not say another."""
     spec = {"type": "str", **spec}
-    option = Option(store or both, place or both, variable, document, is_key, True, in_digest, spec)
-    return field(default=None, metadata={"option": option})
+    return {"option": Option(store or both, place or both, variable, document, is_key, True, in_digest, spec)}
 
 
-def _document(*, variable: str | None = None) -> Any:
-    """A field that says where the docker config is, or holds it. Its content is in a digest, not its place."""
-    option = Option(None, None, variable, None, True, False, False, None)
-    return field(default=None, metadata={"option": option}, repr=False)
+def _document(*, variable: str | None = None) -> dict[str, Option]:
+    """Of a field that says where the docker config is, or holds it. Its content is in a digest, not its place."""
+    return {"option": Option(None, None, variable, None, True, False, False, None)}
 
 
 @dataclass(frozen=True)
@@ -102,45 +100,66 @@ class Cluster:
             )
         }
     )
-    cluster_name: str | None = _option("cluster_name", variable="CLUSTER_NAME")
-    gcp_project_id: str | None = _option(store="project", variable="GCP_PROJECT_ID", document=PROJECT)
-    secret_name: str | None = _option(store="secret", variable="SECRET_NAME", no_log=False)
-    management_namespace: str | None = _option(place="namespace", variable="MANAGEMENT_NAMESPACE")
-    k8s_secret_name: str | None = _option(place="name", variable="K8S_SECRET_NAME")
-    replication_text: str | None = _option(variable="REPLICATION_POLICY", document=REPLICATION, is_key=False)
+    cluster_name: str | None = field(default=None, metadata=_option("cluster_name", variable="CLUSTER_NAME"))
+    gcp_project_id: str | None = field(
+        default=None, metadata=_option(store="project", variable="GCP_PROJECT_ID", document=PROJECT)
+    )
+    secret_name: str | None = field(
+        default=None, metadata=_option(store="secret", variable="SECRET_NAME", no_log=False)
+    )
+    management_namespace: str | None = field(
+        default=None, metadata=_option(place="namespace", variable="MANAGEMENT_NAMESPACE")
+    )
+    k8s_secret_name: str | None = field(
+        default=None, metadata=_option(place="name", variable="K8S_SECRET_NAME")
+    )
+    replication_text: str | None = field(
+        default=None, metadata=_option(variable="REPLICATION_POLICY", document=REPLICATION, is_key=False)
+    )
 
-    state: str | None = _option("state", choices=["present", "absent"])
-    labels: Mapping[str, Any] | None = _option("labels", type="dict")
-    adopt: bool | None = _option("adopt", type="bool")
+    state: str | None = field(default=None, metadata=_option("state", choices=["present", "absent"]))
+    labels: Mapping[str, Any] | None = field(default=None, metadata=_option("labels", type="dict"))
+    adopt: bool | None = field(default=None, metadata=_option("adopt", type="bool"))
 
     # What is stored, in Secret Manager.
-    annotations: Mapping[str, Any] | None = _option(store="annotations", type="dict")
-    replication_policy: str | None = _option(
-        store="replication", in_digest=False, choices=["automatic", "user_managed"]
+    annotations: Mapping[str, Any] | None = field(
+        default=None, metadata=_option(store="annotations", type="dict")
     )
-    replication_locations: Sequence[str] | None = _option(
-        store="locations", in_digest=False, type="list", elements="str"
+    replication_policy: str | None = field(
+        default=None,
+        metadata=_option(store="replication", in_digest=False, choices=["automatic", "user_managed"]),
     )
-    kms_key: str | None = _option(store="kms_key", no_log=False)
-    location_kms_keys: Mapping[str, Any] | None = _option(
-        store="location_kms_keys", type="dict", no_log=False
+    replication_locations: Sequence[str] | None = field(
+        default=None, metadata=_option(store="locations", in_digest=False, type="list", elements="str")
     )
-    retention: Mapping[str, Any] | None = _option(store="retention", type="dict", options=_RETENTION)
-    restore_version: str | None = _option(store="restore_version")
-    impersonate_service_account: str | None = _option(store="impersonate_service_account")
+    kms_key: str | None = field(default=None, metadata=_option(store="kms_key", no_log=False))
+    location_kms_keys: Mapping[str, Any] | None = field(
+        default=None, metadata=_option(store="location_kms_keys", type="dict", no_log=False)
+    )
+    retention: Mapping[str, Any] | None = field(
+        default=None, metadata=_option(store="retention", type="dict", options=_RETENTION)
+    )
+    restore_version: str | None = field(default=None, metadata=_option(store="restore_version"))
+    impersonate_service_account: str | None = field(
+        default=None, metadata=_option(store="impersonate_service_account")
+    )
 
     # What is placed, in the management cluster.
-    management_context: str | None = _option(place="context")
-    management_kubeconfig: str | None = _option(place="kubeconfig", type="path")
-    k8s_immutable: bool | None = _option(place="immutable", type="bool")
-    service_accounts: Sequence[str] | None = _option(place="service_accounts", type="list", elements="str")
+    management_context: str | None = field(default=None, metadata=_option(place="context"))
+    management_kubeconfig: str | None = field(default=None, metadata=_option(place="kubeconfig", type="path"))
+    k8s_immutable: bool | None = field(default=None, metadata=_option(place="immutable", type="bool"))
+    service_accounts: Sequence[str] | None = field(
+        default=None, metadata=_option(place="service_accounts", type="list", elements="str")
+    )
 
     # Where the docker config is.
-    source: Mapping[str, Any] | None = _document(variable="PULL_SECRET_DATA")
-    layers: Sequence[Mapping[str, Any]] | None = _document()
-    precedence: str | None = _document()
-    policy: Mapping[str, Any] | None = _document()
-    drop: Sequence[str] | None = _document()
+    source: Mapping[str, Any] | None = field(
+        default=None, repr=False, metadata=_document(variable="PULL_SECRET_DATA")
+    )
+    layers: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False, metadata=_document())
+    precedence: str | None = field(default=None, repr=False, metadata=_document())
+    policy: Mapping[str, Any] | None = field(default=None, repr=False, metadata=_document())
+    drop: Sequence[str] | None = field(default=None, repr=False, metadata=_document())
 
 
 OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fields(Cluster)}

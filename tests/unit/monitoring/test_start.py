@@ -70,7 +70,7 @@ def test_without_a_port_nothing_is_served_and_all_can_be_told() -> None:
     async def scenario() -> None:
         for config, kind in ((None, ActivityRecorder), (configuration(0, form="text"), MonitoringRecorder)):
             async with start_monitoring(config) as recorder:
-                assert type(recorder) is kind
+                assert recorder.__class__ is kind
                 recorder.event("type")
                 recorder.run_started()
                 recorder.run_ended(None, 1.0)

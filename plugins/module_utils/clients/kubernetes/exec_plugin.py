@@ -14,7 +14,7 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from ...model.errors import (
     ConfigurationError,
@@ -71,9 +71,10 @@ async def credentials(plugin: Mapping[str, Any], cluster: Mapping[str, Any], lim
 
 
 async def _output(process: asyncio.subprocess.Process) -> bytes:
-    assert process.stdout  # noqa: S101 - a pipe was asked for
+    # A pipe was asked for.
+    stdout = cast(asyncio.StreamReader, process.stdout)
     output = b""
-    while len(output) < _LARGEST and (part := await process.stdout.read(_LARGEST)):
+    while len(output) < _LARGEST and (part := await stdout.read(_LARGEST)):
         output += part
     await process.wait()
     return output

@@ -278,5 +278,7 @@ _PLACE = r"""
 class ModuleDocFragment:
     """The options of ``gcp_pull_secret`` and ``k8s_pull_secret``, at the top level and in ``targets``."""
 
-    STORE = _with_targets(_STORE + _SHARED.lstrip("\n"))
-    PLACE = _with_targets(_PLACE + _SHARED.lstrip("\n"))
+    # With a type, since ansible-test's yamllint takes what is assigned without one for a text, and ends with a
+    # traceback. ansible-doc and validate-modules read both.
+    STORE: str = _with_targets(_STORE + _SHARED.lstrip("\n"))
+    PLACE: str = _with_targets(_PLACE + _SHARED.lstrip("\n"))

@@ -302,6 +302,18 @@ def test_a_deleted_cluster_is_asked_for_no_preconditions() -> None:
     )
 
 
+def test_a_secret_in_a_project_with_a_long_domain_is_removed() -> None:
+    """Its address is longer than what a status may say, and comes from the spec."""
+    project = f"{'a-domain.' * 40}example:project-12345"
+    found = decide(cluster(deleted_time="x", spec={"gcp": {"projectId": project}}), {}, list)
+    assert isinstance(found, Remove)
+    assert found.secrets == (f"projects/{project}/secrets/hyperfleet-cls-1-pull-secret",)
+    said = status("pullsecret", gcp_secret=found.secrets[0])
+    again = decide({"id": "cls-1", "deleted_time": "x"}, {}, list, own=said)
+    assert isinstance(again, Remove)
+    assert again.secrets == ()
+
+
 def test_a_removal_goes_by_what_was_said_last_and_by_what_is_said_now() -> None:
     own = status(
         "pullsecret",

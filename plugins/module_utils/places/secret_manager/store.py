@@ -37,8 +37,7 @@ from .writer import SecretManagerWriter
 
 __all__ = ["SecretManagerStore"]
 
-# A project's id has 30 characters at most, beside the domain of a project of before.
-_ADDRESS = re.compile(r"projects/([^/]{1,64})/secrets/([^/]{1,255})\Z")
+_ADDRESS = re.compile(r"projects/([^/]+)/secrets/([^/]+)\Z")
 _VERSION = re.compile(r"[1-9][0-9]*\Z")
 
 

@@ -34,7 +34,7 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
 _VERSION = re.compile(r"[0-9]{1,18}\Z")
 _DIGEST = re.compile(r"hmac-sha256:[0-9a-f]{64}\Z")
 _PLACES = ("gcp_secret", "management_secret")
-# Characters of a stored secret's address.
+# Characters of a stored secret's address in a status.
 _LONGEST_ADDRESS = 337
 # More moves of one cluster nobody has seen.
 _MOST_EARLIER = 10
@@ -60,8 +60,11 @@ def order_places(order: Order) -> dict[str, Any]:
 
 def secret_of(said: Any) -> str | None:
     """What is said, if it is the address of a stored secret; else None."""
-    good = isinstance(said, str) and len(said) <= _LONGEST_ADDRESS and cluster_store().is_address(said)
-    return said if good else None
+    return said if isinstance(said, str) and cluster_store().is_address(said) else None
+
+
+def _reported_secret(said: Any) -> str | None:
+    return secret_of(said) if isinstance(said, str) and len(said) <= _LONGEST_ADDRESS else None
 
 
 def place_of(namespace: Any, name: Any) -> ManagementSecretName | None:
@@ -76,7 +79,7 @@ def reported_places(data: Mapping[str, Any]) -> tuple[list[str], list[Management
     """All that our last status says was made: what is stored, by address, and what is in the management cluster."""
     held = _checked_data(data)
     said = [*(held[name] for name in _PLACES if name in held), *held.get("earlier", ())]
-    secrets = [found for found in map(secret_of, said) if found is not None]
+    secrets = [found for found in map(_reported_secret, said) if found is not None]
     return secrets, [
         ManagementSecretName(one["namespace"], one["name"]) for one in said if isinstance(one, dict)
     ]
@@ -135,12 +138,12 @@ def _placed(value: Any) -> dict[str, str] | None:
 
 
 def _earlier(value: Any) -> list[_PlaceName]:
-    found = [secret_of(one) or _placed(one) for one in value] if isinstance(value, list) else []
+    found = [_reported_secret(one) or _placed(one) for one in value] if isinstance(value, list) else []
     return [one for one in found if one][-_MOST_EARLIER:]
 
 
 _SHAPES: dict[str, Callable[[Any], Any]] = {
-    "gcp_secret": secret_of,
+    "gcp_secret": _reported_secret,
     "management_secret": _placed,
     "secret_version": _text(_VERSION),
     "content_digest": _text(_DIGEST),

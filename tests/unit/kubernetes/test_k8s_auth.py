@@ -128,6 +128,22 @@ def test_what_is_said_of_one_server_is_not_said_of_another(
     assert connection.proxy == "http://p:3128"
 
 
+@pytest.mark.parametrize(("options", "own"), [({"kubeconfig": "/own"}, {}), ({}, {"kubeconfig": "/own"})])
+def test_a_context_of_the_environment_does_not_redirect_a_kubeconfig(
+    options: dict[str, str], own: dict[str, str]
+) -> None:
+    variables = {"K8S_AUTH_KUBECONFIG": "/k", "K8S_AUTH_CONTEXT": "other"}
+    connection = made(options, variables, **own)
+    assert (connection.kubeconfig, connection.context) == ("/own", None)
+    connection = made({**options, "context": "mine"}, variables, **own)
+    assert (connection.kubeconfig, connection.context) == ("/own", "mine")
+
+
+def test_a_context_by_option_selects_within_the_environments_kubeconfig() -> None:
+    connection = made({"context": "mine"}, {"K8S_AUTH_KUBECONFIG": "/k", "K8S_AUTH_CONTEXT": "other"})
+    assert (connection.kubeconfig, connection.context) == ("/k", "mine")
+
+
 def test_a_token_may_be_in_the_environment_and_the_host_an_option() -> None:
     connection = made({"host": "https://b"}, {"K8S_AUTH_API_KEY": SECRET, "K8S_AUTH_VERIFY_SSL": "no"})
     assert (connection.api_key, connection.validate_certs) == (SECRET, False)

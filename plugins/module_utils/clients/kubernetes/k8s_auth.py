@@ -81,6 +81,8 @@ def complete(options: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, 
 
     - An option that names a kubeconfig or a context stands for itself: of the environment neither the server
       nor credentials are used with it.
+    - The environment's context selects within the environment's kubeconfig or ``KUBECONFIG``. An option that
+      names a kubeconfig does not use it: it could lead to another cluster.
     - An option that names a host may take its credentials from the environment, unless the environment has a
       host of its own, to which its credentials and its certificates belong.
     - Proxies and impersonation are always used: without the latter a run would have more rights than it was
@@ -90,6 +92,8 @@ def complete(options: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, 
     left_out: set[str] = set()
     if given.get("kubeconfig") or given.get("context"):
         left_out.update(("host", *_CREDENTIALS))
+        if given.get("kubeconfig"):
+            left_out.update(_SERVER)
     elif given.get("host"):
         left_out.update(_SERVER)
         if "host" in found:

@@ -161,6 +161,24 @@ def test_a_user_and_a_password_log_in(recorder: Recorder, monkeypatch: pytest.Mo
     ]
 
 
+@pytest.mark.parametrize("user", ["ü", "€"])
+def test_logins_are_sent_as_utf8(recorder: Recorder, monkeypatch: pytest.MonkeyPatch, user: str) -> None:
+    """As the event source sends them; Latin-1 has no second one of these."""
+    monkeypatch.setenv("K8S_AUTH_HOST", "http://api.example:6443")
+    monkeypatch.setenv("K8S_AUTH_PROXY", recorder.url)
+    monkeypatch.setenv("K8S_AUTH_USERNAME", user)
+    monkeypatch.setenv("K8S_AUTH_PASSWORD", f"{CANARY}€")
+    monkeypatch.setenv("K8S_AUTH_PROXY_HEADERS_PROXY_BASIC_AUTH", f"{user}:{CANARY}€")
+    ask()
+    login = base64.b64encode(f"{user}:{CANARY}€".encode()).decode()
+    assert recorder.values("Authorization") == [f"Basic {login}"]
+    assert recorder.values("Proxy-Authorization") == [f"Basic {login}"]
+    monkeypatch.setenv("K8S_AUTH_PROXY_HEADERS_BASIC_AUTH", f"{user}:{CANARY}€")
+    recorder.asked.clear()
+    ask()
+    assert f"Basic {login}" in recorder.values("Authorization")
+
+
 def test_a_variable_takes_the_place_of_a_kubeconfigs_token(
     api: Api, recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

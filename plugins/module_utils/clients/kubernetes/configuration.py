@@ -74,7 +74,7 @@ def _apply(connection: Connection, configuration: Any) -> None:
         configuration.api_key_prefix = {"authorization": "Bearer"}
         configuration.refresh_api_key_hook = None
     elif connection.username:
-        login = make_headers(basic_auth=f"{connection.username}:{connection.password or ''}")
+        login = make_headers(basic_auth=_as_utf8(f"{connection.username}:{connection.password or ''}"))
         configuration.api_key = {"authorization": login["authorization"]}
         configuration.api_key_prefix = {}
         configuration.refresh_api_key_hook = None
@@ -89,12 +89,17 @@ def _apply(connection: Connection, configuration: Any) -> None:
     if connection.no_proxy:
         configuration.no_proxy = connection.no_proxy
     headers = {
-        name: value
+        name: _as_utf8(value)
         for name in ("proxy_basic_auth", "basic_auth", "user_agent")
         if (value := getattr(connection, name))
     }
     if headers:
         configuration.proxy_headers = make_headers(**headers)
+
+
+def _as_utf8(text: str) -> str:
+    """urllib3 encodes a login as Latin-1; this makes it send UTF-8, as the watches do."""
+    return text.encode().decode("latin-1")
 
 
 def _load(login: Login, configuration: Any) -> bool:

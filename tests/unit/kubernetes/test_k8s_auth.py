@@ -154,6 +154,28 @@ def test_the_option_api_key_is_for_a_host() -> None:
     assert made({"api_key": "t"}, HOST).api_key == "t"
 
 
+@pytest.mark.parametrize("options", [{}, {"host": "https://b"}])
+def test_the_option_api_key_is_in_place_of_all_credentials(options: dict[str, str]) -> None:
+    credentials = {
+        name: ALL[f"K8S_AUTH_{name}"]
+        for name in ("USERNAME", "PASSWORD", "CERT_FILE", "KEY_FILE", "SSL_CA_CERT")
+    }
+    variables = {f"K8S_AUTH_{name}": text for name, text in credentials.items()}
+    if not options:
+        variables["K8S_AUTH_HOST"] = "https://a"
+    connection = made({**options, "api_key": "t"}, variables)
+    given = [connection.api_key, connection.username, connection.password]
+    assert given == ["t", None, None]
+    assert (connection.client_cert, connection.client_key) == (None, None)
+    # It says nothing of the server.
+    assert (connection.host, connection.ca_cert) == (options.get("host", "https://a"), "/ca")
+
+
+def test_an_api_key_without_a_host_takes_no_credentials_away() -> None:
+    connection = made({"api_key": "t"}, {"K8S_AUTH_KUBECONFIG": "/k", "K8S_AUTH_API_KEY": SECRET})
+    assert connection.api_key == SECRET
+
+
 def test_a_variable_takes_the_place_of_a_kubeconfigs_user() -> None:
     connection = made({}, {"K8S_AUTH_KUBECONFIG": "/k", "K8S_AUTH_API_KEY": SECRET})
     assert (connection.kubeconfig, connection.api_key) == ("/k", SECRET)

@@ -127,7 +127,7 @@ def kubernetes_connection(
     made = complete(given, found)
     if given["api_key"] and not made.get("host"):
         # The option is for a host, and a kubeconfig has a user of its own.
-        del made["api_key"]
+        made = complete({**given, "api_key": None}, found)
     verify = made.pop("validate_certs", None)
     return Connection(
         **made,

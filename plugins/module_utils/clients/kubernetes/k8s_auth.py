@@ -85,6 +85,8 @@ def complete(options: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, 
       names a kubeconfig does not use it: it could lead to another cluster.
     - An option that names a host may take its credentials from the environment, unless the environment has a
       host of its own, to which its credentials and its certificates belong.
+    - An option that gives a token takes the place of all credentials of the environment: an API server looks at
+      a client certificate first.
     - Proxies and impersonation are always used: without the latter a run would have more rights than it was
       given.
     """
@@ -98,7 +100,9 @@ def complete(options: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, 
         left_out.update(_SERVER)
         if "host" in found:
             left_out.update(_CREDENTIALS)
-    if left_out and "host" in found:
+    if given.get("api_key"):
+        left_out.update(_CREDENTIALS)
+    if given.keys() & set(_SERVER) and "host" in found:
         left_out.update(_TLS)
     made = {**{name: value for name, value in found.items() if name not in left_out}, **given}
     if not given.get("host") and made.get("host"):

@@ -234,6 +234,33 @@ def test_a_client_certificate_that_cannot_be_used_is_named(
     assert "the client certificate or its key cannot be used" in failure["msg"]
 
 
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"CA_CERT": "/missing"}, "K8S_AUTH_CA_CERT /missing: No such file"),
+        ({"SSL_CA_CERT": "/missing"}, "K8S_AUTH_SSL_CA_CERT /missing: No such file"),
+        ({"CLIENT_CERT": "/missing"}, "cannot be used: K8S_AUTH_CLIENT_CERT: No such file"),
+        (
+            {"CERT_FILE": "/missing", "CLIENT_KEY": "/missing"},
+            "K8S_AUTH_CERT_FILE and K8S_AUTH_CLIENT_KEY: No such file",
+        ),
+        ({"PROXY": f"{CANARY}"}, "check K8S_AUTH_PROXY"),
+        ({"API_KEY": f"€{CANARY}"}, "check K8S_AUTH_API_KEY"),
+    ],
+)
+def test_a_message_names_the_variable_that_is_set(
+    namespace: str, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], words: str
+) -> None:
+    monkeypatch.setenv("K8S_AUTH_HOST", "https://127.0.0.1:1")
+    for ending, text in variables.items():
+        monkeypatch.setenv(f"K8S_AUTH_{ending}", text)
+    result = put(namespace)
+    assert words in result["msg"]
+    assert "kubernetes." not in result["msg"]
+    assert "kubeconfig" not in result["msg"]
+    assert CANARY not in json.dumps(result)
+
+
 def test_the_job_that_names_its_variables_reads_none_of_them(
     recorder: Recorder, api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

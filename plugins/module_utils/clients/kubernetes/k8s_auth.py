@@ -16,7 +16,7 @@ from typing import Any
 
 from ...model.errors import ConfigurationError
 
-__all__ = ["VARIABLES", "complete", "from_environment"]
+__all__ = ["VARIABLES", "complete", "from_environment", "variable_of"]
 
 _PREFIX = "K8S_AUTH_"
 VARIABLES = {
@@ -47,23 +47,23 @@ _FALSE = ("0", "false", "no")
 _HEADERS = ("user_agent", "impersonate_user", "impersonate_groups")
 
 
+def variable_of(option: str, environ: Mapping[str, str]) -> str:
+    """The variable that gives an option, or an empty text."""
+    names = (_PREFIX + ending for ending in VARIABLES[option])
+    return next((name for name in names if environ.get(name, "").strip()), "")
+
+
 def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """The options that the variables give; a variable that is empty gives none.
 
     :raises ConfigurationError: names the variable, and not its value.
     """
     found: dict[str, Any] = {}
-    for option, endings in VARIABLES.items():
-        name, text = next(
-            (
-                (name, text)
-                for name in (_PREFIX + ending for ending in endings)
-                if (text := environ.get(name, "").strip())
-            ),
-            ("", ""),
-        )
-        if not text:
+    for option in VARIABLES:
+        name = variable_of(option, environ)
+        if not name:
             continue
+        text = environ[name].strip()
         if not text.isprintable() or (option in _HEADERS and not text.isascii()):
             raise ConfigurationError(
                 f"{name} has a line break or another character that cannot be used there"

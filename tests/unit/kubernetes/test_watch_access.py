@@ -100,6 +100,13 @@ def test_a_servers_name_that_is_invalid_is_refused(authority: str) -> None:
         build(host=f"http://{authority}")
 
 
+def test_a_path_that_no_request_can_carry_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("K8S_AUTH_HOST", "https://h:1/ü")
+    with pytest.raises(ConfigurationError, match=r"^K8S_AUTH_HOST must have a path of ASCII") as caught:
+        build()
+    assert "ü" not in str(caught.value)
+
+
 def kubeconfig(path: Path, user: dict[str, str], **cluster: str) -> str:
     document = {
         "current-context": "one",

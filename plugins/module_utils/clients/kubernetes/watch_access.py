@@ -204,6 +204,8 @@ def _address(address: Any, what: str) -> str:
         usable = None
     if not usable:
         raise ConfigurationError(f"{what} must be an address such as https://HOST:6443")
+    if not parts.path.isascii():
+        raise ConfigurationError(f"{what} must have a path of ASCII characters; percent-encode the others")
     return str(address).rstrip("/")
 
 

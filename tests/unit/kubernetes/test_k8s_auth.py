@@ -68,6 +68,11 @@ def test_the_names_are_all_that_are_read() -> None:
     }
 
 
+@pytest.mark.parametrize(("text", "groups"), [("a, b, ,c", ("a", "b", "c")), (" , ", ()), ("a b", ("a b",))])
+def test_an_empty_group_is_left_out(text: str, groups: tuple[str, ...]) -> None:
+    assert made({}, {"K8S_AUTH_IMPERSONATE_GROUPS": text}).impersonate_groups == groups
+
+
 @pytest.mark.parametrize("text", ["0", "false", "no", "FALSE", "No"])
 def test_what_is_false(text: str) -> None:
     assert not made({}, {"K8S_AUTH_VERIFY_SSL": text}).validate_certs

@@ -72,7 +72,8 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     if "validate_certs" in found:
         found["validate_certs"] = found["validate_certs"].lower() not in _FALSE
     if "impersonate_groups" in found:
-        found["impersonate_groups"] = tuple(one for one in found["impersonate_groups"].split(",") if one)
+        groups = (group.strip() for group in found["impersonate_groups"].split(","))
+        found["impersonate_groups"] = tuple(group for group in groups if group)
     return found
 
 

@@ -161,6 +161,24 @@ def test_a_user_and_a_password_log_in(recorder: Recorder, monkeypatch: pytest.Mo
     ]
 
 
+@pytest.mark.parametrize("user", ["ü", "€"])
+def test_logins_are_sent_as_utf8(recorder: Recorder, monkeypatch: pytest.MonkeyPatch, user: str) -> None:
+    """As the event source sends them; Latin-1 has no second one of these."""
+    monkeypatch.setenv("K8S_AUTH_HOST", "http://api.example:6443")
+    monkeypatch.setenv("K8S_AUTH_PROXY", recorder.url)
+    monkeypatch.setenv("K8S_AUTH_USERNAME", user)
+    monkeypatch.setenv("K8S_AUTH_PASSWORD", f"{CANARY}€")
+    monkeypatch.setenv("K8S_AUTH_PROXY_HEADERS_PROXY_BASIC_AUTH", f"{user}:{CANARY}€")
+    ask()
+    login = base64.b64encode(f"{user}:{CANARY}€".encode()).decode()
+    assert recorder.values("Authorization") == [f"Basic {login}"]
+    assert recorder.values("Proxy-Authorization") == [f"Basic {login}"]
+    monkeypatch.setenv("K8S_AUTH_PROXY_HEADERS_BASIC_AUTH", f"{user}:{CANARY}€")
+    recorder.asked.clear()
+    ask()
+    assert f"Basic {login}" in recorder.values("Authorization")
+
+
 def test_a_variable_takes_the_place_of_a_kubeconfigs_token(
     api: Api, recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,6 +232,33 @@ def test_a_client_certificate_that_cannot_be_used_is_named(
     (failure,) = put(namespace)["failed_targets"]
     assert failure["kind"] == "configuration"
     assert "the client certificate or its key cannot be used" in failure["msg"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"CA_CERT": "/missing"}, "K8S_AUTH_CA_CERT /missing: No such file"),
+        ({"SSL_CA_CERT": "/missing"}, "K8S_AUTH_SSL_CA_CERT /missing: No such file"),
+        ({"CLIENT_CERT": "/missing"}, "cannot be used: K8S_AUTH_CLIENT_CERT: No such file"),
+        (
+            {"CERT_FILE": "/missing", "CLIENT_KEY": "/missing"},
+            "K8S_AUTH_CERT_FILE and K8S_AUTH_CLIENT_KEY: No such file",
+        ),
+        ({"PROXY": f"{CANARY}"}, "check K8S_AUTH_PROXY"),
+        ({"API_KEY": f"€{CANARY}"}, "check K8S_AUTH_API_KEY"),
+    ],
+)
+def test_a_message_names_the_variable_that_is_set(
+    namespace: str, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], words: str
+) -> None:
+    monkeypatch.setenv("K8S_AUTH_HOST", "https://127.0.0.1:1")
+    for ending, text in variables.items():
+        monkeypatch.setenv(f"K8S_AUTH_{ending}", text)
+    result = put(namespace)
+    assert words in result["msg"]
+    assert "kubernetes." not in result["msg"]
+    assert "kubeconfig" not in result["msg"]
+    assert CANARY not in json.dumps(result)
 
 
 def test_the_job_that_names_its_variables_reads_none_of_them(

@@ -68,6 +68,11 @@ def test_the_names_are_all_that_are_read() -> None:
     }
 
 
+@pytest.mark.parametrize(("text", "groups"), [("a, b, ,c", ("a", "b", "c")), (" , ", ()), ("a b", ("a b",))])
+def test_an_empty_group_is_left_out(text: str, groups: tuple[str, ...]) -> None:
+    assert made({}, {"K8S_AUTH_IMPERSONATE_GROUPS": text}).impersonate_groups == groups
+
+
 @pytest.mark.parametrize("text", ["0", "false", "no", "FALSE", "No"])
 def test_what_is_false(text: str) -> None:
     assert not made({}, {"K8S_AUTH_VERIFY_SSL": text}).validate_certs
@@ -128,6 +133,22 @@ def test_what_is_said_of_one_server_is_not_said_of_another(
     assert connection.proxy == "http://p:3128"
 
 
+@pytest.mark.parametrize(("options", "own"), [({"kubeconfig": "/own"}, {}), ({}, {"kubeconfig": "/own"})])
+def test_a_context_of_the_environment_does_not_redirect_a_kubeconfig(
+    options: dict[str, str], own: dict[str, str]
+) -> None:
+    variables = {"K8S_AUTH_KUBECONFIG": "/k", "K8S_AUTH_CONTEXT": "other"}
+    connection = made(options, variables, **own)
+    assert (connection.kubeconfig, connection.context) == ("/own", None)
+    connection = made({**options, "context": "mine"}, variables, **own)
+    assert (connection.kubeconfig, connection.context) == ("/own", "mine")
+
+
+def test_a_context_by_option_selects_within_the_environments_kubeconfig() -> None:
+    connection = made({"context": "mine"}, {"K8S_AUTH_KUBECONFIG": "/k", "K8S_AUTH_CONTEXT": "other"})
+    assert (connection.kubeconfig, connection.context) == ("/k", "mine")
+
+
 def test_a_token_may_be_in_the_environment_and_the_host_an_option() -> None:
     connection = made({"host": "https://b"}, {"K8S_AUTH_API_KEY": SECRET, "K8S_AUTH_VERIFY_SSL": "no"})
     assert (connection.api_key, connection.validate_certs) == (SECRET, False)
@@ -136,6 +157,28 @@ def test_a_token_may_be_in_the_environment_and_the_host_an_option() -> None:
 def test_the_option_api_key_is_for_a_host() -> None:
     assert made({"api_key": "t", "kubeconfig": "/k"}, {}).api_key is None
     assert made({"api_key": "t"}, HOST).api_key == "t"
+
+
+@pytest.mark.parametrize("options", [{}, {"host": "https://b"}])
+def test_the_option_api_key_is_in_place_of_all_credentials(options: dict[str, str]) -> None:
+    credentials = {
+        name: ALL[f"K8S_AUTH_{name}"]
+        for name in ("USERNAME", "PASSWORD", "CERT_FILE", "KEY_FILE", "SSL_CA_CERT")
+    }
+    variables = {f"K8S_AUTH_{name}": text for name, text in credentials.items()}
+    if not options:
+        variables["K8S_AUTH_HOST"] = "https://a"
+    connection = made({**options, "api_key": "t"}, variables)
+    given = [connection.api_key, connection.username, connection.password]
+    assert given == ["t", None, None]
+    assert (connection.client_cert, connection.client_key) == (None, None)
+    # It says nothing of the server.
+    assert (connection.host, connection.ca_cert) == (options.get("host", "https://a"), "/ca")
+
+
+def test_an_api_key_without_a_host_takes_no_credentials_away() -> None:
+    connection = made({"api_key": "t"}, {"K8S_AUTH_KUBECONFIG": "/k", "K8S_AUTH_API_KEY": SECRET})
+    assert connection.api_key == SECRET
 
 
 def test_a_variable_takes_the_place_of_a_kubeconfigs_user() -> None:

@@ -22,6 +22,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kub
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.watch_transport import (
     load_http_library,
+    reach,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from tests.tools.env import ROOT
@@ -70,6 +71,40 @@ def test_a_server_is_not_trusted_without_its_authority(pod: Path, content: str |
         (pod / "ca.crt").write_text(content)
     with pytest.raises(ConfigurationError, match=r"^the CA certificates of the API server .*cannot be"):
         build()
+
+
+@pytest.mark.parametrize(
+    ("authority", "sent"),
+    [
+        (f"api.{'a' * 63}:6443", f"api.{'a' * 63}:6443"),
+        ("user:p:w@[fd00::1]:6443", "[fd00::1]:6443"),
+        ("[fd00::1]", "[fd00::1]"),
+        ("bücher.example:6443", "xn--bcher-kva.example:6443"),
+        ("API.example", "API.example"),
+    ],
+)
+def test_a_servers_name_may_have_labels_of_full_length(authority: str, sent: str) -> None:
+    async def scenario() -> None:
+        access = await watch_access.AccessBuilder().build(
+            kubernetes_connection({"host": f"http://{authority}/k"})
+        )
+        async with reach(access) as server:
+            assert (server._host, server._origin) == (sent, f"http://{sent}/k")
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("authority", [f"{'a' * 64}:6443", "a..b:6443", f"{'ü' * 63}", ":6443", "a:0"])
+def test_a_servers_name_that_is_invalid_is_refused(authority: str) -> None:
+    with pytest.raises(ConfigurationError, match="host must be an address"):
+        build(host=f"http://{authority}")
+
+
+def test_a_path_that_no_request_can_carry_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("K8S_AUTH_HOST", "https://h:1/ü")
+    with pytest.raises(ConfigurationError, match=r"^K8S_AUTH_HOST must have a path of ASCII") as caught:
+        build()
+    assert "ü" not in str(caught.value)
 
 
 def kubeconfig(path: Path, user: dict[str, str], **cluster: str) -> str:

@@ -81,7 +81,7 @@ class KubernetesClient:
             raise ConfigurationError(
                 f"no connection to {self._address}: the settings of {describe_api_server(connection)} "
                 f"cannot be used ({type(error).__name__})",
-                "check the kubeconfig's proxy-url and tls-server-name",
+                f"check {_proxy_setting(connection)}",
             ) from None
         if connection.embedded is not None and url.scheme == "https":
             pool.connection_pool_kw["ssl_context"] = connection.embedded.trust()
@@ -277,7 +277,7 @@ class KubernetesClient:
             )
         return ConfigurationError(
             f"{where}: the certificate of the API server {self._address} is not trusted ({reason})",
-            "check kubernetes.ca_cert, or the kubeconfig's certificate-authority and server",
+            f"check {self.connection.name_of('ca_cert')}, or the kubeconfig's certificate-authority and server",
         )
 
     def _authorization(self, seconds: float) -> dict[str, str]:
@@ -302,7 +302,9 @@ class KubernetesClient:
         if not (token.isascii() and token.isprintable()):
             raise PermissionDenied(
                 f"the token for {self._address} has a character that no HTTP header can carry",
-                "check kubernetes.api_key, the kubeconfig's token, or what its exec plugin gives",
+                f"check {self.connection.name_of('api_key')}"
+                if self.connection.api_key
+                else "check the kubeconfig's token, or what its exec plugin gives",
             )
         return {"Authorization": token} if token else {}
 
@@ -313,6 +315,13 @@ def _is_whole(headers: Mapping[str, str]) -> bool:
     It holds every object, ignores ``limit``, and has a ``continue`` that leads to the same list again.
     """
     return (headers.get("x-cache") or "").strip().upper() == "HIT"
+
+
+def _proxy_setting(connection: Connection) -> str:
+    """What may keep a connection pool from being made."""
+    if connection.proxy:
+        return connection.name_of("proxy")
+    return "the kubeconfig's proxy-url and tls-server-name"
 
 
 def _address(url: Any) -> str:

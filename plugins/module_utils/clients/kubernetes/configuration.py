@@ -74,7 +74,7 @@ def _apply(connection: Connection, configuration: Any) -> None:
         configuration.api_key_prefix = {"authorization": "Bearer"}
         configuration.refresh_api_key_hook = None
     elif connection.username:
-        login = make_headers(basic_auth=f"{connection.username}:{connection.password or ''}")
+        login = make_headers(basic_auth=_as_utf8(f"{connection.username}:{connection.password or ''}"))
         configuration.api_key = {"authorization": login["authorization"]}
         configuration.api_key_prefix = {}
         configuration.refresh_api_key_hook = None
@@ -88,13 +88,18 @@ def _apply(connection: Connection, configuration: Any) -> None:
         configuration.proxy = connection.proxy
     if connection.no_proxy:
         configuration.no_proxy = connection.no_proxy
-    headers = {
-        name: value
+    headers: dict[str, Any] = {
+        name: _as_utf8(value)
         for name in ("proxy_basic_auth", "basic_auth", "user_agent")
         if (value := getattr(connection, name))
     }
     if headers:
         configuration.proxy_headers = make_headers(**headers)
+
+
+def _as_utf8(text: str) -> str:
+    """urllib3 encodes a login as Latin-1; this makes it send UTF-8, as the watches do."""
+    return text.encode().decode("latin-1")
 
 
 def _load(login: Login, configuration: Any) -> bool:
@@ -179,7 +184,7 @@ def _check_authorities(configuration: Any, connection: Connection) -> None:
         where = given or "the kubeconfig"
         raise ConfigurationError(
             f"the CA certificates of the API server cannot be read: {where}: {reason}",
-            "check kubernetes.ca_cert, or the cluster's entry in the kubeconfig",
+            f"check {named}" if connection.ca_cert else "check the cluster's entry in the kubeconfig",
         ) from None
 
 
@@ -187,7 +192,8 @@ def _check_client_certificate(connection: Connection) -> None:
     """What cannot be read would be found out in the middle of a request."""
     if not connection.client_cert:
         return
-    named = f"{connection.name_of('client_cert')} and {connection.name_of('client_key')}"
+    fields = ("client_cert", "client_key") if connection.client_key else ("client_cert",)
+    named = " and ".join(map(connection.name_of, fields))
     try:
         for path in (connection.client_cert, connection.client_key):
             if path:

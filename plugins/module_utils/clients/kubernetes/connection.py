@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...model.errors import ConfigurationError
 from ...model.shown import shown
 from .embedded import Embedded
-from .k8s_auth import VARIABLES, complete, from_environment
+from .k8s_auth import complete, from_environment, variable_of
 
 if TYPE_CHECKING:
     from .kubeconfig import Kubeconfigs, Login
@@ -29,7 +29,7 @@ _NO_VARIABLES: Mapping[str, str] = {}
 class Connection:
     """What tells one cluster, and one user of it, from another.
 
-    :param from_environment: the fields that ``K8S_AUTH_*`` gave, for messages.
+    :param variables: the fields that ``K8S_AUTH_*`` gave, each with its variable, for messages.
     """
 
     kubeconfig: str | None = None
@@ -50,7 +50,7 @@ class Connection:
     impersonate_user: str | None = None
     impersonate_groups: tuple[str, ...] = ()
     embedded: Embedded | None = None
-    from_environment: frozenset[str] = frozenset()
+    variables: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         return f"Connection(host={self.host!r}, context={self.context!r})"
@@ -94,9 +94,7 @@ class Connection:
 
     def name_of(self, field: str) -> str:
         """What a message calls a field: the option, or the variable that gave it."""
-        if field in self.from_environment:
-            return f"K8S_AUTH_{VARIABLES[field][-1]}"
-        return f"kubernetes.{field}"
+        return dict(self.variables).get(field, f"kubernetes.{field}")
 
 
 def kubernetes_connection(
@@ -127,12 +125,12 @@ def kubernetes_connection(
     made = complete(given, found)
     if given["api_key"] and not made.get("host"):
         # The option is for a host, and a kubeconfig has a user of its own.
-        del made["api_key"]
+        made = complete({**given, "api_key": None}, found)
     verify = made.pop("validate_certs", None)
     return Connection(
         **made,
         validate_certs=True if verify is None else bool(verify),
-        from_environment=frozenset(name for name in made if made[name] is found.get(name)),
+        variables=tuple((name, variable_of(name, environ)) for name in made if made[name] is found.get(name)),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from ...model.errors import ConfigurationError
 
-__all__ = ["VARIABLES", "complete", "from_environment"]
+__all__ = ["VARIABLES", "complete", "from_environment", "variable_of"]
 
 _PREFIX = "K8S_AUTH_"
 VARIABLES = {
@@ -47,23 +47,23 @@ _FALSE = ("0", "false", "no")
 _HEADERS = ("user_agent", "impersonate_user", "impersonate_groups")
 
 
+def variable_of(option: str, environ: Mapping[str, str]) -> str:
+    """The variable that gives an option, or an empty text."""
+    names = (_PREFIX + ending for ending in VARIABLES[option])
+    return next((name for name in names if environ.get(name, "").strip()), "")
+
+
 def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """The options that the variables give; a variable that is empty gives none.
 
     :raises ConfigurationError: names the variable, and not its value.
     """
     found: dict[str, Any] = {}
-    for option, endings in VARIABLES.items():
-        name, text = next(
-            (
-                (name, text)
-                for name in (_PREFIX + ending for ending in endings)
-                if (text := environ.get(name, "").strip())
-            ),
-            ("", ""),
-        )
-        if not text:
+    for option in VARIABLES:
+        name = variable_of(option, environ)
+        if not name:
             continue
+        text = environ[name].strip()
         if not text.isprintable() or (option in _HEADERS and not text.isascii()):
             raise ConfigurationError(
                 f"{name} has a line break or another character that cannot be used there"
@@ -72,7 +72,8 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     if "validate_certs" in found:
         found["validate_certs"] = found["validate_certs"].lower() not in _FALSE
     if "impersonate_groups" in found:
-        found["impersonate_groups"] = tuple(one for one in found["impersonate_groups"].split(",") if one)
+        groups = (group.strip() for group in found["impersonate_groups"].split(","))
+        found["impersonate_groups"] = tuple(group for group in groups if group)
     return found
 
 
@@ -81,8 +82,12 @@ def complete(options: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, 
 
     - An option that names a kubeconfig or a context stands for itself: of the environment neither the server
       nor credentials are used with it.
+    - The environment's context selects within the environment's kubeconfig or ``KUBECONFIG``. An option that
+      names a kubeconfig does not use it: it could lead to another cluster.
     - An option that names a host may take its credentials from the environment, unless the environment has a
       host of its own, to which its credentials and its certificates belong.
+    - An option that gives a token takes the place of all credentials of the environment: an API server looks at
+      a client certificate first.
     - Proxies and impersonation are always used: without the latter a run would have more rights than it was
       given.
     """
@@ -90,11 +95,15 @@ def complete(options: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, 
     left_out: set[str] = set()
     if given.get("kubeconfig") or given.get("context"):
         left_out.update(("host", *_CREDENTIALS))
+        if given.get("kubeconfig"):
+            left_out.update(_SERVER)
     elif given.get("host"):
         left_out.update(_SERVER)
         if "host" in found:
             left_out.update(_CREDENTIALS)
-    if left_out and "host" in found:
+    if given.get("api_key"):
+        left_out.update(_CREDENTIALS)
+    if given.keys() & set(_SERVER) and "host" in found:
         left_out.update(_TLS)
     made = {**{name: value for name, value in found.items() if name not in left_out}, **given}
     if not given.get("host") and made.get("host"):

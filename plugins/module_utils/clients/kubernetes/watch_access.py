@@ -32,7 +32,7 @@ from .kubeconfig import Kubeconfigs, Login
 from .service_account import ACCOUNT, api_server
 from .tls import CertificateProblem, tls_context
 
-__all__ = ["Access", "AccessBuilder", "embedded_access"]
+__all__ = ["Access", "AccessBuilder", "embedded_access", "host_and_port"]
 
 # Programs that are started for tokens at the same time, and the seconds that each may take.
 _PLUGINS = 8
@@ -181,16 +181,31 @@ def _basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
+def host_and_port(netloc: str) -> str:
+    """``host:port`` of a URL's authority; a name with other letters than ASCII's is encoded as in DNS.
+
+    The codec limits each label to 63 characters, so it must not see the port.
+
+    :raises UnicodeError: the name is invalid.
+    """
+    host, colon, port = netloc.rpartition("@")[2], "", ""
+    if ":" in host and not host.endswith("]"):
+        host, colon, port = host.rpartition(":")
+    return f"{host.encode('idna').decode()}{colon}{port}"
+
+
 def _address(address: Any, what: str) -> str:
     """The address without a slash at its end; a message must not quote it, since it may hold a password."""
     try:
         parts = urlsplit(address if isinstance(address, str) else "")
-        host = parts.netloc.rpartition("@")[2].encode("idna")
+        host = host_and_port(parts.netloc)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and host
     except ValueError:
         usable = None
     if not usable:
         raise ConfigurationError(f"{what} must be an address such as https://HOST:6443")
+    if not parts.path.isascii():
+        raise ConfigurationError(f"{what} must have a path of ASCII characters; percent-encode the others")
     return str(address).rstrip("/")
 
 

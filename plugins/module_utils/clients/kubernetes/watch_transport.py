@@ -29,7 +29,7 @@ from ...model.errors import ConfigurationError, missing_package
 from .addresses import FORBIDDEN, is_forbidden
 from .embedded import astray
 from .errors import distrust
-from .watch_access import Access
+from .watch_access import Access, host_and_port
 
 if TYPE_CHECKING:
     import httpcore
@@ -96,7 +96,7 @@ class Server:
         self.access = access
         self._pool = pool
         parts = urlsplit(access.url)
-        self._host = parts.netloc.rpartition("@")[2].encode("idna").decode()
+        self._host = host_and_port(parts.netloc)
         self._origin = f"{parts.scheme}://{self._host}{parts.path}"
 
     @asynccontextmanager

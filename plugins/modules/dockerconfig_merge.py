@@ -305,7 +305,7 @@ targets:
           containers_image: {found: true, registry: quay.io/team, rule: path, layer: additional, others: []}
       contains:
         image:
-          description: The image's name, as given.
+          description: The image's name, as given. A secret of the docker config in it is replaced by asterisks.
           type: str
         kubelet: &answer
           description: What the reader would pull the image with.

@@ -200,12 +200,15 @@ def _look_up(images: Sequence[str], required: bool, config: DockerConfig, curren
     outcome = current.outcome
     without: list[str] = []
     rows = outcome.extra["images"] = []
+    mask = current.mask()
     found = image_credentials(config, _in_time(images, current.deadline), outcome.provenance)
     for index, (image, answers) in enumerate(zip(images, found)):
-        rows.append({"image": shown(image), **answers})
+        # A password of the document may stand in a tag by mistake.
+        name = mask.text(shown(image))
+        rows.append({"image": name, **answers})
         unable = [reader for reader in READERS if not answers[reader]["found"]]
         if unable:
-            without.append(f"images[{index}] {shown(image)}: no credential for {' and '.join(unable)}")
+            without.append(f"images[{index}] {name}: no credential for {' and '.join(unable)}")
     if required and without:
         more = len(without) - _FEW_IMAGES
         raise NotFound(

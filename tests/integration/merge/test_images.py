@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,19 @@ def test_the_time_limit_ends_the_look_up_between_images(
     assert failure["msg"].startswith("images[1]: the target's time limit of 30 s has passed")
     assert looked_up == ["quay.io/a"]
     assert not dest.exists()
+
+
+def test_a_password_of_the_document_in_an_image_is_not_shown(run: Run) -> None:
+    password = "S3cretPassw0rdXYZ"
+    auth = base64.b64encode(f"example-user:{password}".encode()).decode()
+    config = {"auths": {"quay.io": {"auth": auth}}}
+    result = run(source={"inline": config}, images=[f"docker.io/a:{password}", f"quay.io/a:{password}"])
+    (target,) = result["targets"]
+    assert [row["image"] for row in target["images"]] == ["docker.io/a:********", "quay.io/a:********"]
+    assert target["warnings"] == [
+        "images[0] docker.io/a:********: no credential for kubelet and containers_image"
+    ]
+    assert password not in json.dumps(result)
 
 
 def test_a_helper_is_named_by_its_rule_and_its_program_by_nothing(run: Run) -> None:

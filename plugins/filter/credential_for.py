@@ -11,7 +11,7 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.image_credentials import (
     image_credentials,
-    is_image,
+    image_problem,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import as_module_argument
 
@@ -24,9 +24,10 @@ def credential_for(config: Any, image: Any) -> dict[str, dict[str, Any]]:
     config, image = as_module_argument(config), as_module_argument(image)
     if not isinstance(config, (str, Mapping)):
         raise AnsibleFilterError("credential_for: the docker config must be a string or a mapping")
-    if not isinstance(image, str) or not is_image(image):
+    problem = image_problem(image) if isinstance(image, str) else "is not a valid image name"
+    if problem is not None:
         raise AnsibleFilterError(
-            "credential_for: the argument is not a valid image name; write it as in a pod, such as "
+            f"credential_for: the argument {problem}; write it as in a pod, such as "
             "quay.io/team/app:1, without https://"
         )
     (answers,) = image_credentials(config, [image])

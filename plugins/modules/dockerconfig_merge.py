@@ -62,7 +62,9 @@ options:
         host, and ignores C(credHelpers). Containers/image knows none of these.
       - An image for which one of them has no credential is a warning of the target, since many images need
         none. With O(require_credentials=true) it is an error.
-      - A name that neither of the two takes is an error. There may be 1000 of them.
+      - A name that neither of the two takes is an error, and so is a host of more than 253 characters. There may
+        be 1000 of them.
+      - O(timeout) counts for them, too.
       - Nothing is pulled, and no registry is asked.
     type: list
     elements: str
@@ -303,7 +305,7 @@ targets:
           containers_image: {found: true, registry: quay.io/team, rule: path, layer: additional, others: []}
       contains:
         image:
-          description: The image's name, as given.
+          description: The image's name, as given. A secret of the docker config in it is replaced by asterisks.
           type: str
         kubelet: &answer
           description: What the reader would pull the image with.

@@ -83,6 +83,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         "replication_locations[1] must be lower case letters",
     ),
     ({"service_accounts": ["No_Account"]}, "service_accounts[0] must be lower case"),
+    (
+        {"source": {"file": "/etc/pull-secret.json"}, "impersonate_service_account": "no'account"},
+        "impersonate_service_account is not a valid name",
+    ),
+    (
+        {"source": {"gcp": {"project": "p", "secret": "s", "impersonate_service_account": "no'account"}}},
+        "source.gcp.impersonate_service_account is not a valid name",
+    ),
     ({"source": {"env": AUTH}}, "source.env: a docker config or a credential is not allowed here"),
 ]
 

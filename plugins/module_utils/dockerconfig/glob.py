@@ -38,7 +38,8 @@ def glob_match(pattern: str, name: str) -> bool:
     At worst the product of the lengths: after a mismatch only the last star is tried again.
     """
     tokens = _tokens(pattern)
-    if tokens is None:
+    # Each token but a star stands for one character.
+    if tokens is None or sum(not token.is_star for token in tokens) > len(name):
         return False
     star = -1
     at = start = position = 0

@@ -14,7 +14,7 @@ import re
 
 from .findings import refuse
 
-__all__ = ["repository"]
+__all__ = ["repository", "split_host"]
 
 _MAX_NAME = 255
 _MAX_INPUT = 4096  # far above any valid name; bounds the work
@@ -37,7 +37,8 @@ _IDENTIFIER = re.compile(r"[a-f0-9]{64}")
 _DIGEST = re.compile(r"sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128}")
 
 
-def _split(image: str, reader: str) -> tuple[str, str]:
+def split_host(image: str, reader: str) -> tuple[str, str]:
+    """The host that a reader takes the image to be at, and the rest of its name. Nothing is validated."""
     first, slash, rest = image.partition("/")
     is_host = slash and ("." in first or ":" in first or first == "localhost")
     if reader == "kubelet" and slash and first.lower() != first:
@@ -65,7 +66,7 @@ def repository(image: str, reader: str) -> str:
 def _repository(image: str, reader: str) -> str | None:
     if _IDENTIFIER.fullmatch(image):
         return None
-    host, path = _split(image, reader)
+    host, path = split_host(image, reader)
     before_tag = path.partition(":")[0]
     if before_tag.lower() != before_tag:
         return None

@@ -8,34 +8,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .display import displayed, is_displayed
 from .findings import DockerConfigError, forgetful
-from .image import repository
+from .image import repository, split_host
 from .match import HELPER, ContainersImageFile, KubeletFile, Match, Source
 
-__all__ = ["READERS", "image_credentials", "is_image"]
+__all__ = ["READERS", "image_credentials", "image_problem"]
 
 READERS = ("kubelet", "containers_image")
 _MOST_OTHERS = 10
+_MAX_DNS_NAME = 253
+_MAX_HOST = _MAX_DNS_NAME + len(":65535")
+_MAX_REPOSITORY = 255
 
 
-def is_image(name: str) -> bool:
-    """Whether at least one reader takes the name for that of an image."""
+def image_problem(name: str) -> str | None:
+    """Why the name cannot be that of an image; None if at least one reader takes it.
+
+    The lengths are checked first, since the work of matching grows with them. A repository has at most 255
+    characters (``RepositoryNameTotalLengthMax`` of ``github.com/distribution/reference``). A DNS name has at most
+    253 (RFC 1035, section 2.3.4). The readers do not check it, but such a host cannot be resolved.
+    """
+    host, path = split_host(name, "kubelet")
+    if len(host) > _MAX_HOST:
+        return f"is not a valid image name: its host must be at most {_MAX_DNS_NAME} characters, and a port"
+    if len(re.split("[:@]", path, maxsplit=1)[0]) > _MAX_REPOSITORY:
+        return f"is not a valid image name: its repository must be at most {_MAX_REPOSITORY} characters"
     for reader in READERS:
         try:
             repository(name, reader)
         except DockerConfigError:
             continue
-        return True
-    return False
+        return None
+    return "is not a valid image name"
 
 
 @forgetful
 def image_credentials(
-    data: Source, images: Sequence[str], layers: Mapping[str, str] | None = None
+    data: Source, images: Iterable[str], layers: Mapping[str, str] | None = None
 ) -> list[dict[str, Any]]:
     """For each image: reader -> what it would pull the image with.
 
@@ -47,6 +61,7 @@ def image_credentials(
     * ``problem``: why the reader refuses the image's name, the entry or the whole file; only if it does.
 
     :param data: an accepted config, or any document, also one that :func:`lint` refuses.
+    :param images: taken one after the other, so that an iterator can end the work by an exception.
     :param layers: registry as written -> layer.
     """
     readers = {"kubelet": _Reader(KubeletFile, data), "containers_image": _Reader(ContainersImageFile, data)}

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..dockerconfig import DockerConfig, DockerConfigError, Layer, load, merge, registry_identity
 from ..dockerconfig.display import display
-from ..model.errors import ConfigurationError, InvalidDocument, NotFound
+from ..model.errors import ConfigurationError, InvalidDocument, NotFound, WrongOption
 from ..model.naming import registries
 from ..model.shown import is_name
 from ..model.stored_version import StoredVersion
@@ -224,7 +224,7 @@ def _checked(source: Mapping[str, Any]) -> tuple[str, Any]:
         named.update({f"{place}.{option}": text for option, text in reference.items()})
     for option, text in named.items():
         if isinstance(text, str) and text and not is_name(text):
-            raise ConfigurationError(f"source.{option} is not a valid name")
+            raise WrongOption(f"source.{option}", "is not a valid name")
     next(kind for kind in SOURCES if place == kind.NAME).check(reference)
     return place, reference
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..dockerconfig import DockerConfig, DockerConfigError, is_docker_config, load
-from ..dockerconfig.image_credentials import READERS, image_credentials, is_image
+from ..dockerconfig.image_credentials import READERS, image_credentials, image_problem
 from ..model.errors import (
     ConfigurationError,
     NotFound,
@@ -28,6 +28,7 @@ from ..model.outcome import Outcome
 from ..model.shown import shown
 from ..places.reader import check_references
 from ..runtime.atomic_file import read_regular, remove_leftover, replace_file
+from ..runtime.retry import Deadline
 from ..workflows.options import document_options
 from ..workflows.run import Run, Work
 from ..workflows.targets import Wanted, build_targets
@@ -133,7 +134,7 @@ def run(
         config = outcome.after = current.note(document).config
         outcome.extra.setdefault("conflicts", [])
         if target.images is not None:
-            _look_up(target.images, target.require_credentials, config, outcome)
+            _look_up(target.images, target.require_credentials, config, current)
         if target.dest:
             _write(target, config, current, check_mode)
 
@@ -181,27 +182,33 @@ def _images(wanted: Mapping[str, Any]) -> tuple[str, ...] | None:
     if len(images) > _MOST_IMAGES:
         raise ConfigurationError(f"images must have at most {_MOST_IMAGES} entries")
     for index, image in enumerate(images):
-        if not is_image(image):
+        problem = image_problem(image)
+        if problem is not None:
             raise ConfigurationError(
-                f"images[{index}] is not a valid image name",
+                f"images[{index}] {problem}",
                 "write it as in a pod, such as quay.io/team/app:1, without https://",
             )
     return tuple(images)
 
 
-def _look_up(images: Sequence[str], required: bool, config: DockerConfig, outcome: Outcome) -> None:
+def _look_up(images: Sequence[str], required: bool, config: DockerConfig, current: Work) -> None:
     """Report which credential each reader would pull the images with.
 
     :raises NotFound: a reader has none for an image, and ``required`` is true.
+    :raises TimedOut: the target's time limit passes before the last image.
     """
+    outcome = current.outcome
     without: list[str] = []
     rows = outcome.extra["images"] = []
-    found = image_credentials(config, images, outcome.provenance)
+    mask = current.mask()
+    found = image_credentials(config, _in_time(images, current.deadline), outcome.provenance)
     for index, (image, answers) in enumerate(zip(images, found)):
-        rows.append({"image": shown(image), **answers})
+        # A password of the document may stand in a tag by mistake.
+        name = mask.text(shown(image))
+        rows.append({"image": name, **answers})
         unable = [reader for reader in READERS if not answers[reader]["found"]]
         if unable:
-            without.append(f"images[{index}] {shown(image)}: no credential for {' and '.join(unable)}")
+            without.append(f"images[{index}] {name}: no credential for {' and '.join(unable)}")
     if required and without:
         more = len(without) - _FEW_IMAGES
         raise NotFound(
@@ -209,6 +216,17 @@ def _look_up(images: Sequence[str], required: bool, config: DockerConfig, outcom
             "add a layer that has one, or set require_credentials: false",
         )
     outcome.warnings.extend(without)
+
+
+def _in_time(images: Sequence[str], deadline: Deadline) -> Iterator[str]:
+    """The images, until the time is over."""
+    for index, image in enumerate(images):
+        if deadline.remaining() <= 0:
+            raise TimedOut(
+                f"images[{index}]: the target's time limit of {deadline.seconds:g} s has passed",
+                "raise timeout, or give fewer images",
+            )
+        yield image
 
 
 def _write(target: FileTarget, config: DockerConfig, current: Work, dry_run: bool) -> None:

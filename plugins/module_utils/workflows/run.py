@@ -44,7 +44,7 @@ class Work:
     """One target being worked on: what ``work`` is given.
 
     :param options: the target's.
-    :param seen: the raw documents that were read; their forms are kept out of a failure's message.
+    :param seen: the raw documents that were read; their forms are kept out of what is printed.
     """
 
     def __init__(self, options: Mapping[str, Any], outcome: Outcome, deadline: Deadline) -> None:
@@ -60,6 +60,10 @@ class Work:
         if document.conflicts:
             self.outcome.extra["conflicts"] = list(document.conflicts)
         return document
+
+    def mask(self) -> Mask:
+        """What replaces the forms of all documents that were read."""
+        return Mask(form for read in self.seen for form in sensitive_forms(read))
 
 
 class StoreConnections:
@@ -171,7 +175,7 @@ class Run:
             "actions": outcome.actions if outcome.written else [],
             "kind": failure.kind,
             # A net under errors that hold no value anyway.
-            "msg": Mask(form for read in current.seen for form in sensitive_forms(read)).text(str(failure)),
+            "msg": current.mask().text(str(failure)),
             "registries": {},
             "warnings": outcome.warnings,
         }

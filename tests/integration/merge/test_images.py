@@ -6,12 +6,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import match
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
 from tests.integration.k8s.world import docker_config
 from tests.integration.merge.conftest import Run
 from tests.integration.merge.test_merge import PLATFORM, TEAM, layers
@@ -113,6 +116,11 @@ def test_images_are_defaults_of_targets_and_of_an_absent_one_nothing_is_said(
         (["quay.io/app", "https://quay.io/app"], "images[1] is not a valid image name"),
         ([""], "images[0] is not a valid image name"),
         (["quay.io/" + "a" * 5000], "images[0] is not a valid image name"),
+        (
+            ["quay.io/app", "a" * 2000 + ".io/x"],
+            "images[1] is not a valid image name: its host must be at most",
+        ),
+        (["quay.io/" + "a" * 256], "images[0] is not a valid image name: its repository must be at most 255"),
         (["UPPER"], "images[0] is not a valid image name"),
         (["quay.io/app"] * 1001, "images must have at most 1000 entries"),
     ],
@@ -123,6 +131,39 @@ def test_a_wrong_image_fails_its_target_without_quoting_it(run: Run, images: lis
     assert failure["kind"] == "configuration"
     assert failure["msg"].startswith(says)
     assert len(failure["msg"]) < 200
+
+
+def test_the_time_limit_ends_the_look_up_between_images(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    dest = tmp_path / "config.json"
+    looked_up: list[str] = []
+
+    def groups(_self: Any, image: str) -> list[Any]:
+        looked_up.append(image)
+        monkeypatch.setattr(Deadline, "remaining", lambda _self: 0.0)
+        return []
+
+    monkeypatch.setattr(match.KubeletFile, "groups", groups)
+    result = run(source={"inline": PLATFORM}, images=["quay.io/a", "quay.io/b"], dest=str(dest), timeout=30)
+    (failure,) = result["failed_targets"]
+    assert failure["kind"] == "timeout"
+    assert failure["msg"].startswith("images[1]: the target's time limit of 30 s has passed")
+    assert looked_up == ["quay.io/a"]
+    assert not dest.exists()
+
+
+def test_a_password_of_the_document_in_an_image_is_not_shown(run: Run) -> None:
+    password = "S3cretPassw0rdXYZ"
+    auth = base64.b64encode(f"example-user:{password}".encode()).decode()
+    config = {"auths": {"quay.io": {"auth": auth}}}
+    result = run(source={"inline": config}, images=[f"docker.io/a:{password}", f"quay.io/a:{password}"])
+    (target,) = result["targets"]
+    assert [row["image"] for row in target["images"]] == ["docker.io/a:********", "quay.io/a:********"]
+    assert target["warnings"] == [
+        "images[0] docker.io/a:********: no credential for kubelet and containers_image"
+    ]
+    assert password not in json.dumps(result)
 
 
 def test_a_helper_is_named_by_its_rule_and_its_program_by_nothing(run: Run) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import load
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import glob, load
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig.image_credentials import (
     image_credentials,
-    is_image,
+    image_problem,
 )
 from tests.unit.dockerconfig.samples import GOOD, encoded
 from tests.unit.dockerconfig.test_lookup import document
@@ -147,7 +147,31 @@ def test_other_keys_are_ten_at_most() -> None:
         ("https://quay.io/team/app", False),
         ("quay.io/", False),
         ("x" * 9999, False),
+        ("[" + "a:" * 130 + "]/app", False),
+        ("quay.io/app:" + "t" * 128 + "@sha512:" + "0" * 128, True),
+        ("app:" + "t" * 128 + "@sha512:" + "0" * 128, True),
     ],
 )
 def test_what_is_the_name_of_an_image(name: str, expected: bool) -> None:
-    assert is_image(name) is expected
+    assert (image_problem(name) is None) is expected
+
+
+@pytest.mark.parametrize(
+    ("fits", "too_long", "rule"),
+    [
+        ("a" * 250 + ".io:65535/x", "a" * 251 + ".io:65535/x", "host must be at most 253 characters"),
+        ("quay.io/" + "a" * 255 + ":1", "quay.io/" + "a" * 256 + ":1", "repository must be at most 255 char"),
+        ("a" * 247, "a" * 248, "repository must be at most 255 characters"),  # and "library/"
+    ],
+    ids=["host", "repository", "docker-hub"],
+)
+def test_a_name_that_is_too_long_is_refused_with_its_rule(fits: str, too_long: str, rule: str) -> None:
+    assert image_problem(fits) is None
+    assert rule in str(image_problem(too_long))
+
+
+def test_a_pattern_that_is_longer_than_the_host_costs_no_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+    monkeypatch.setattr(glob._Token, "accepts", lambda _self, char: compared.append(char))
+    assert not glob.glob_match("*" + "a" * 1000 + "b", "a" * 253)
+    assert compared == []

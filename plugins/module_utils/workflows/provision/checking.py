@@ -12,6 +12,7 @@ from ...model.cluster import Cluster, document_of
 from ...model.errors import WrongOption
 from ...places.kubernetes_secret.target import KubernetesTarget
 from ...places.secret_store import StoreTarget
+from ...places.sources import cluster_store
 from ..options import with_defaults
 from . import place, store
 from .steps import to_place, to_store
@@ -29,6 +30,15 @@ def check_cluster(cluster: Cluster, words: Mapping[str, str]) -> tuple[StoreTarg
         # A source that nothing is read from has to be one all the same.
         stored = store.build_target(with_defaults({**to_store(cluster), **document_of(cluster)}))
         entry = {"place": stored.name, "version": "1"}
-        return stored, place.build_target(with_defaults(to_place(cluster, entry)))
     except WrongOption as error:
         raise error.called(words) from None
+    try:
+        return stored, place.build_target(with_defaults(to_place(cluster, entry)))
+    except WrongOption as error:
+        raise error.called({**words, **_made_source(words)}) from None
+
+
+def _made_source(words: Mapping[str, str]) -> dict[str, str]:
+    """The options of the source that ``to_place`` makes -> what the cluster's way in calls them."""
+    kind = cluster_store()
+    return {f"source.{kind.NAME}.{name}": words.get(name, name) for name in kind.SPEC["options"]}

@@ -164,8 +164,10 @@ def _tells_of_kubelet(config: DockerConfig, told: dict[str, Any], theirs: dict[s
     if not told["found"] or not found:
         return not told["found"] and not found
     logins = _logins(config)
-    named = normalise_registry(told["registry"])
-    equally_good = [pair for key, pair in logins.items() if normalise_registry(key) == named]
+    # A long key is not shown, and Go takes keys of one meaning in any order.
+    keys = {shown: key for key, shown in displayed(config.registries).items()}
+    named = normalise_registry(keys[told["registry"]])
+    equally_good = [logins[shown] for shown, key in keys.items() if normalise_registry(key) == named]
     tried = {logins[told["registry"]], *(logins[key] for key in told["others"])}
     return found[0] in equally_good and (tried == set(found) or len(told["others"]) == 10)
 

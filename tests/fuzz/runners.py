@@ -288,8 +288,9 @@ def program(data: Data) -> Any:
     """The job's program, as its image starts it."""
     from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.job.program import main
 
-    kept = ("SECRET_MANAGER_EMULATOR_HOST", "KUBECONFIG", "HOME", "PATH")
-    environment = {name: os.environ[name] for name in kept} | data["environment"]
+    environment = {name: os.environ[name] for name in ("KUBECONFIG", "HOME", "PATH")}
+    environment["SECRET_MANAGER_EMULATOR_HOST"] = os.environ["FUZZ_REST"]
+    environment |= data["environment"]
     os.environ.clear()
     os.environ.update(environment)
     if main(environment):

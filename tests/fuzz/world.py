@@ -115,6 +115,8 @@ def fill(here: Path, canary: Canary, addresses: Addresses | None) -> dict[str, s
         "TMPDIR": str(here / "tmp"),
         "KUBECONFIG": str(here / "kubeconfig"),
         "SECRET_MANAGER_EMULATOR_HOST": found["grpc"],
+        # The job's program speaks REST only.
+        "FUZZ_REST": found["rest"],
         "HYPERFLEET_API_URL": found["hyperfleet"],
         "PULL_SECRET": canary.text,
         "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={here}/nowhere",

@@ -64,8 +64,15 @@ def test_it_holds_the_syncer_and_no_more_of_the_collection(image: Image) -> None
     held = {str(path.relative_to(utils)) for path in utils.rglob("*.py")}
     layers = {"clients", "dockerconfig", "model", "places", "programs", "runtime"}
     assert {path.partition("/")[0] for path in held} == layers
-    for layer, package in (("clients", "systemd"), ("places", "kubelet"), ("programs", "syncer")):
-        assert {path.split("/")[1] for path in held if path.startswith(f"{layer}/")} == {package}
+    for layer, packages in (
+        ("clients", {"kubernetes", "systemd"}),
+        ("places", {"kubelet"}),
+        ("programs", {"syncer"}),
+    ):
+        assert {path.split("/")[1] for path in held if path.startswith(f"{layer}/")} == packages
+    assert {path for path in held if path.startswith("clients/kubernetes/")} == {
+        "clients/kubernetes/service_account.py"
+    }
     assert {path for path in held if path.startswith("runtime/")} == {
         "runtime/atomic_file.py",
         "runtime/clock.py",

@@ -44,6 +44,7 @@ def test_defaults_and_derived_names_are_the_seeds() -> None:
         ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "4bf92f3577b34da6a3ce929d0e0e4736"),
         ("", None),
         ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7", None),
+        ("00-00000000000000000000000000000000-00f067aa0ba902b7-01", None),
         ('00-"}-00f067aa0ba902b7-01', None),
     ],
 )

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from ...model.limits import LIMITS
 from ...model.naming import with_secret_names
 from ...model.replication import parse_replication
 from ...model.shown import MISPLACED
+from ...model.tracing import trace_id
 from ...runtime.secrecy import misplaced
 
 __all__ = [
@@ -46,8 +46,6 @@ SURROUNDINGS = (
 )
 """What says how the places are reached, for every cluster.  The job reads nothing beside these two lists."""
 LEVELS = ("debug", "info", "warn", "error")
-# W3C's, of the version that there is.
-_TRACE = re.compile(r"00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}\Z")
 # A replication policy that names every region there is has a thousand.
 _LONGEST = 2048
 _REQUIRED = ("cluster_id", "cluster_name", "gcp_project_id", "source", "management_namespace")
@@ -83,7 +81,7 @@ def read_environment(environment: Mapping[str, str]) -> JobSettings:
         log_level=_choice(environment, "LOG_LEVEL", LEVELS, "info"),
         log_format=_choice(environment, "LOG_FORMAT", ("json", "text"), "json"),
         api_timeout=_seconds(environment.get("GCP_API_TIMEOUT") or "30s"),
-        trace_id=_trace(environment.get("TRACEPARENT", "")),
+        trace_id=trace_id(environment.get("TRACEPARENT")),
     )
 
 
@@ -126,8 +124,3 @@ def _seconds(text: str) -> float:
     if not LIMITS["api_timeout"].fits(found):
         raise ConfigurationError("GCP_API_TIMEOUT must be a duration such as 30s or 1m30s, 24h at most")
     return found
-
-
-def _trace(text: str) -> str | None:
-    found = _TRACE.match(text)
-    return found.group(1) if found else None

@@ -156,7 +156,8 @@ def _locked(directory: Any) -> Iterator[str | None]:
         handle = os.open(os.path.join(path, _LOCK), os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         raise ConfigurationError(
-            f"run_directory {shown_path(path)} has no lock file: the event source gave up this run"
+            f"run_directory {shown_path(path)} does not exist or has no lock file: the event source gave up "
+            "this run and puts its clusters into the next one, or the path is wrong"
         ) from None
     except OSError as error:
         raise ConfigurationError(
@@ -167,7 +168,8 @@ def _locked(directory: Any) -> Iterator[str | None]:
             raise Conflict(f"run_directory {shown_path(path)} is in use by another run")
         if os.fstat(handle).st_nlink == 0:
             raise ConfigurationError(
-                f"run_directory {shown_path(path)} has no lock file any more: the event source gave up this run"
+                f"run_directory {shown_path(path)} has no lock file any more: the event source gave "
+                "up this run and puts its clusters into the next one"
             )
         yield path
     finally:

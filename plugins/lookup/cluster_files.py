@@ -142,7 +142,9 @@ def _files(term: str) -> list[_File]:
     try:
         names = sorted(os.listdir(path))
     except (FileNotFoundError, NotADirectoryError):
-        raise AnsibleLookupError(f"{_printable(term)} is neither a file nor a directory") from None
+        raise AnsibleLookupError(
+            f"{_printable(term)} does not exist, or is neither a file nor a directory"
+        ) from None
     except OSError as error:
         raise AnsibleLookupError(f"{_printable(term)} cannot be listed: {error.strerror}") from None
     files = [
@@ -176,9 +178,9 @@ def _read(file: _File) -> _Content:
     except NotYAML as error:
         return _Content({}, f"{file.shown} {error}")
     if not isinstance(document, dict):
-        return _Content({}, f"{file.shown} does not hold a cluster")
+        return _Content({}, f"{file.shown} must be a mapping (one cluster)")
     if not isinstance(document.get("id"), str) or not document["id"]:
-        return _Content({}, f"{file.shown} holds no cluster with an id")
+        return _Content({}, f"{file.shown} must be a cluster with an id, which is a string and not empty")
     if not is_name(document["id"]):
         return _Content({}, f"{file.shown}: its id is not a valid name")
     if document.get("deleted_time"):

@@ -45,7 +45,7 @@ def hosted_rows(clusters: Any, result: Mapping[str, Any], defaults: Any = None) 
     :param result: what ``hosted_cluster_pull_secret`` returned.
     :raises ClusterError: there is no list of clusters, or the defaults are no mapping.
     """
-    results = {target["id"]: target for target in returned(result)}
+    results = {target["id"]: target for target in returned("result", result)}
     return [_row(one, results.get(one.name), result) for one in checked(clusters, defaults)]
 
 

@@ -63,15 +63,16 @@ def listed(clusters: Any) -> Sequence[Any]:
     return plain
 
 
-def returned(results: Any, *needed: str) -> Sequence[Mapping[str, Any]]:
+def returned(name: str, results: Any, *needed: str) -> Sequence[Mapping[str, Any]]:
     """What a module of this collection returned for its targets; nothing where it failed as a whole.
 
+    :param name: what the caller calls the results, for the message.
     :param needed: texts that each target has to have beside its ``id``.
     :raises ClusterError: it is no result of such a module.
     """
     targets = (results.get("targets") or ()) if isinstance(results, Mapping) else None
     if not isinstance(targets, (list, tuple)) or not all(_is_row(one, ("id", *needed)) for one in targets):
-        raise ClusterError("this is not the registered result of a module of hyperfleet.pull_secret")
+        raise ClusterError(f"{name} must be the registered result of a module of hyperfleet.pull_secret")
     return targets
 
 

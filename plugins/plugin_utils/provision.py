@@ -35,7 +35,7 @@ def kubernetes_targets(clusters: Any, stored: Mapping[str, Any]) -> list[dict[st
     :param stored: the result of ``gcp_pull_secret``; it has no cluster with a problem.
     :raises ClusterError: there is no list of clusters, or no such result.
     """
-    results = {entry["id"]: entry for entry in returned(stored, "place")}
+    results = {entry["id"]: entry for entry in returned("stored", stored, "place")}
     targets = []
     for given in listed(clusters):
         entry = results.get(_identity(given))
@@ -54,8 +54,8 @@ def summary_rows(clusters: Any, stored: Mapping[str, Any], placed: Mapping[str, 
 
     :raises ClusterError: there is no list of clusters, or no such result.
     """
-    in_store = {entry["id"] for entry in returned(stored)}
-    placed_ids = {entry["id"] for entry in returned(placed)}
+    in_store = {entry["id"] for entry in returned("stored", stored)}
+    placed_ids = {entry["id"] for entry in returned("placed", placed)}
     identities = [_identity(cluster) for cluster in listed(clusters)]
     # What is in both results had no problem.
     whole = [identity for identity in identities if identity in in_store & placed_ids]

@@ -124,7 +124,9 @@ def _reason(error: Exception, raw: Any, variables: Mapping[str, Any]) -> str:
     said = str(error)
     for name in _absent(raw, variables, set()):
         if f"'{name}' is undefined" in said:
-            return f"it refers to the undefined variable '{shown(name)}'; define it, or leave this one out"
+            return (
+                f"it refers to the undefined variable '{shown(name)}'; define it, or leave this variable out"
+            )
     if "undefined" in type(error).__name__.lower() or "undefined" in said or "has no " in said:
         return "it refers to an undefined value; define it, or leave this variable out"
     return f"it cannot be evaluated ({type(error).__name__}); correct its template"

@@ -188,11 +188,11 @@ def test_several_terms(tmp_path: Path) -> None:
     ("content", "said"),
     [
         ("{", "is not {kind}"),
-        ("[]", "does not hold a cluster"),
-        ('"text"', "does not hold a cluster"),
-        ("{}", "holds no cluster with an id"),
-        ('{"id": 7}', "holds no cluster with an id"),
-        ('{"id": ""}', "holds no cluster with an id"),
+        ("[]", "must be a mapping (one cluster)"),
+        ('"text"', "must be a mapping (one cluster)"),
+        ("{}", "must be a cluster with an id, which is a string and not empty"),
+        ('{"id": 7}', "must be a cluster with an id, which is a string and not empty"),
+        ('{"id": ""}', "must be a cluster with an id, which is a string and not empty"),
         (b'{"id": "\xff"}', "is not {kind}"),
         (b"\x00\x01", "is not {kind}"),
     ],
@@ -312,7 +312,7 @@ def test_a_directory_without_cluster_files_is_an_error(tmp_path: Path, name: str
 
 
 def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(AnsibleError, match="absent is neither a file nor a directory"):
+    with pytest.raises(AnsibleError, match="absent does not exist, or is neither a file nor a directory"):
         read(tmp_path / "absent")
 
 

@@ -45,7 +45,7 @@ STORED: dict[str, Any] = {"targets": [{"id": "cls-1", "place": PLACE, "version":
     ],
 )
 def test_what_is_no_result_of_a_module_is_refused(stored: Any) -> None:
-    with pytest.raises(ClusterError, match="not the registered result of a module"):
+    with pytest.raises(ClusterError, match="must be the registered result of a module"):
         kubernetes_targets([CLUSTER], stored)
 
 

@@ -80,7 +80,11 @@ class PlaybookRuns:
             try:
                 return self._run_directories.create(batch)
             except OSError as error:
-                LOGGER.error("a run's directory cannot be created (%s); trying again", error.strerror)
+                LOGGER.error(
+                    "run_dir: cannot create a directory for a run in %s (%s); trying again",
+                    self._run_directories.base,
+                    error.strerror,
+                )
                 await asyncio.sleep(_DISK_FULL_PAUSE_SECONDS)
 
     async def _put(self, batch: Batch, directory: RunDirectory) -> None:

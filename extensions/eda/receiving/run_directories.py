@@ -113,7 +113,7 @@ class RunDirectories:
     """
 
     def __init__(self, base: Path) -> None:
-        self._base = base
+        self.base = base
         self._number = 0
         self._orphans: list[RunDirectory] = []
 
@@ -126,20 +126,20 @@ class RunDirectories:
             self._open()
         except OSError as error:
             why = os.strerror(error.errno) if error.errno else type(error).__name__
-            raise ConfigurationError(f"run_dir {shown_path(str(self._base))}: {why}") from None
+            raise ConfigurationError(f"run_dir {shown_path(str(self.base))}: {why}") from None
 
     def _open(self) -> None:
-        self._base.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = self._base.lstat()
+        self.base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = self.base.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
             raise ConfigurationError(
-                f"run_dir {shown_path(str(self._base))} must be a directory that only this user can access",
+                f"run_dir {shown_path(str(self.base))} must be a directory that only this user can access",
                 "chmod 700",
             )
         self._orphans = []
-        for path in sorted(self._base.iterdir()):
+        for path in sorted(self.base.iterdir()):
             self._adopt(path)
-        self._own = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=self._base))
+        self._own = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=self.base))
         # Held until this process is gone; programs that it starts do not inherit it.
         self._owner = (self._own / _OWNER).open("wb")
         fcntl.flock(self._owner, fcntl.LOCK_EX)

@@ -35,7 +35,9 @@ def image_problem(name: str) -> str | None:
     """
     host, path = split_host(name, "kubelet")
     if len(host) > _MAX_HOST:
-        return f"is not a valid image name: its host must be at most {_MAX_DNS_NAME} characters, and a port"
+        return (
+            f"is not a valid image name: its host must be at most {_MAX_DNS_NAME} characters without its port"
+        )
     if len(re.split("[:@]", path, maxsplit=1)[0]) > _MAX_REPOSITORY:
         return f"is not a valid image name: its repository must be at most {_MAX_REPOSITORY} characters"
     for reader in READERS:

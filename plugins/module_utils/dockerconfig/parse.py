@@ -258,7 +258,7 @@ def _repeated_names(node: Repeated) -> str:
 
 
 def _shown(name: str) -> str:
-    return name if "." in name and is_displayed(name) else "another name"
+    return name if "." in name and is_displayed(name) else "name not shown"
 
 
 def optional_text(value: Any) -> str | None:

@@ -55,8 +55,7 @@ def pull_secret(cluster: Mapping[str, Any]) -> bytes:
         return value.encode("utf-8", "surrogatepass")
     if isinstance(value, dict):
         return json.dumps(value, sort_keys=True).encode("utf-8")
-    kind = type(value).__name__
-    raise InvalidDocument(f"{name}: {path} is a {kind}, not a string or an object")
+    raise InvalidDocument(f"{name}: {path} must be a string or an object")
 
 
 class HyperFleetSource(Source):

@@ -39,7 +39,7 @@ class InlineSource(Source):
             except (TypeError, ValueError):
                 # The text of json's error holds the value.
                 raise ConfigurationError("source.inline holds something that JSON cannot express") from None
-        raise ConfigurationError(f"source.inline is a {type(reference).__name__}, not a string or a mapping")
+        raise ConfigurationError("source.inline must be a string or a mapping")
 
     def describe(self, reference: Any) -> str:
         """Never the value."""

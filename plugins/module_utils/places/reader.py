@@ -252,7 +252,7 @@ def _pick(data: bytes, path: str, where: str) -> bytes:
             return json.dumps(document, sort_keys=True).encode("utf-8")
         except (TypeError, ValueError):
             raise InvalidDocument(f"{where}: field {path} holds something that JSON cannot express") from None
-    raise InvalidDocument(f"{where}: field {path} is a {type(document).__name__}, not a string or an object")
+    raise InvalidDocument(f"{where}: field {path} must be a string or an object")
 
 
 def _structure(data: bytes, where: str) -> Any | None:

@@ -252,7 +252,7 @@ def _write(target: FileTarget, config: DockerConfig, current: Work, dry_run: boo
             replace_file(path, config.canonical(), mode, lock_seconds=current.deadline.remaining())
     except TimeoutError:
         raise TimedOut(
-            f"file:{target.dest} cannot be written: another process has locked the file beside it for longer "
+            f"file:{target.dest} cannot be written: another process held its lock file for longer "
             f"than timeout ({current.deadline.seconds:g} s)"
         ) from None
     except OSError as error:

@@ -190,7 +190,7 @@ def _wanted(params: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
             traceparents[cluster_id] = event["traceparent"]
     given = params.get("cluster_ids") is not None or params.get("events") is not None
     if params["all"] == given:
-        raise ConfigurationError("one of cluster_ids, events and all is required")
+        raise ConfigurationError("set either all: true, or cluster_ids or events")
     return list(ids), {
         cluster_id: traceparent
         for cluster_id, traceparent in traceparents.items()

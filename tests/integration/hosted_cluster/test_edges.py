@@ -331,7 +331,7 @@ def test_absent_removes_whatever_the_tenant_has(world: World) -> None:
 def test_nodes_that_are_gone_are_forgotten(world: World) -> None:
     names = deployed(world)
     world.hosted.request("DELETE", f"/api/v1/nodes/{names[0]}")
-    assert world.run()["actions"] == ["forgot nodes that are gone"]
+    assert world.run()["actions"] == ["removed reports of nodes that are gone"]
     assert set(world.get("configmaps", STATUS)["data"]) == {names[1]}
     assert not world.run()["changed"]
 

@@ -88,7 +88,7 @@ def test_more_registries_than_fit_an_annotation_do_not_stop_the_original(world: 
     result = world.run()
     assert (result.get("failed"), result["additional"]) == (None, "kept")
     assert world.held() == {"cloud.openshift.com": "new", "quay.io": "new", "registry.example.com": "tenant"}
-    assert annotation(world) == "too many registries (6000)"
+    assert annotation(world) == "too many registries (6000): their names must fit in 128 KiB"
 
 
 JUNK: dict[str, Any] = {

@@ -203,8 +203,7 @@ def test_a_lock_that_is_never_released_ends_with_the_targets_time(tmp_path: Path
         (target,) = run_task(dockerconfig_merge, parameters)["targets"]
     assert target["kind"] == "timeout"
     assert target["msg"] == (
-        f"file:{dest} cannot be written: another process has locked the file beside it for longer than "
-        "timeout (0.2 s)"
+        f"file:{dest} cannot be written: another process held its lock file for longer than timeout (0.2 s)"
     )
     assert json.loads(dest.read_text()) == CONFIGS[0]
 

@@ -526,7 +526,8 @@ def test_a_directory_that_cannot_be_made_is_tried_again(
             assert engine.clusters == ["cls-1"]
 
     asyncio.run(scenario())
-    assert "a run's directory cannot be created (File exists); trying again" in caplog.text
+    assert "run_dir: cannot create a directory for a run in " in caplog.text
+    assert "(File exists); trying again" in caplog.text
     assert "internal error" not in caplog.text
 
 

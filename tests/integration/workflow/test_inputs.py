@@ -98,7 +98,7 @@ def test_a_missing_variable_is_told(world: World) -> None:
 def test_a_missing_directory_is_told(world: World) -> None:
     finished = world.provision({"clusters_dir": "/nonexistent/fleet"})
     assert finished.code != 0
-    assert "/nonexistent/fleet is neither a file nor a directory" in finished.output
+    assert "/nonexistent/fleet does not exist, or is neither a file nor a directory" in finished.output
 
 
 def test_a_directory_without_cluster_files_is_told(world: World) -> None:

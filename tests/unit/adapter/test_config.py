@@ -431,7 +431,7 @@ def test_replaced_by_nothing_is_the_same() -> None:
         ({"adapter_name": "A"}, "adapter_name must be an adapter's name"),
         ({"headers": {"X-A": f"{_SECRET}\n"}}, "headers.X-A must be text that an HTTP header can carry"),
         ({"headers": [_SECRET]}, "headers must be a mapping"),
-        ({_SECRET: 1}, "1 of the overrides are unknown; the known ones are adapter_name, "),
+        ({_SECRET: 1}, "unknown overrides: 1; the known ones are adapter_name, "),
     ],
 )
 def test_overrides_are_held_to_the_same_rules(overrides: dict[str, Any], said: str) -> None:

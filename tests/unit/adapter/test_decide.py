@@ -232,7 +232,7 @@ def test_what_is_missing_is_waited_for(
         ('{"auths": {"quay.io": {"auth": "%%example-value%%"}}}', "quay.io"),
         ('{"auths": {"quay.io": {}}}', "quay.io"),
         ("not json: example-value", "spec.pullSecret.data"),
-        (["example-value"], "is a list"),
+        (["example-value"], "must be a string or an object"),
     ],
 )
 def test_a_wrong_pull_secret_is_refused_by_registry_and_rule(data: Any, said: str) -> None:

@@ -149,19 +149,19 @@ UNMET = {
     'labels["tier"] == "silver"': 'labels.tier is not "silver"',
     'spec.on && has(spec.gcp) && spec.provider == "x" && spec.zone == 1': 'spec.provider is not "x"',
     '!has(spec.zone) && spec.provider == "x"': 'spec.provider is not "x"',
-    'spec.provider == "x" || spec.provider == "y"': "it is false",
-    'spec.provider in ["x"]': "it is false",
-    "spec.provider": "it is neither true nor false",
-    "spec.provider > 3": "it compares or calls values of the wrong type",
-    "spec.pools[0].size > .5 && spec.pools[0].size > 1e+5": "it is false",
-    "1 / 0 == 1": "it divides by zero",
+    'spec.provider == "x" || spec.provider == "y"': "preconditions[0] is false",
+    'spec.provider in ["x"]': "preconditions[0] is false",
+    "spec.provider": "preconditions[0] is neither true nor false",
+    "spec.provider > 3": "preconditions[0] compares or calls values of the wrong type",
+    "spec.pools[0].size > .5 && spec.pools[0].size > 1e+5": "preconditions[0] is false",
+    "1 / 0 == 1": "preconditions[0] divides by zero",
     "spec.provider == spec.zone": "spec.zone is not there",
     'status.adapters[nodes].available == "True"': "adapter nodes has not reported",
     'spec.on && status.adapters["no-des"].data.x == 1': "adapter no-des has not reported",
     "status.adapters.dns.data.zone == 1": "status.adapters.dns.data.zone is not there",
-    '["nodes"].all(x, status.adapters[x].available == "True")': "it reads a field that does not exist",
-    'spec.pullSecret.data.contains("auths")': "it is false",
-    "!spec.on": "it is false",
+    '["nodes"].all(x, status.adapters[x].ready == "True")': "preconditions[0] reads a field that does not exist",
+    'spec.pullSecret.data.contains("auths")': "preconditions[0] is false",
+    "!spec.on": "preconditions[0] is false",
 }
 
 
@@ -272,7 +272,7 @@ def _nested(depth: int) -> Any:
     return value
 
 
-LARGE = "the cluster is too large or nested too deeply for this expression"
+LARGE = "the cluster is too large or nested too deeply for preconditions[0]"
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_loops_take_small_clusters_only_and_bounded_time() -> None:
     wide = {**CLUSTER, "spec": {"on": True, "l": list(range(9_000))}}
     both = Preconditions(["spec.on", "spec.l.all(x, spec.l.all(y, x + y >= 0))", "spec.l.all(x, x >= 0)"])
     begun = time.thread_time()
-    assert [unmet.reason for unmet in both.unmet(wide, STATUSES)] == [LARGE]
+    assert [unmet.reason for unmet in both.unmet(wide, STATUSES)] == [LARGE.replace("[0]", "[1]")]
     assert (
         Preconditions(["spec.l.all(x, spec.l.all(y, x + y >= 0))"]).unmet(
             {"spec": {"l": list(range(900))}}, {}

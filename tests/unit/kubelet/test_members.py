@@ -63,7 +63,7 @@ def test_a_wrong_member_takes_no_other_with_it(
             assert there[name] == value
     if named:
         (warning,) = result.warnings
-        assert warning == f"{named}: removed this foreign member, because it breaks the rule {rule}"
+        assert warning == f"{named}: removed this field of another program, because it breaks the rule {rule}"
         assert named not in there
     else:
         assert result.warnings == []
@@ -87,7 +87,7 @@ def test_members_of_ours_replace_all_members_of_others(place: Place) -> None:
     ours = {"credsStore": "desktop", "HttpHeaders": {"User-Agent": "ours", "X-Ours": "1"}}
     result = place.sync().apply(load({**ours, **document(quay_io="new")}))
     assert result.warnings == [
-        f"{name}: removed this foreign member, because the pull secret has members of its own"
+        f"{name}: removed this field of another program, because the pull secret sets such fields itself"
         for name in ("HttpHeaders", "credHelpers", "plugins")
     ]
     assert read(place) == {**ours, "auths": {**THEIRS, "quay.io": auth("new")}}
@@ -137,7 +137,7 @@ def test_a_helper_that_would_lead_past_ours_goes(place: Place) -> None:
     place.put({"credHelpers": {"quay.io": "theirs", "ecr.example": "ecr-login"}, "auths": THEIRS})
     result = place.sync().apply(config(quay_io="new"))
     assert result.warnings == [
-        "credHelpers: removed this foreign member, because it hides an entry of the pull secret"
+        "credHelpers: removed this field of another program, because readers would ask it first"
     ]
     assert read(place)["credHelpers"] == {"ecr.example": "ecr-login"}
     assert place.sync().apply(config(quay_io="new")).actions == []
@@ -229,7 +229,7 @@ def test_a_name_with_a_slash_is_a_name(place: Place, name: str) -> None:
     assert read(place) == {**found, "auths": {**THEIRS, "quay.io": auth("new")}}
     place.put({**read(place), name: 7, "credHelpers": 7})
     (warning,) = place.sync().apply(config(quay_io="newer")).warnings
-    assert "credHelpers: removed this foreign member" in warning
+    assert "credHelpers: removed this field of another program" in warning
     place.sync().apply(None)
     assert read(place) == {name: 7, "auths": THEIRS}
 

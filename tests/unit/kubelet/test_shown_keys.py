@@ -64,5 +64,5 @@ def test_a_layer_is_told_of_the_registry_that_it_brought() -> None:
 def test_a_credential_as_the_name_of_a_member_of_others(members: dict[str, Any]) -> None:
     made = merge_file(json.dumps({**members, "auths": {}}).encode(), MINE, Ledger(), Backup())
     (warning,) = made.warnings
-    assert "removed this foreign member" in warning
+    assert "removed this field of another program" in warning
     assert "Canary" not in warning

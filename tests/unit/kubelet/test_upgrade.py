@@ -81,8 +81,8 @@ REPLACED_BACKUP = (
     '"version": 1}'
 )
 NOT_RESTORED = (
-    "holds a file or members of another program that an earlier release removed; "
-    "this release does not restore them, and its next write deletes them from there"
+    "has the only copy of a file or of fields of another program that an earlier release removed; "
+    "this release does not restore them, and its next write deletes the copy: save it first if you need it"
 )
 
 

@@ -150,7 +150,11 @@ class RabbitMQBroker(Broker):
         except errors.ChannelClosed as error:
             if type(error).__name__ != "ChannelAccessRefused":
                 raise
-            LOGGER.warning("RabbitMQ at %s: no permission to bind %s", self.address.place, self.queue)
+            LOGGER.warning(
+                "RabbitMQ at %s: no permission to bind queue %s: only its existing bindings are used",
+                self.address.place,
+                self.queue,
+            )
         else:
             await channel.close()
 

@@ -145,7 +145,7 @@ class WebhookBroker(Broker):
             async with limiter.open(runner, self.host or None, self.port) as addresses:
                 self.addresses[:] = [f"http://{host}:{port}{self.path}" for host, port, *_more in addresses]
                 connected()
-                LOGGER.info("webhook: listening at %s", ", ".join(self.addresses))
+                LOGGER.info("webhook: listening on %s", ", ".join(self.addresses))
                 await asyncio.Event().wait()
         finally:
             await runner.cleanup()

@@ -164,4 +164,4 @@ def identity_of(credentials: Any, connection: GoogleConnection) -> str:
     address = getattr(credentials, "service_account_email", None)
     if address and address != "default":
         return f"service account {address}"
-    return "the application default credentials"
+    return "the identity of the application default credentials"

@@ -296,7 +296,7 @@ class KubernetesClient:
         except PullSecretError:
             raise
         except Exception as error:  # noqa: BLE001 - an exec plugin may raise anything
-            raise PermissionDenied(f"no token for the API server ({type(error).__name__})") from None
+            raise PermissionDenied(f"no token for {self._address} ({type(error).__name__})") from None
         # Files and plugins often end it with a line break.
         token = str(token or "").strip()
         if not (token.isascii() and token.isprintable()):

@@ -194,7 +194,8 @@ def _named(config: Mapping[str, Any], kind: str, name: Any, where: str) -> Mappi
         if isinstance(entry, Mapping) and entry.get("name") == name and isinstance(entry.get(kind), Mapping):
             found: Mapping[str, Any] = entry[kind]
             return found
-    _fail(where, f"has no {kind} with the name that its context or the task gives")
+    of = "its current-context" if kind == "context" else "the name in its context"
+    _fail(where, f"has no usable {kind} for {of}")
 
 
 def _text(entry: Mapping[str, Any], name: str, where: str) -> str | None:

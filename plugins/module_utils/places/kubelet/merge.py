@@ -186,11 +186,9 @@ def _lost_members(
     from ...model.shown import shown
 
     # Unless it was replaced, it is a helper that readers would ask instead of our entry.
-    reason = (
-        "the pull secret has members of its own" if is_replaced else "it hides an entry of the pull secret"
-    )
+    reason = "the pull secret sets such fields itself" if is_replaced else "readers would ask it first"
     why = {name: f"it breaks the rule {broken[name]}" if name in broken else reason for name in lost}
-    return [f"{shown(name)}: removed this foreign member, because {why[name]}" for name in lost]
+    return [f"{shown(name)}: removed this field of another program, because {why[name]}" for name in lost]
 
 
 class Ownership(NamedTuple):

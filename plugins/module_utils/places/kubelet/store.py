@@ -79,8 +79,9 @@ class Store:
         backup = self._load(self.backup_path, Backup, why)
         if backup.has_lost:
             self._warn(
-                f"file:{self.backup_path} holds a file or members of another program that an earlier release "
-                "removed; this release does not restore them, and its next write deletes them from there"
+                f"file:{self.backup_path} has the only copy of a file or of fields of another program that an "
+                "earlier release removed; this release does not restore them, and its next write deletes the "
+                "copy: save it first if you need it"
             )
         return backup
 

@@ -93,7 +93,7 @@ class VersionAddition:
         if not self._lifetime.suffices(claim):
             # It took so long to write that the add could outlive it.
             self._lifetime.lengthen()
-            raise Conflict(f"the claim on {self._name} is about to expire")
+            raise Conflict(f"{self._name}: too little time is left to add the version that this run reserved")
         added = self._add(claim)
         # The claim is spent by the version.
         self._claimed = False

@@ -165,7 +165,7 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
         if refusal is None:
             return
         if not fresh:
-            raise Conflict(f"{refusal.message} in the list; read again")
+            raise Conflict(f"according to the list, which may be out of date, {refusal.message}")
         raise refusal
 
     def _confirm_absent(

@@ -114,7 +114,8 @@ def decide_merge(
             decision = _decision(merged(config), MERGED if config.registries else EMPTY)
             if len(decision.added) <= _ADDED:
                 return decision
-            problem = f"too many registries ({len(config.registries)})"
+            count = len(config.registries)
+            problem = f"too many registries ({count}): their names must fit in {_ADDED // 1024} KiB"
         except DockerConfigError as error:
             problem = str(error)
     last = _last(current, current_registries, base)

@@ -200,7 +200,7 @@ class SyncerDeployment:
             "metadata": {"name": STATUS, "resourceVersion": status["metadata"]["resourceVersion"]},
             "data": dict.fromkeys(gone),
         }
-        self._outcome.did("forgot nodes that are gone")
+        self._outcome.did("removed reports of nodes that are gone")
         if self._objects.dry_run:
             return
         try:

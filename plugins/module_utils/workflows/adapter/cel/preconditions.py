@@ -91,18 +91,19 @@ class Preconditions:
     ) -> list[UnmetPrecondition]:
         shared = self._view(cluster, statuses, self._largest)
         found = []
-        for expression in self._expressions:
+        for index, expression in enumerate(self._expressions):
+            name = f"preconditions[{index}]"
             # Those with loops take small clusters only: they must not keep the others from a large one.
             seen = shared or self._view(cluster, statuses, expression.largest)
             if seen is None:
                 found.append(
                     UnmetPrecondition(
-                        expression.source, "the cluster is too large or nested too deeply for this expression"
+                        expression.source, f"the cluster is too large or nested too deeply for {name}"
                     )
                 )
             elif expression.whole.evaluate(seen[1]) is not True:
                 found.append(
-                    UnmetPrecondition(expression.source, _reason(expression, seen, cluster, statuses))
+                    UnmetPrecondition(expression.source, _reason(name, expression, seen, cluster, statuses))
                 )
         return found
 
@@ -118,6 +119,7 @@ class Preconditions:
 
 
 def _reason(
+    name: str,
     expression: Expression,
     seen: tuple[dict[str, Any], Any],
     cluster: Mapping[str, Any],
@@ -126,5 +128,5 @@ def _reason(
     for part in expression.parts:
         found = part.evaluate(seen[1])
         if found is not True:
-            return unmet_reason(part, found, seen[0], cluster, statuses)
-    return "it is false"
+            return unmet_reason(name, part, found, seen[0], cluster, statuses)
+    return f"{name} is false"

@@ -32,10 +32,10 @@ _COMPARED = {
 }
 # Of what the evaluator raises.
 _BROKEN = {
-    "KeyError": "it reads a field that does not exist",
-    "NotBool": "it is neither true nor false",
-    "TypeError": "it compares or calls values of the wrong type",
-    "ZeroDivisionError": "it divides by zero",
+    "KeyError": "reads a field that does not exist",
+    "NotBool": "is neither true nor false",
+    "TypeError": "compares or calls values of the wrong type",
+    "ZeroDivisionError": "divides by zero",
 }
 
 
@@ -58,6 +58,7 @@ def unavailable_reason(
 
 
 def unmet_reason(
+    name: str,
     part: Operand,
     found: str | bool,
     values: Mapping[str, Any],
@@ -66,6 +67,7 @@ def unmet_reason(
 ) -> str:
     """Why an operand does not hold.
 
+    :param name: the precondition's, such as ``preconditions[2]``.
     :param found: what it gave: False, or the name of a kind of error.
     :param values: the view that it was asked of.
     """
@@ -85,7 +87,8 @@ def unmet_reason(
     # A field of what is null is an error of types.
     if missing and (found in ("KeyError", "TypeError") or (found is False and len(part.paths) == 1)):
         return f"{_dotted(missing[0])} is not there"
-    return _BROKEN.get(found, "it cannot be evaluated") if isinstance(found, str) else "it is false"
+    what = _BROKEN.get(found, "cannot be evaluated") if isinstance(found, str) else "is false"
+    return f"{name} {what}"
 
 
 def _simple(words: Sequence[Token], paths: Sequence[tuple[str, ...]]) -> str | None:

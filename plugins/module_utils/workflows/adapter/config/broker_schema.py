@@ -31,7 +31,7 @@ BROKER = object_field(
         "listen": object_field(
             {
                 "address": {
-                    **text_field("an address to listen at", r"^[A-Za-z0-9._:-]+$", 253),
+                    **text_field("an address to listen on", r"^[A-Za-z0-9._:-]+$", 253),
                     "default": "127.0.0.1",
                 },
                 "port": integer_field(1, 65535, 8081),

@@ -195,7 +195,9 @@ SCHEMA: Schema = {
                         "gcp": object_field(
                             {
                                 "transport": choice_field(["grpc", "rest"], "grpc"),
-                                "endpoint": text_field("a host, or an address", r"^[^\s@]+$", 2048),
+                                "endpoint": text_field(
+                                    "a host, host:port or http(s) address", r"^[^\s@]+$", 2048
+                                ),
                                 "credentialsFile": path_field(),
                                 "impersonateServiceAccount": text_field(
                                     "a service account's address", r"^[^\s@]+@[^\s@]+$", 253
@@ -209,7 +211,7 @@ SCHEMA: Schema = {
                             {
                                 "port": integer_field(0, 65535, 8080),
                                 "address": {
-                                    **text_field("an address to listen at", r"^[A-Za-z0-9._:-]+$", 253),
+                                    **text_field("an address to listen on", r"^[A-Za-z0-9._:-]+$", 253),
                                     "default": "0.0.0.0",  # noqa: S104 - a pod's
                                 },
                                 "perCluster": boolean_field(False),

@@ -79,7 +79,7 @@ def _going_on(job: JobState, own: Sequence[Pod], namespace: str, order: Order, n
             model.STUCK,
             "PodNotCreated",
             f"job {job.name} has had no pod for {now - job.created:.0f} s: "
-            "see its events (does its service account exist, and has the quota room?)",
+            "see its events (is its service account missing, or a quota exceeded?)",
         )
     return job_outcome.job_observation(
         job, namespace, model.PENDING, "JobPending", f"job {job.name} waits for its pod to begin"

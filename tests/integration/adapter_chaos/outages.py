@@ -26,7 +26,7 @@ _KINDS: tuple[tuple[dict[str, Any], float], ...] = (
     ({"status": 409}, 25.0),
 )
 # Seconds in which the adapter has to ask at all.
-_ASKED = 40.0
+_ASKED = 120.0
 
 
 @dataclass(frozen=True)

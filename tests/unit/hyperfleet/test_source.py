@@ -82,7 +82,9 @@ def test_a_cluster_without_a_pull_secret_is_named(
 @pytest.mark.parametrize("data", [["example-password"], 7, True])
 def test_a_pull_secret_of_another_type_is_not_shown(world: World, deadline: Deadline, data: Any) -> None:
     world.lab.store.seed([cluster("cls-1", data)])
-    with pytest.raises(InvalidDocument, match="spec.pullSecret.data must be a string or an object") as caught:
+    with pytest.raises(
+        InvalidDocument, match=r"spec\.pullSecret\.data must be a string or an object"
+    ) as caught:
         world.source().read(reference("cls-1"), deadline)
     assert "example-password" not in str(caught.value)
 

@@ -62,12 +62,14 @@ def say(text: str) -> None:
 
 def find_python(versions: Sequence[str]) -> str | None:
     """The path of the first Python of ``versions`` that runs here, on PATH or among pyenv's versions."""
+    # Beside this Python as well: pyenv need not be in this user's home.
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    rooms = dict.fromkeys([pyenv, Path(sys.base_prefix).parent])
     for version in versions:
-        candidates = [
-            f"python{version}",
-            *sorted(map(str, pyenv.glob(f"{version}.*/bin/python")), reverse=True),
+        pythons = [
+            path for room in rooms for path in sorted(room.glob(f"{version}.*/bin/python"), reverse=True)
         ]
+        candidates = [f"python{version}", *map(str, pythons)]
         for candidate in [*candidates, "python3"]:
             found = python_version(candidate)
             if found == version:

@@ -64,10 +64,10 @@ def find_python(versions: Sequence[str]) -> str | None:
     """The path of the first Python of ``versions`` that runs here, on PATH or among pyenv's versions."""
     # Beside this Python as well: pyenv need not be in this user's home.
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    rooms = dict.fromkeys([pyenv, Path(sys.base_prefix).parent])
+    roots = dict.fromkeys([pyenv, Path(sys.base_prefix).parent])
     for version in versions:
         pythons = [
-            path for room in rooms for path in sorted(room.glob(f"{version}.*/bin/python"), reverse=True)
+            path for root in roots for path in sorted(root.glob(f"{version}.*/bin/python"), reverse=True)
         ]
         candidates = [f"python{version}", *map(str, pythons)]
         for candidate in [*candidates, "python3"]:

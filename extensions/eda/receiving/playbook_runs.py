@@ -23,6 +23,7 @@ from ansible_collections.hyperfleet.pull_secret.extensions.eda.receiving.run_dir
     RunDirectory,
 )
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.watching.batches import Queue
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown_path
 
 __all__ = ["LOGGER", "PlaybookRuns"]
 
@@ -81,8 +82,8 @@ class PlaybookRuns:
                 return self._run_directories.create(batch)
             except OSError as error:
                 LOGGER.error(
-                    "run_dir: cannot create a directory for a run in %s (%s); trying again",
-                    self._run_directories.base,
+                    "run_dir %s: cannot create a directory for a run (%s); trying again",
+                    shown_path(str(self._run_directories.base)),
                     error.strerror,
                 )
                 await asyncio.sleep(_DISK_FULL_PAUSE_SECONDS)

@@ -159,7 +159,9 @@ UNMET = {
     'status.adapters[nodes].available == "True"': "adapter nodes has not reported",
     'spec.on && status.adapters["no-des"].data.x == 1': "adapter no-des has not reported",
     "status.adapters.dns.data.zone == 1": "status.adapters.dns.data.zone is not there",
-    '["nodes"].all(x, status.adapters[x].ready == "True")': "preconditions[0] reads a field that does not exist",
+    (
+        '["nodes"].all(x, status.adapters[x].available == "True")'
+    ): "preconditions[0] reads a field that does not exist",
     'spec.pullSecret.data.contains("auths")': "preconditions[0] is false",
     "!spec.on": "preconditions[0] is false",
 }

@@ -160,7 +160,7 @@ def _enumerated(texts: Iterable[str]) -> str:
 def _kind(value: Any) -> str:
     # ansible-core 2.18 makes an empty string of null.
     if value is None or value == "":
-        return "empty"
+        return "null or an empty string"
     names: list[tuple[Any, str]] = [
         (Mapping, "a mapping"),
         ((list, tuple), "a list"),

@@ -327,7 +327,7 @@ def test_a_directory_that_may_not_be_listed_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("a.yaml", MERGES, "has more than 100000 values with its aliases written out (line 9)"),
+        ("a.yaml", MERGES, "has more than 100000 values after its aliases are expanded (line 9)"),
         (
             "a.yaml",
             f"id: cls-1\nspec: !!timestamp '{SECRET}'\n",

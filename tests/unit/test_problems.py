@@ -136,7 +136,13 @@ def test_an_id_with_wrong_letters_is_not_shown_since_it_can_be_a_password() -> N
 
 @pytest.mark.parametrize(
     ("item", "kind"),
-    [("cls-2", "a string"), (None, "empty"), (7, "a number"), (True, "true or false"), (["a"], "a list")],
+    [
+        ("cls-2", "a string"),
+        (None, "null or an empty string"),
+        (7, "a number"),
+        (True, "true or false"),
+        (["a"], "a list"),
+    ],
 )
 def test_what_is_no_mapping_is_told_by_its_position(item: Any, kind: str) -> None:
     assert problems(cluster(1), item) == {"cluster 2": f"it is {kind}, not a mapping"}
@@ -210,7 +216,7 @@ def test_a_problem_that_is_no_sentence_is_not_shown(text: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "kind"),
     [
-        (None, "empty"),
+        (None, "null or an empty string"),
         (5, "a number"),
         ("foo", "a string (a file of variables is given as -e @FILE)"),
         (cluster(1), "a mapping"),

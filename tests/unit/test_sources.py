@@ -211,7 +211,7 @@ def test_a_field_of_a_document(tmp_path: Path, text: str) -> None:
         ("spec: !!python/name:os.system", InvalidDocument, "neither JSON nor YAML"),
         ("[" * 5000, InvalidDocument, "is nested more than 100 levels deep"),
         pytest.param(
-            MERGES, InvalidDocument, "values with its aliases written out", marks=pytest.mark.hardening(12)
+            MERGES, InvalidDocument, "values after its aliases are expanded", marks=pytest.mark.hardening(12)
         ),
         ("spec: !!timestamp " + AUTH, InvalidDocument, "has a value that does not fit its tag (line 1)"),
     ],

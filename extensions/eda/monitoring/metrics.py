@@ -136,7 +136,7 @@ class AdapterMetrics:
                 "status_code",
             )
             self.call_duration[api] = self._recent_maximum(
-                f"{api}_api", f"mean request time of a Job to {place}", clock, "operation"
+                f"{api}_api", f"mean time of a Job's requests to {place}", clock, "operation"
             )
             for operation, status in _USUAL[api]:
                 self.calls[api].labels(operation, status)

@@ -115,7 +115,11 @@ def _policy(policy: Mapping[str, str], layers: Sequence[Layer]) -> dict[str, str
         if name not in names:
             refuse("merge-option", display(key, position), f"the policy names the unknown layer {name}")
         if found.setdefault(registry_identity(key), name) != name:
-            refuse("merge-option", display(key, position), "the policy names two layers")
+            refuse(
+                "merge-option",
+                display(key, position),
+                "the policy gives two layers for this registry, under different spellings",
+            )
     return found
 
 

@@ -132,7 +132,7 @@ _ROWS: tuple[Rule, ...] = (
     Rule(
         "key-invalid",
         ERROR,
-        "the registry is not a host name with port and path",
+        "the registry must be a host name, with an optional port and path",
         _NEVER,
         _NEVER,
     ),

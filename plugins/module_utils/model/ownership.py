@@ -36,8 +36,8 @@ def foreign(
     if problem is None or (adopt and not delete):
         return None
     hint = (
-        "nothing was deleted: state: absent deletes only what this collection owns, even with adopt: true; "
-        "take it over first, with state: present and adopt: true, or delete it by hand"
+        "nothing was deleted; with state: absent, only what this collection owns is deleted, even with "
+        "adopt: true; first take it over with state: present and adopt: true, or delete it by hand"
         if delete
         else "it was left as it is; rename or delete it, or take it over with adopt: true"
     )

@@ -181,7 +181,7 @@ class _Bounds:
         if self._deepest > _DEPTH:
             raise NotYAML(_TOO_DEEP, _line(event))
         if self._values > self._most:
-            raise NotYAML(f"has more than {self._most} values with its aliases written out", _line(event))
+            raise NotYAML(f"has more than {self._most} values after its aliases are expanded", _line(event))
         node = super().compose_node(parent, index)  # type: ignore[misc]
         if anchor is not None and not is_alias:
             self._whole[anchor] = self._values - before, self._deepest - self._level + 1

@@ -56,7 +56,10 @@ def test_an_api_that_lists_nothing_may_be_another_one(world: World) -> None:
     world.hyperfleet.store.reset()
     ran = world.ran(all=True)
     assert [problem.kind for problem in ran.problems] == ["unavailable"]
-    assert "the API lists no cluster at all, but 1 have Jobs" in ran.result(None)["msg"]
+    assert (
+        "the API lists no clusters, but Jobs or Secrets of 1 clusters exist; nothing was removed"
+        in ran.result(None)["msg"]
+    )
     assert len(world.jobs()) == 1
 
 
@@ -342,7 +345,7 @@ def test_where_no_job_is_left_it_is_said(world: World) -> None:
     forget(world, kept)
     handled = {one.cluster_id: one for one in world.handle(all=True)}
     assert handled[lost].outcome == "gone"
-    assert "no Job says where its secrets are" in handled[lost].message
+    assert "no Job says where the cluster's secrets are" in handled[lost].message
     assert world.data_secrets() == [f"cluster-{kept}-pullsecret-data"]
     (line,) = [e for e in world.log if e["cluster_id"] == lost and "no Job says where" in e["message"]]
     assert line["outcome"] == "gone"
@@ -399,7 +402,7 @@ def test_a_planted_job_costs_nobody_a_secret(world: World, planted: str) -> None
     assert handled[lost].outcome == "gone"
     if planted != "another id":
         assert (
-            f"does not belong to this cluster: namespaces/clusters-{victim}/secrets/{names[1]}"
+            f"do not belong to this cluster: namespaces/clusters-{victim}/secrets/{names[1]}"
             in handled[lost].message
         )
     assert world.versions(lost) == 0

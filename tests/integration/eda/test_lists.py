@@ -47,8 +47,8 @@ HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
         content("\n".join(" " * depth + "a:" for depth in range(2000)).encode()),
         "is nested more than 100 levels deep",
     ),
-    "aliases": (content(LAUGHS.encode()), "values with its aliases written out"),
-    "merges": (content(MERGES.encode()), "values with its aliases written out"),
+    "aliases": (content(LAUGHS.encode()), "values after its aliases are expanded"),
+    "merges": (content(MERGES.encode()), "values after its aliases are expanded"),
     "itself": (content(b"clusters: &a [*a]"), "has an alias to a value that contains it (line 1)"),
     "itself in an entry": (
         content(b"clusters: [&a {cluster_id: c, control_plane_namespace: n, policy: *a}]"),

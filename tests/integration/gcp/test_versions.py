@@ -267,7 +267,9 @@ def test_who_may_not_disable_says_so_and_does_the_rest(module: Module) -> None:
     result = module.put("new")
     assert result["actions"] == ["version added"]
     (warning,) = result["warnings"]
-    assert warning.startswith("an interrupted restore left version 1 enabled: PERMISSION_DENIED")
+    assert warning.startswith(
+        "an interrupted restore left version 1 enabled, and this run could not disable it: PERMISSION_DENIED"
+    )
     assert not _is_tidy(module)
 
 

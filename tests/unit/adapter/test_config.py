@@ -431,7 +431,10 @@ def test_replaced_by_nothing_is_the_same() -> None:
         ({"adapter_name": "A"}, "adapter_name must be an adapter's name"),
         ({"headers": {"X-A": f"{_SECRET}\n"}}, "headers.X-A must be text that an HTTP header can carry"),
         ({"headers": [_SECRET]}, "headers must be a mapping"),
-        ({_SECRET: 1}, "unknown overrides: 1; the known ones are adapter_name, "),
+        (
+            {_SECRET: 1},
+            "1 of the given overrides are unknown (names not shown); the known ones are adapter_name, ",
+        ),
     ],
 )
 def test_overrides_are_held_to_the_same_rules(overrides: dict[str, Any], said: str) -> None:
@@ -450,8 +453,8 @@ def test_overrides_are_held_to_the_same_rules(overrides: dict[str, Any], said: s
         ("", "the document must be a mapping"),
         (_SECRET, "the document must be a mapping"),
         ("a: {b: " * 500, "is not YAML"),
-        (LAUGHS, "values with its aliases written out"),
-        (MERGES, "values with its aliases written out"),
+        (LAUGHS, "values after its aliases are expanded"),
+        (MERGES, "values after its aliases are expanded"),
         ("a: &a [*a]", "has an alias to a value that contains it (line 1)"),
         ("[" * 200 + "]" * 200, "is nested more than 100 levels deep (line 1)"),
         (f"a: !!bool {_SECRET}", "has a value that does not fit its tag (line 1)"),

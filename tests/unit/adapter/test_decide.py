@@ -157,7 +157,7 @@ def test_a_spec_of_another_shape_is_refused_by_its_path(gcp: dict[str, Any], sai
     # What others have to do first comes first; and what goes, goes.
     waiting = decide(cluster(spec=spec), {}, list)
     assert isinstance(waiting, UnmetPreconditions)
-    assert waiting.reasons == ("placement has no namespace", found.message)
+    assert waiting.reasons == ("the placement adapter has not reported a namespace", found.message)
     leaving = decide(cluster(spec=spec, deleted_time="2026-01-01T00:00:00Z"), PLACED, list)
     assert isinstance(leaving, Remove)
     # The project says where the secret is, whatever else is wrong.
@@ -197,9 +197,19 @@ def test_a_snake_case_spec_is_the_same() -> None:
 @pytest.mark.parametrize(
     ("changes", "statuses", "lacks", "reasons"),
     [
-        ({}, {}, [], ("placement has no namespace",)),
-        ({}, {"placement": status("placement", 1, namespace="n")}, [], ("placement has no namespace",)),
-        ({}, {"placement": status("placement", namespace=7)}, [], ("placement has no namespace",)),
+        ({}, {}, [], ("the placement adapter has not reported a namespace",)),
+        (
+            {},
+            {"placement": status("placement", 1, namespace="n")},
+            [],
+            ("the placement adapter has not reported a namespace",),
+        ),
+        (
+            {},
+            {"placement": status("placement", namespace=7)},
+            [],
+            ("the placement adapter has not reported a namespace",),
+        ),
         ({}, PLACED, ["dns is not there"], ("dns is not there",)),
         (
             {"spec": {}},
@@ -208,7 +218,7 @@ def test_a_snake_case_spec_is_the_same() -> None:
             (
                 "x",
                 "cluster has no spec.gcp.projectId",
-                "placement has no namespace",
+                "the placement adapter has not reported a namespace",
                 "cluster has no spec.pullSecret.data",
             ),
         ),

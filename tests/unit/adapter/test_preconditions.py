@@ -274,7 +274,7 @@ def _nested(depth: int) -> Any:
     return value
 
 
-LARGE = "the cluster is too large or nested too deeply for preconditions[0]"
+LARGE = "the cluster's document in the API is too large or nested too deeply to evaluate preconditions[0]"
 
 
 @pytest.mark.parametrize(

@@ -265,8 +265,8 @@ def test_places_that_were_not_ordered_are_not_shown_and_it_is_said() -> None:
     observed = observing.observe(job("Complete"), [pod("Succeeded", ended(HOSTILE, 0))], "n", ORDER, NOW)
     assert (observed.state, observed.reason) == ("succeeded", "PullSecretStored")
     assert observed.message == (
-        f"job {NAME} is complete; the Job reports a different secret from the one that the adapter requested "
-        "(not shown): check that spec.jobTemplate.image is this adapter's image"
+        f"job {NAME} is complete; the Job reports a secret (not shown) that is not the one the adapter requested"
+        ": check that spec.jobTemplate.image is this adapter's image"
     )
     assert not re.search("password|4711", repr(observed))
     # Nor by the way of a note that somebody has written.

@@ -105,7 +105,7 @@ def test_a_file_is_parsed_once_until_it_changes(tmp_path: Path, monkeypatch: pyt
         (None, "No such file"),
         ("[", "it is neither JSON nor YAML"),
         ("[]", "it must be a mapping in YAML or JSON"),
-        (MERGES, "values with its aliases written out"),
+        (MERGES, "values after its aliases are expanded"),
         (f"!!bool {SECRET}", "it has a value that does not fit its tag"),
         (f"{SECRET}: [", "it is neither JSON nor YAML"),
         ("{}", "no current-context"),

@@ -114,8 +114,8 @@ def test_what_parsers_may_not_agree_on_is_refused(address: str, field: str) -> N
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (MERGES, r"has more than 10000 values with its aliases written out \(line \d+\)"),
-        (LAUGHS, r"has more than 10000 values with its aliases written out \(line \d+\)"),
+        (MERGES, r"has more than 10000 values after its aliases are expanded \(line \d+\)"),
+        (LAUGHS, r"has more than 10000 values after its aliases are expanded \(line \d+\)"),
         ("[" * 400 + "]" * 400, r"is nested more than 100 levels deep \(line 1\)"),
         (f"token: !!timestamp {TOKEN}", r"has a value that does not fit its tag \(line 1\)"),
         (f"users:\n  token: [{TOKEN}", r"is not YAML \(line \d\)"),

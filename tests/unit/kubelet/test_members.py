@@ -137,7 +137,10 @@ def test_a_helper_that_would_lead_past_ours_goes(place: Place) -> None:
     place.put({"credHelpers": {"quay.io": "theirs", "ecr.example": "ecr-login"}, "auths": THEIRS})
     result = place.sync().apply(config(quay_io="new"))
     assert result.warnings == [
-        "credHelpers: removed this field of another program, because readers would ask it first"
+        (
+            "credHelpers: removed this field of another program, because it names a credential helper, "
+            "which would be used before the pull secret"
+        )
     ]
     assert read(place)["credHelpers"] == {"ecr.example": "ecr-login"}
     assert place.sync().apply(config(quay_io="new")).actions == []

@@ -81,8 +81,8 @@ REPLACED_BACKUP = (
     '"version": 1}'
 )
 NOT_RESTORED = (
-    "has the only copy of a file or of fields of another program that an earlier release removed; "
-    "this release does not restore them, and its next write deletes the copy: save it first if you need it"
+    ": save this file if you need it; an earlier release removed a file, or fields of another program, and only "
+    "this backup still has them; this release does not restore them, and its next write deletes the copy"
 )
 
 

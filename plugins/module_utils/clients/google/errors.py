@@ -258,6 +258,6 @@ def _binding_hint(identity: object, method: str, resource: str) -> str:
     permission = _PERMISSIONS.get(method, "secretmanager.*")
     return (
         f"check that {identity} has {permission} in {_project(resource)} (roles/secretmanager.admin "
-        "includes it) and, with Workload Identity, that the Kubernetes service account (pullsecret-adapter-job in "
-        f"hyperfleet-system) has roles/iam.workloadIdentityUser on {identity}"
+        "includes it); with Workload Identity, check also that the Kubernetes service account "
+        f"(pullsecret-adapter-job in hyperfleet-system) has roles/iam.workloadIdentityUser on {identity}"
     )

@@ -296,17 +296,20 @@ class KubernetesClient:
         except PullSecretError:
             raise
         except Exception as error:  # noqa: BLE001 - an exec plugin may raise anything
-            raise PermissionDenied(f"no token for {self._address} ({type(error).__name__})") from None
+            why = f"no token for {self._address} ({type(error).__name__})"
+            raise PermissionDenied(why, self._token_hint()) from None
         # Files and plugins often end it with a line break.
         token = str(token or "").strip()
         if not (token.isascii() and token.isprintable()):
             raise PermissionDenied(
                 f"the token for {self._address} has a character that no HTTP header can carry",
-                f"check {self.connection.name_of('api_key')}"
-                if self.connection.api_key
-                else "check the kubeconfig's token, or what its exec plugin gives",
+                self._token_hint(),
             )
         return {"Authorization": token} if token else {}
+
+    def _token_hint(self) -> str:
+        given = self.connection.name_of("api_key") if self.connection.api_key else None
+        return f"check {given or 'the kubeconfig token, or what its exec plugin gives'}"
 
 
 def _is_whole(headers: Mapping[str, str]) -> bool:

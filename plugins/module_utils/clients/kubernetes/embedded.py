@@ -194,8 +194,8 @@ def _named(config: Mapping[str, Any], kind: str, name: Any, where: str) -> Mappi
         if isinstance(entry, Mapping) and entry.get("name") == name and isinstance(entry.get(kind), Mapping):
             found: Mapping[str, Any] = entry[kind]
             return found
-    of = "its current-context" if kind == "context" else "the name in its context"
-    _fail(where, f"has no usable {kind} for {of}")
+    source = "in current-context" if kind == "context" else "that its current context refers to"
+    _fail(where, f"has no usable {kind} entry with the name {source}")
 
 
 def _text(entry: Mapping[str, Any], name: str, where: str) -> str | None:

@@ -108,9 +108,9 @@ def check_owner(path: str, found: Snapshot) -> None:
     ours = (os.geteuid(), os.getegid())
     if found.data is not None and (found.uid, found.gid) != ours and not _may_chown():
         raise PermissionDenied(
-            f"file:{path} belongs to {found.uid}:{found.gid} and was left alone: this process lacks CAP_CHOWN, "
-            f"so it would give the file to {ours[0]}:{ours[1]}",
-            f"run chown {ours[0]}:{ours[1]} on it (kubelet creates it as 0:0), or grant CAP_CHOWN",
+            f"file:{path} is owned by {found.uid}:{found.gid} and was left alone: without CAP_CHOWN, replacing it "
+            f"would change its owner to {ours[0]}:{ours[1]}",
+            f"grant CAP_CHOWN, or run chown {ours[0]}:{ours[1]} on the file (kubelet creates it as 0:0)",
         )
 
 

@@ -186,7 +186,11 @@ def _lost_members(
     from ...model.shown import shown
 
     # Unless it was replaced, it is a helper that readers would ask instead of our entry.
-    reason = "the pull secret sets such fields itself" if is_replaced else "readers would ask it first"
+    reason = (
+        "the pull secret sets such fields itself"
+        if is_replaced
+        else "it names a credential helper, which would be used before the pull secret"
+    )
     why = {name: f"it breaks the rule {broken[name]}" if name in broken else reason for name in lost}
     return [f"{shown(name)}: removed this field of another program, because {why[name]}" for name in lost]
 

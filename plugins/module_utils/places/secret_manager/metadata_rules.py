@@ -62,8 +62,8 @@ def check_annotations(annotations: Mapping[str, str]) -> None:
     for position, key in enumerate(annotations):
         if not _ANNOTATION_KEY.match(key):
             raise ConfigurationError(
-                f"annotation {position + 1}: a key must be at most 63 letters, digits and - _ . "
-                "with a letter or digit at both ends"
+                f"annotation {position + 1}: a key must be at most 63 letters, digits, dashes, underscores and "
+                "dots, with a letter or digit at both ends"
             )
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size + MARKS_SIZE >= _MAX_ANNOTATIONS:

@@ -103,7 +103,8 @@ class Restoration:
                 note(outcome, "disable-secret-version", message, version=version)
         except PermissionDenied as error:
             # The run that enabled it was somebody with more rights; this one's work can be done all the same.
-            warning = f"an interrupted restore left version {version} enabled: {error.message}"
+            left = f"an interrupted restore left version {version} enabled"
+            warning = f"{left}, and this run could not disable it: {error.message}"
             if warning not in outcome.warnings:
                 outcome.warnings.append(warning)
             return secret

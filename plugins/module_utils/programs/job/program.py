@@ -107,7 +107,7 @@ class Program:
         worker.join(_GRACE)
         ended = self._ended
         if ended is None:
-            problem = f"terminated, and did not finish within {_GRACE:g} s"
+            problem = f"the Job received a stop signal, and its work did not end within {_GRACE:g} s"
             ended = Ended(self._job.settings, problem, "stopped", self._job.phase)
             self._job.log("exit", f"Failed: {problem}", phase="exit", level="error")
         self._tell(ended)

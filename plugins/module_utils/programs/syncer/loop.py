@@ -351,7 +351,7 @@ class SyncLoop:
             # Kubelet is well with the file of before: the content may be, once the node is.
             if self._again_at is None:
                 self._again_at = time.monotonic() + self._pace.again.wait()
-            message += "; it is tried again later"
+            message += "; this version is tried again later"
         self._status.say(self._version, FAILED, message, by_node=outcome.by_node)
 
     # The status.

@@ -143,7 +143,8 @@ class Restarts:
         if self._step == _RUNNING:
             if not self._slots.renew():
                 # Too late to undo: kubelet is being restarted.
-                self._log.warning("slot lost")
+                why = "the slot could not be renewed; another node may restart while this restart continues"
+                self._log.warning("slot lost", resourceVersion=self._version, why=why)
         elif self._step == _WAITING and now >= self._look_at and not self._stopping():
             self._look()
         else:

@@ -103,7 +103,7 @@ def checked_resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, st
             name not in limits or parse_quantity(amount) != parse_quantity(limits[name])
         ):
             raise ConfigurationError(
-                f"{where} must equal its limit, as for every resource but {', '.join(_COMPUTE)}"
+                f"{where} needs an equal value in syncer_resources.limits; only {', '.join(_COMPUTE)} may differ"
             )
     return made
 

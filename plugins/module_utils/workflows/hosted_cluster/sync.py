@@ -182,7 +182,8 @@ class _ClusterSync:
         if wait and not state.done and not self._objects.dry_run:
             raise TimedOut(
                 f"{self._outcome.place}: {state.sentence()}",
-                f"the task waited {self._cluster.rollout_timeout:g} s; the syncers continue without it",
+                f"the task stopped waiting after {self._cluster.rollout_timeout:g} s; "
+                "the syncers continue in the background",
             )
 
     def _tenants(self) -> dict[str, Any] | None:

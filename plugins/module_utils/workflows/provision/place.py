@@ -211,15 +211,15 @@ def _check_metadata(labels: Mapping[str, str], annotations: Mapping[str, str]) -
     for kind, position, key in keys:
         if not _is_key(key.lower() if kind == "annotation" else key):
             raise ConfigurationError(
-                f"{kind} {position + 1}: a key must be at most 63 letters, digits and - _ . with or without a "
-                "domain and a slash before it"
+                f"{kind} {position + 1}: a key must be at most 63 letters, digits, dashes, underscores and dots; "
+                "a domain and a slash may precede it (example.com/name)"
             )
     for position, (key, value) in enumerate(labels.items()):
         if value and not _WORD.match(value):
             called = key_called("label", key, position)
             raise ConfigurationError(
-                f"{called}: its value must be at most 63 letters, digits and - _ . "
-                "with a letter or digit at both ends"
+                f"{called}: its value must be at most 63 letters, digits, dashes, underscores and dots, with a "
+                "letter or digit at both ends"
             )
 
 

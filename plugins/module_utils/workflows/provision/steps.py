@@ -118,7 +118,9 @@ def rows(
             failed = {"kind": "configuration", "msg": problem}
         elif failed is None and not all(result):
             # A step that ended early has said why.
-            said = (placed if result.stored else stored).get("msg") or "the step before it ended early"
+            said = (placed if result.stored else stored).get(
+                "msg"
+            ) or "an earlier step ended before it came to this cluster"
             failed = not_run(said)
         found.append(_row(name, result, failed))
     return found

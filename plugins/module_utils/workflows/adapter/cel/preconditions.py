@@ -98,7 +98,8 @@ class Preconditions:
             if seen is None:
                 found.append(
                     UnmetPrecondition(
-                        expression.source, f"the cluster is too large or nested too deeply for {name}"
+                        expression.source,
+                        f"the cluster's document in the API is too large or nested too deeply to evaluate {name}",
                     )
                 )
             elif expression.whole.evaluate(seen[1]) is not True:

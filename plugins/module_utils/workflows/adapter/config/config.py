@@ -93,7 +93,8 @@ class AdapterConfig:
         unknown = sorted(str(name) for name in given if name not in OVERRIDES)
         if unknown:
             raise ConfigurationError(
-                f"unknown overrides: {len(unknown)}; the known ones are {', '.join(OVERRIDES)}"
+                f"{len(unknown)} of the given overrides are unknown (names not shown); "
+                f"the known ones are {', '.join(OVERRIDES)}"
             )
         document = copy.deepcopy(dict(self._document))
         for name, value in given.items():

@@ -124,7 +124,7 @@ def decide(
         missing.append(f"cluster has no {PROJECT_KEY.path}")
     namespace = _namespace(cluster, statuses)
     if namespace is None:
-        missing.append("placement has no namespace")
+        missing.append("the placement adapter has not reported a namespace")
     document = b""
     try:
         document = pull_secret(cluster)

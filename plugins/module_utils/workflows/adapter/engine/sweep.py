@@ -95,7 +95,8 @@ class Sweep:
         ]
         if left and not seen:
             raise Unavailable(
-                f"the API lists no cluster at all, but {len(left)} have Jobs or Secrets: nothing was removed",
+                f"the API lists no clusters, but Jobs or Secrets of {len(left)} clusters exist; nothing was "
+                "removed",
                 "check hyperfleetAPI.url and headers; if they are right, delete these objects by hand",
             )
         left = self._for_each(left, self._suspend_jobs)
@@ -143,8 +144,8 @@ class Sweep:
         places = removal_by_jobs(suspended.environments)
         if not places.made:
             leftover.notes.append(
-                "no Job says where its secrets are, so any in Secret Manager or in its management "
-                "namespace are kept; delete them by hand"
+                "no Job says where the cluster's secrets are, so the sweep does not delete them; look in Secret "
+                "Manager and in the management namespace, and delete them by hand"
             )
         leftover.secret_removal = SecretRemoval(cluster_id, places, places.made)
         return leftover
@@ -161,7 +162,7 @@ class Sweep:
             leftover.notes.append(f"kept by policy: {', '.join(removal_result.kept)}")
         if removal_result.foreign:
             leftover.notes.append(
-                f"left as it is, since it does not belong to this cluster: {', '.join(removal_result.foreign)}"
+                f"not deleted, because they do not belong to this cluster: {', '.join(removal_result.foreign)}"
             )
         removal = self._jobs.remove(result.cluster_id, self._settings.deadline())
         result.actions = (*result.actions, *removal.actions)

@@ -27,7 +27,7 @@ _PERMANENT = frozenset({"configuration", "invalid_document"})
 _ENDS = {
     "BackoffLimitExceeded": "its pods failed more often than backoffLimit allows",
     "DeadlineExceeded": "it did not finish within its deadline",
-    "PodFailurePolicy": "its program refused its settings",
+    "PodFailurePolicy": "its container refused its environment variables, see the pod's log",
 }
 
 
@@ -155,8 +155,8 @@ def _succeeded(job: JobState, said: JobResult | None, namespace: str, order: Ord
     if said is None or not said.elsewhere:
         return observed
     more = (
-        "; the Job reports a different secret from the one that the adapter requested (not shown): "
-        "check that spec.jobTemplate.image is this adapter's image"
+        "; the Job reports a secret (not shown) that is not the one the adapter requested: check that "
+        "spec.jobTemplate.image is this adapter's image"
     )
     return dataclasses.replace(observed, message=message + more, elsewhere=True)
 

@@ -65,8 +65,9 @@ def checked_cluster(given: Mapping[str, Any]) -> tuple[Cluster, tuple[str, str]]
     if astray:
         raise ConfigurationError(f"{', '.join(astray)}: {MISPLACED}")
     stored, placed = check_cluster(cluster, _WORDS)
-    where = [shown(part) for part in (placed.kubeconfig, placed.context) if part]
-    within = f" of {' '.join(where)}" if where else ""
+    named = {"kubeconfig": placed.kubeconfig, "context": placed.context}
+    where = [f"{option} {shown(value)}" for option, value in named.items() if value]
+    within = f" ({', '.join(where)})" if where else ""
     in_cluster = f"the management cluster's namespaces/{placed.namespace}/secrets/{placed.name}{within}"
     return cluster, (f"Secret Manager's {stored.name}", in_cluster)
 

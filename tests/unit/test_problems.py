@@ -176,7 +176,7 @@ def test_one_id_twice_fails_both_and_names_them() -> None:
         ({"secret_name": "one"}, "Secret Manager's projects/customer-prod-12345/secrets/one"),
         (
             {"management_namespace": "ns", "k8s_secret_name": "one", "management_context": "mgmt-2"},
-            "the management cluster's namespaces/ns/secrets/one of mgmt-2",
+            "the management cluster's namespaces/ns/secrets/one (context mgmt-2)",
         ),
     ],
 )

@@ -303,6 +303,10 @@ def test_a_policy_may_name_a_layer_that_is_left_out() -> None:
     [
         ({"policy": {None: "one"}}, "policy has a key that is not the name of a registry"),
         ({"policy": {5000: "one", "5000": "two"}}, "policy: entry 2 .name not shown. is given twice"),
+        (
+            {"policy": {"quay.io": "one", "https://quay.io": "two"}},
+            "policy: https://quay.io is given twice, in different spellings and with different layers; keep one",
+        ),
         ({"policy": {"quay.io": "twoo"}}, "policy of quay.io must be one of the layers one, two"),
         ({"layers": [layer("one", CONFIG), layer("one", CONFIG)]}, "two layers are named one"),
     ],

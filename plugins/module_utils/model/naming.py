@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ..dockerconfig.display import display
 from ..dockerconfig.encoded import holds_secret
+from ..dockerconfig.keys import registry_identity
 from .cluster import Cluster
 from .errors import ConfigurationError, WrongOption
 from .shown import is_name, shown
@@ -232,14 +233,20 @@ def texts(option: str, given: Mapping[Any, Any] | None) -> dict[str, str]:
 def registries(given: Mapping[Any, Any] | None) -> dict[str, Any]:
     """The option ``policy`` by registries' names; YAML's numbers as text, as JSON would make of them.
 
-    :raises ConfigurationError: a key is no name, or two are one.
+    :raises ConfigurationError: a key is no name, or two keys of one registry have different layers.
     """
     made: dict[str, Any] = {}
+    layers: dict[str, Any] = {}
     for position, (registry, layer) in enumerate((given or {}).items()):
         if isinstance(registry, bool) or not isinstance(registry, (str, int, float)) or registry == "":
             raise ConfigurationError("policy has a key that is not the name of a registry")
         if str(registry) in made:
             raise ConfigurationError(f"policy: {display(str(registry), position)} is given twice")
+        if layers.setdefault(registry_identity(str(registry)), layer) != layer:
+            called = display(str(registry), position)
+            raise ConfigurationError(
+                f"policy: {called} is given twice, in different spellings and with different layers; keep one"
+            )
         made[str(registry)] = layer
     return made
 

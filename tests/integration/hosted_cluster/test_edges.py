@@ -196,7 +196,10 @@ def test_nodes_that_never_report_keep_the_syncers_and_are_named(world: World) ->
     assert world.there() == {*OURS, "leases"}
     assert set(world.held()) == {"cloud.openshift.com", "quay.io"}
     assert any(
-        text.startswith("the syncers are not removed yet: 0 of 3 nodes") for text in result["warnings"]
+        text.startswith(
+            "the syncers stay until all nodes have the original pull secret again: 0 of 3 nodes have it"
+        )
+        for text in result["warnings"]
     )
     assert result["rollout"]["pending_nodes"] == sorted(names)
     # Two come back, one is taken out of the cluster: the next run goes on.

@@ -256,7 +256,7 @@ def test_ended_from_outside_it_does_not_wait_for_what_never_ends(program: Progra
     assert running.returncode == 1
     told = json.loads(program.message.read_bytes())
     assert (told["kind"], told["phase"]) == ("stopped", "gcp-secret-manager")
-    assert "terminated, and did not finish" in told["message"]
+    assert "the Job received a stop signal, and its work did not end within" in told["message"]
 
 
 @pytest.mark.parametrize(

@@ -81,8 +81,9 @@ REPLACED_BACKUP = (
     '"version": 1}'
 )
 NOT_RESTORED = (
-    ": save this file if you need it; an earlier release removed a file, or fields of another program, and only "
-    "this backup still has them; this release does not restore them, and its next write deletes the copy"
+    ": copy this backup to another place if you need it; an earlier release removed a file, or fields of another "
+    "program, and only this backup still has them; this release does not restore them, and its next write removes "
+    "them from this backup"
 )
 
 

@@ -79,9 +79,9 @@ class Store:
         backup = self._load(self.backup_path, Backup, why)
         if backup.has_lost:
             self._warn(
-                f"file:{self.backup_path}: save this file if you need it; an earlier release removed a file, "
-                "or fields of another program, and only this backup still has them; this release does not restore "
-                "them, and its next write deletes the copy"
+                f"file:{self.backup_path}: copy this backup to another place if you need it; an earlier release "
+                "removed a file, or fields of another program, and only this backup still has them; this release "
+                "does not restore them, and its next write removes them from this backup"
             )
         return backup
 

@@ -68,17 +68,15 @@ class Rollout:
             "failed_nodes": dict(list(self.failed.items())[:_SHOWN]),
         }
 
-    def sentence(self) -> str:
-        """Which nodes are behind, and why."""
+    def sentence(self, what: str = "the secret") -> str:
+        """Which nodes do not have ``what`` yet, and why."""
         parts = []
         if self.pending:
             parts.append(f"no report yet from {_names(self.pending)}")
         parts += [f"{node}: {why}" for node, why in list(self.failed.items())[:_SHOWN]]
         if len(self.failed) > _SHOWN:
             parts.append(f"and {len(self.failed) - _SHOWN} more that failed")
-        return f"{self.in_sync} of {self.nodes} nodes have the secret" + "".join(
-            f"; {part}" for part in parts
-        )
+        return f"{self.in_sync} of {self.nodes} nodes have {what}" + "".join(f"; {part}" for part in parts)
 
 
 def slot_count(max_restarting: str, nodes: int, present: int = 0) -> int:

@@ -226,8 +226,9 @@ class _ClusterSync:
         self._rollout = state
         if not state.done:
             self._outcome.warnings.append(
-                f"the syncers are not removed yet: {state.sentence()}; the next run continues; "
-                "set rollout_timeout: 0 to remove them without waiting for the nodes"
+                "the syncers stay until all nodes have the original pull secret again: "
+                f"{state.sentence('it')}; the next run continues; set rollout_timeout: 0 to remove them "
+                "without waiting for the nodes"
             )
         return state.done
 

@@ -42,7 +42,12 @@ _CRITERIA = object_field(
     {
         "preconditions": list_field(
             object_field(
-                {"expression": text_field("an expression", longest=2000, pattern=r"\S")}, ["expression"]
+                {
+                    "expression": text_field(
+                        "a CEL expression of at most 2000 characters", longest=2000, pattern=r"\S"
+                    )
+                },
+                ["expression"],
             ),
             32,
         ),
@@ -200,7 +205,9 @@ SCHEMA: Schema = {
                                 ),
                                 "credentialsFile": path_field(),
                                 "impersonateServiceAccount": text_field(
-                                    "a service account's address", r"^[^\s@]+@[^\s@]+$", 253
+                                    "the e-mail address of a Google service account",
+                                    r"^[^\s@]+@[^\s@]+$",
+                                    253,
                                 ),
                             }
                         ),

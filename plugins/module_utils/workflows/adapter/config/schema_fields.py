@@ -124,14 +124,16 @@ def kubernetes_name_field(what: str) -> Schema:
     return text_field(f"the name of {what}: lower case letters, digits, dashes and dots", SUBDOMAIN, 253)
 
 
+_KEY = "NAME or DOMAIN/NAME, where NAME has at most 63 letters, digits, dashes, dots and underscores"
 LABELS = map_field(
     rf"^([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{LABEL_NAME}$",
-    "a label's key",
-    text_field("a label's value", rf"^({LABEL_NAME})?$", 63) | {"minLength": 0},
+    _KEY,
+    text_field("at most 63 letters, digits, dashes, dots and underscores", rf"^({LABEL_NAME})?$", 63)
+    | {"minLength": 0},
 )
 ANNOTATIONS = map_field(
     rf"^([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{LABEL_NAME}$",
-    "an annotation's key",
+    _KEY,
     {"type": "string", "description": "text", "maxLength": 65536},
 )
 QUANTITIES = object_field(

@@ -122,7 +122,7 @@ class JobReconciler:
             seen,
             state=model.FAILED,
             reason=reason,
-            message=f"{message}, after job {job.name}",
+            message=f"job {job.name} is complete, but {message}",
             result=None,
             kind="verification",
         )
@@ -137,9 +137,7 @@ class JobReconciler:
             made = dataclasses.replace(made, kind=was.kind)
             if was.reason not in (MISSING, CHANGED):
                 return made
-            return dataclasses.replace(
-                made, reason=was.reason, message=f"{was.message}: {made.message} again"
-            )
+            return dataclasses.replace(made, reason=was.reason, message=f"{was.message}; {made.message}")
         if plan.step == planning.KEEP and plan.observed is not None:
             if request.unsure == current.name:
                 # Our own create, whose answer was lost.

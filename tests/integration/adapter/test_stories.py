@@ -91,7 +91,10 @@ def test_a_placement_of_an_earlier_generation_does_not_count(world: World) -> No
     world.api("PATCH", f"/clusters/{cluster}", {"labels": {"a": "b"}})
     handled = world.one(cluster)
     assert handled.entry()["state"] == "unmet"
-    assert "the placement adapter has not reported a namespace" in handled.detail()["message"]
+    assert (
+        "the placement adapter has not reported a namespace for the cluster's current generation"
+        in handled.detail()["message"]
+    )
     assert handled.generation == 2
 
 

@@ -30,6 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     ManagementSecretName,
 )
 
+NO_NAMESPACE = "the placement adapter has not reported a namespace for the cluster's current generation"
 AUTH = base64.b64encode(b"user:example-password-one").decode()
 GOOD = json.dumps({"auths": {"quay.io": {"auth": AUTH}}})
 
@@ -157,7 +158,7 @@ def test_a_spec_of_another_shape_is_refused_by_its_path(gcp: dict[str, Any], sai
     # What others have to do first comes first; and what goes, goes.
     waiting = decide(cluster(spec=spec), {}, list)
     assert isinstance(waiting, UnmetPreconditions)
-    assert waiting.reasons == ("the placement adapter has not reported a namespace", found.message)
+    assert waiting.reasons == (NO_NAMESPACE, found.message)
     leaving = decide(cluster(spec=spec, deleted_time="2026-01-01T00:00:00Z"), PLACED, list)
     assert isinstance(leaving, Remove)
     # The project says where the secret is, whatever else is wrong.
@@ -197,18 +198,18 @@ def test_a_snake_case_spec_is_the_same() -> None:
 @pytest.mark.parametrize(
     ("changes", "statuses", "lacks", "reasons"),
     [
-        ({}, {}, [], ("the placement adapter has not reported a namespace",)),
+        ({}, {}, [], (NO_NAMESPACE,)),
         (
             {},
             {"placement": status("placement", 1, namespace="n")},
             [],
-            ("the placement adapter has not reported a namespace",),
+            (NO_NAMESPACE,),
         ),
         (
             {},
             {"placement": status("placement", namespace=7)},
             [],
-            ("the placement adapter has not reported a namespace",),
+            (NO_NAMESPACE,),
         ),
         ({}, PLACED, ["dns is not there"], ("dns is not there",)),
         (
@@ -218,7 +219,7 @@ def test_a_snake_case_spec_is_the_same() -> None:
             (
                 "x",
                 "cluster has no spec.gcp.projectId",
-                "the placement adapter has not reported a namespace",
+                NO_NAMESPACE,
                 "cluster has no spec.pullSecret.data",
             ),
         ),

@@ -150,12 +150,12 @@ def test_a_job_that_goes_on(found: job_state.JobState, pods: list[Any], state: s
         ),
         (job("Failed", "BackoffLimitExceeded"), [], "BackoffLimitExceeded", "more often", True),
         (job("Failed", "DeadlineExceeded"), [], "DeadlineExceeded", "deadline", True),
-        (job("Failed", "PodFailurePolicy"), [], "InputRefused", "refused", False),
+        (job("Failed", "PodFailurePolicy"), [], "InputRefused", "exit code 2", False),
         (
             job("Failed", "BackoffLimitExceeded"),
             [pod("Failed", ended("", 2))],
             "InputRefused",
-            "refused",
+            "exit code 2",
             False,
         ),
         (

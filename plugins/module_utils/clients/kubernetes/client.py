@@ -297,19 +297,15 @@ class KubernetesClient:
             raise
         except Exception as error:  # noqa: BLE001 - an exec plugin may raise anything
             why = f"no token for {self._address} ({type(error).__name__})"
-            raise PermissionDenied(why, self._token_hint()) from None
+            raise PermissionDenied(why, self.connection.token_hint()) from None
         # Files and plugins often end it with a line break.
         token = str(token or "").strip()
         if not (token.isascii() and token.isprintable()):
             raise PermissionDenied(
                 f"the token for {self._address} has a character that no HTTP header can carry",
-                self._token_hint(),
+                self.connection.token_hint(),
             )
         return {"Authorization": token} if token else {}
-
-    def _token_hint(self) -> str:
-        given = self.connection.name_of("api_key") if self.connection.api_key else None
-        return f"check {given or 'the kubeconfig token, or what its exec plugin gives'}"
 
 
 def _is_whole(headers: Mapping[str, str]) -> bool:

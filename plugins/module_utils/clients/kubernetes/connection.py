@@ -96,6 +96,14 @@ class Connection:
         """What a message calls a field: the option, or the variable that gave it."""
         return dict(self.variables).get(field, f"kubernetes.{field}")
 
+    def token_hint(self) -> str:
+        """What to check if a token is missing or not usable."""
+        if self.api_key:
+            return f"check {self.name_of('api_key')}"
+        if self.is_of_pod():
+            return "check the token of the pod's service account"
+        return "check the token in the kubeconfig, or the output of its exec plugin"
+
 
 def kubernetes_connection(
     options: Mapping[str, Any],

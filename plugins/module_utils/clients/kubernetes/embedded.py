@@ -194,6 +194,11 @@ def _named(config: Mapping[str, Any], kind: str, name: Any, where: str) -> Mappi
         if isinstance(entry, Mapping) and entry.get("name") == name and isinstance(entry.get(kind), Mapping):
             found: Mapping[str, Any] = entry[kind]
             return found
+    if name is None:
+        _fail(
+            where,
+            "has no current-context" if kind == "context" else f"has a current context without a {kind}",
+        )
     source = "in current-context" if kind == "context" else "that its current context refers to"
     _fail(where, f"has no usable {kind} entry with the name {source}")
 

@@ -117,5 +117,6 @@ def _check_key(where: str, key: str) -> None:
 def _check_value(where: str, value: str) -> None:
     if value and not _LABEL.match(value):
         raise ConfigurationError(
-            f"{where}: the value must be at most 63 letters, digits, dots, dashes and underscores"
+            f"{where}: the value must be at most 63 letters, digits, dots, dashes and underscores, with a "
+            "letter or digit at both ends"
         )

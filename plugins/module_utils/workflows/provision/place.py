@@ -47,6 +47,7 @@ _MAX_ANNOTATIONS = 256 * 1024
 _LARGEST_NUMBER = 10**18 - 1
 _VERSION = re.compile(r"/versions/[a-z0-9-]{1,63}\Z")
 _WORD = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
+_ENDS = "with a letter or digit at both ends"
 _LIMITS = Limits({**specs_of("place"), **document_options()})
 
 
@@ -211,15 +212,14 @@ def _check_metadata(labels: Mapping[str, str], annotations: Mapping[str, str]) -
     for kind, position, key in keys:
         if not _is_key(key.lower() if kind == "annotation" else key):
             raise ConfigurationError(
-                f"{kind} {position + 1}: a key must be at most 63 letters, digits, dashes, underscores and dots; "
-                "a domain and a slash may precede it (example.com/name)"
+                f"{kind} {position + 1}: a key must be at most 63 letters, digits, dashes, underscores and dots, "
+                f"{_ENDS}; a domain and a slash may precede it (example.com/name)"
             )
     for position, (key, value) in enumerate(labels.items()):
         if value and not _WORD.match(value):
             called = key_called("label", key, position)
             raise ConfigurationError(
-                f"{called}: its value must be at most 63 letters, digits, dashes, underscores and dots, with a "
-                "letter or digit at both ends"
+                f"{called}: its value must be at most 63 letters, digits, dashes, underscores and dots, {_ENDS}"
             )
 
 

@@ -118,10 +118,11 @@ def rows(
             failed = {"kind": "configuration", "msg": problem}
         elif failed is None and not all(result):
             # A step that ended early has said why.
-            said = (placed if result.stored else stored).get(
-                "msg"
-            ) or "an earlier step ended before it came to this cluster"
-            failed = not_run(said)
+            step, does = (placed, "places") if result.stored else (stored, "stores")
+            failed = not_run(
+                step.get("msg")
+                or f"the step that {does} the pull secret ended before it came to this cluster"
+            )
         found.append(_row(name, result, failed))
     return found
 

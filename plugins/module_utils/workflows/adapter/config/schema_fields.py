@@ -124,12 +124,12 @@ def kubernetes_name_field(what: str) -> Schema:
     return text_field(f"the name of {what}: lower case letters, digits, dashes and dots", SUBDOMAIN, 253)
 
 
-_KEY = "NAME or DOMAIN/NAME, where NAME has at most 63 letters, digits, dashes, dots and underscores"
+_NAME = "at most 63 letters, digits, dashes, dots and underscores, with a letter or digit at both ends"
+_KEY = f"NAME or DOMAIN/NAME, where DOMAIN is in lower case and NAME has {_NAME}"
 LABELS = map_field(
     rf"^([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{LABEL_NAME}$",
     _KEY,
-    text_field("at most 63 letters, digits, dashes, dots and underscores", rf"^({LABEL_NAME})?$", 63)
-    | {"minLength": 0},
+    text_field(_NAME, rf"^({LABEL_NAME})?$", 63) | {"minLength": 0},
 )
 ANNOTATIONS = map_field(
     rf"^([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{LABEL_NAME}$",

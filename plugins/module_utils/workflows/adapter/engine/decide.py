@@ -43,6 +43,7 @@ __all__ = [
 
 # Who chooses the management cluster.
 _PLACEMENT = "placement"
+_NO_NAMESPACE = "the placement adapter has not reported a namespace for the cluster's current generation"
 # What the owner of a cluster calls the modules' options.
 _WORDS = {"project": PROJECT_KEY.path, "namespace": "placement's namespace", "replication": REPLICATION.path}
 
@@ -124,7 +125,7 @@ def decide(
         missing.append(f"cluster has no {PROJECT_KEY.path}")
     namespace = _namespace(cluster, statuses)
     if namespace is None:
-        missing.append("the placement adapter has not reported a namespace")
+        missing.append(_NO_NAMESPACE)
     document = b""
     try:
         document = pull_secret(cluster)

@@ -27,7 +27,8 @@ _PERMANENT = frozenset({"configuration", "invalid_document"})
 _ENDS = {
     "BackoffLimitExceeded": "its pods failed more often than backoffLimit allows",
     "DeadlineExceeded": "it did not finish within its deadline",
-    "PodFailurePolicy": "its container refused its environment variables, see the pod's log",
+    "PodFailurePolicy": "its container ended with exit code 2 (wrong settings, an invalid pull secret, or a "
+    "secret of another owner); see the pod's log",
 }
 
 

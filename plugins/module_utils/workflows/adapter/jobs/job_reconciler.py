@@ -137,7 +137,8 @@ class JobReconciler:
             made = dataclasses.replace(made, kind=was.kind)
             if was.reason not in (MISSING, CHANGED):
                 return made
-            return dataclasses.replace(made, reason=was.reason, message=f"{was.message}; {made.message}")
+            message = f"{was.message}; to repair this, the adapter created job {made.job}"
+            return dataclasses.replace(made, reason=was.reason, message=message)
         if plan.step == planning.KEEP and plan.observed is not None:
             if request.unsure == current.name:
                 # Our own create, whose answer was lost.

@@ -80,7 +80,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"replication_policy": "user_managed", "replication_locations": ["europe-west1", "No Location"]},
-        "replication_locations[1] must be lower case letters",
+        "replication_locations[1] must be at most 63 lower case letters",
     ),
     ({"service_accounts": ["No_Account"]}, "service_accounts[0] must be lower case"),
     (
@@ -130,7 +130,10 @@ def test_without_a_usable_id_a_cluster_goes_by_its_position(wrong: dict[str, Any
 
 def test_an_id_with_wrong_letters_is_not_shown_since_it_can_be_a_password() -> None:
     assert problems(cluster(1, cluster_id="Cls 1")) == {
-        "cluster 1": "cluster_id must be at most 63 lower case letters, digits and dashes"
+        "cluster 1": (
+            "cluster_id must be at most 63 lower case letters, digits and dashes, "
+            "with a letter or digit at both ends"
+        )
     }
 
 

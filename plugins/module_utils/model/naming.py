@@ -79,13 +79,17 @@ class _Rule(NamedTuple):
     words: str
 
 
+_ENDS = ", with a letter or digit at both ends"
 _RULES = {
     "project": _Rule(_PROJECT, "the id or number of a Google Cloud project"),
     "secret": _Rule(_SECRET_ID, "1-255 letters, digits, dashes and underscores"),
-    "location": _Rule(re.compile(r"[a-z][a-z0-9-]{0,62}\Z"), "lower case letters, digits and dashes"),
-    "cluster_id": _Rule(_CLUSTER_ID, "at most 63 lower case letters, digits and dashes"),
-    "namespace": _Rule(KUBERNETES_NAMESPACE, "at most 63 lower case letters, digits and dashes"),
-    "name": _Rule(KUBERNETES_NAME, "lower case letters, digits, dashes and dots"),
+    "location": _Rule(
+        re.compile(r"[a-z][a-z0-9-]{0,62}\Z"),
+        "at most 63 lower case letters, digits and dashes, beginning with a letter",
+    ),
+    "cluster_id": _Rule(_CLUSTER_ID, f"at most 63 lower case letters, digits and dashes{_ENDS}"),
+    "namespace": _Rule(KUBERNETES_NAMESPACE, f"at most 63 lower case letters, digits and dashes{_ENDS}"),
+    "name": _Rule(KUBERNETES_NAME, f"lower case letters, digits, dashes and dots{_ENDS} of each part"),
     # Of a secret in Secret Manager, which has aliases of versions, too.
     "version": _Rule(re.compile(r"[A-Za-z0-9_-]{1,63}\Z"), "the number of a version, or latest"),
     # In the data of a Kubernetes Secret.

@@ -146,8 +146,9 @@ def _report(
         # The API has dropped all of it: what it holds is as it was.
         outcome.restart()
         outcome.warnings.append(
-            f"the API discarded the report (HTTP {reported.status}): its generation differs from the "
-            "cluster's or the last report's, or its condition Available is Unknown"
+            f"the API discarded the report (HTTP {reported.status}): its generation is newer than the cluster's or "
+            "older than the last report's, its observed_time is older than the last report's, or its condition "
+            "Available is Unknown and it is not the first report"
         )
 
 

@@ -160,7 +160,7 @@ def test_a_name_that_is_none_is_not_printed(hyperfleet: HyperFleetLab, name: Any
 def test_an_id_that_is_none_is_refused_in_words(
     hyperfleet: HyperFleetLab, cluster_id: str, others: list[str]
 ) -> None:
-    with pytest.raises(ConfigurationError, match="cluster_id must be letters, digits") as refused:
+    with pytest.raises(ConfigurationError, match="cluster_id must be at most 128 letters, digits") as refused:
         run(task, hyperfleet, {"cluster_ids": [*others, cluster_id]})
     assert len(str(refused.value)) < 200
 

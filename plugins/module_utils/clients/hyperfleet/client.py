@@ -43,7 +43,8 @@ def check_api_cluster_id(cluster_id: str) -> str:
     """The id, if it can be one: the API's are UUIDs, the earlier design's such as ``cls-123``."""
     if not _ID.match(cluster_id) or holds_secret(cluster_id):
         raise ConfigurationError(
-            "hyperfleet.cluster_id must be letters, digits, dots, dashes and underscores"
+            "hyperfleet.cluster_id must be at most 128 letters, digits, dots, dashes and underscores, beginning "
+            "with a letter or digit"
         )
     return cluster_id
 

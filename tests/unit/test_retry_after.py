@@ -17,6 +17,10 @@ from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google import (
     errors as secret_manager,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.auth import (
+    CallerIdentity,
+    GoogleConnection,
+)
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.hyperfleet import (
     errors as hyperfleet,
 )
@@ -62,7 +66,8 @@ def test_the_hyperfleet_api_says_it_in_a_header() -> None:
 
 
 def _secret_manager(error: BaseException) -> PullSecretError:
-    return secret_manager.translate_google_error(error, "GetSecret", "projects/p/secrets/s", "nobody")
+    caller = CallerIdentity(None, GoogleConnection(plaintext=True))
+    return secret_manager.translate_google_error(error, "GetSecret", "projects/p/secrets/s", caller)
 
 
 def test_secret_manager_says_it_in_a_header_over_rest() -> None:

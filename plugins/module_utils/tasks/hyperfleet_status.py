@@ -205,7 +205,10 @@ def _build(wanted: Mapping[str, Any]) -> _StatusTarget:
         raise ConfigurationError("cluster_id is missing")
     adapter = wanted.get("adapter") or "pullsecret"
     if not _is_adapter(adapter):
-        raise ConfigurationError("adapter must be letters, digits, dashes and dots")
+        raise ConfigurationError(
+            "adapter must be at most 128 letters, digits, dashes, dots and underscores, with a letter or digit "
+            "at both ends"
+        )
     return _StatusTarget(
         check_api_cluster_id(wanted["cluster_id"]),
         Report(

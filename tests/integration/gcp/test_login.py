@@ -106,27 +106,28 @@ def test_each_target_acts_as_its_own_service_account(secured: Module, tokens: To
 
 
 @pytest.mark.parametrize(
-    ("path", "account", "arguments"),
+    ("path", "account", "role", "arguments"),
     [
-        pytest.param("/v1/token", ACCOUNT, {}, id="exchange"),
-        pytest.param(f"{ACCOUNT}:generateAccessToken", ACCOUNT, {}, id="binding"),
+        pytest.param("/v1/token", ACCOUNT, "workloadIdentityUser", {}, id="exchange"),
+        pytest.param(f"{ACCOUNT}:generateAccessToken", ACCOUNT, "workloadIdentityUser", {}, id="binding"),
         pytest.param(
             f"{_OTHER}:generateAccessToken",
             _OTHER,
+            "serviceAccountTokenCreator",
             {"impersonate_service_account": _OTHER},
             id="impersonation",
         ),
     ],
 )
 def test_without_a_token_it_says_whose_binding_to_check_and_shows_none(
-    secured: Module, tokens: TokenService, path: str, account: str, arguments: dict[str, Any]
+    secured: Module, tokens: TokenService, path: str, account: str, role: str, arguments: dict[str, Any]
 ) -> None:
     tokens.denied[path] = 403
     result = secured.put(**arguments)
 
     assert result["kind"] == "permission_denied", result["msg"]
     assert f"no access token for service account {account} (" in result["msg"]
-    assert "roles/iam.workloadIdentityUser" in result["msg"]
+    assert result["msg"].endswith(f" has roles/iam.{role} on {account}")
     assert result["retries"] == 0
     assert secured.lab.calls.count() == 0
     for secret in (LEAK, ACCESS, FEDERATED, "example-subject-token"):

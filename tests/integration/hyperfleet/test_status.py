@@ -131,7 +131,7 @@ def test_an_api_that_does_not_answer_fails_each_cluster(one: HyperFleetLab) -> N
     [
         ({"cluster_id": None}, "cluster_id is missing"),
         ({"cluster_id": "../x"}, "cluster_id"),
-        ({"adapter": "a b"}, "adapter must be letters"),
+        ({"adapter": "a b"}, "adapter must be at most 128 letters"),
         ({"generation": 0}, "generation must be a number from 1"),
         (
             {"conditions": conditions()[1:]},

@@ -237,7 +237,7 @@ def test_a_failed_store_leaves_the_management_cluster_alone(world: World) -> Non
     finished = world.job()
     assert finished.code != 0
     assert "PERMISSION_DENIED" in log(finished)[-1]["message"]
-    assert "workloadIdentityUser" in log(finished)[-1]["message"]
+    assert "has secretmanager.secrets.create in project" in log(finished)[-1]["message"]
     assert world.secret() is None
 
 

@@ -188,7 +188,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "version": ({**document(), "apiVersion": "v1"}, "apiVersion must be hyperfleet.redhat.com/v1alpha1"),
     "long name": (
         {**document(), "metadata": {"name": "a" * 64}},
-        "metadata.name must be a name of lower case",
+        "metadata.name must be a name: at most 63 lower case",
     ),
     "adapter": (document(adapterType="Pull Secret"), "spec.adapterType must be an adapter's name"),
     "flag": (document(metrics={"perCluster": "yes"}), "spec.metrics.perCluster must be true or false"),
@@ -262,8 +262,8 @@ WRONG: dict[str, tuple[Any, str]] = {
     "no namespace": (
         document(placement={"allowedNamespaces": ["clusters-?"]}),
         (
-            "spec.placement.allowedNamespaces[0] must be a namespace (lower case letters, digits and dashes), "
-            "in which * may stand for any part"
+            "spec.placement.allowedNamespaces[0] must be a namespace (at most 63 lower case letters, digits and "
+            "dashes, with a letter or digit at both ends), in which * may stand for any part"
         ),
     ),
     "reserved variable": (

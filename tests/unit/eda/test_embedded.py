@@ -130,6 +130,29 @@ def test_what_is_not_a_kubeconfig_costs_little_and_is_not_quoted(text: str, said
 
 
 @pytest.mark.parametrize(
+    ("context", "said"),
+    [
+        (None, "has no current-context"),
+        ({"user": "u"}, "has a current context without a cluster"),
+        ({"cluster": "c"}, "has a current context without a user"),
+        (
+            {"cluster": "other", "user": "u"},
+            "has no usable cluster entry with the name that its current context ",
+        ),
+    ],
+)
+def test_a_context_that_leads_nowhere_is_named(context: dict[str, str] | None, said: str) -> None:
+    document = json.loads(kubeconfig({"server": "https://api.example.com"}))
+    if context is None:
+        del document["current-context"]
+    else:
+        document["contexts"][0]["context"] = context
+    with pytest.raises(ConfigurationError, match=f"^secret a/b: the kubeconfig {said}") as caught:
+        parse_embedded(json.dumps(document).encode(), "c", "secret a/b")
+    assert TOKEN not in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("part", "field"),
     [
         ("cluster", "certificate-authority"),

@@ -12,13 +12,14 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Callable
 
 from ...model.errors import ConfigurationError, PermissionDenied, WrongOption
 from ...runtime.waiting import within
 from .errors import NoToken
 
-__all__ = ["GoogleConnection", "Tokens", "credentials_for", "google_connection", "identity_of"]
+__all__ = ["CallerIdentity", "GoogleConnection", "Tokens", "credentials_for", "google_connection"]
 
 _SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 # Its e-mail address, or its number.
@@ -80,7 +81,7 @@ def google_connection(options: Mapping[str, Any], impersonate: str | None = None
 
 
 def credentials_for(connection: GoogleConnection) -> Any:
-    """The google-auth credentials of a connection; ``identity_of`` says for whom they stand."""
+    """The google-auth credentials of a connection; ``CallerIdentity`` names their account."""
     import google.auth
     import google.auth.credentials
     import google.auth.exceptions
@@ -152,16 +153,42 @@ class Tokens:
             self._lock.release()
 
 
-def identity_of(credentials: Any, connection: GoogleConnection) -> str:
-    """The service account's address where it is known, in the words of an error message.
+class CallerIdentity:
+    """The account that the service sees, in the words of an error message: its address if it is known.
 
-    The metadata server's (GKE Workload Identity) is known from the first token on, so ask when it is needed.
+    The metadata server's account (GKE Workload Identity) is known only after the first token, and finding it may
+    take a request. So it is looked up only when a message needs it.
     """
-    if connection.plaintext:
-        return "an anonymous caller (connection without TLS)"
-    if connection.impersonate:
-        return f"service account {connection.impersonate}"
-    address = getattr(credentials, "service_account_email", None)
-    if address and address != "default":
-        return f"service account {address}"
-    return "the identity of the application default credentials"
+
+    def __init__(self, credentials: Any, connection: GoogleConnection) -> None:
+        self._credentials = credentials
+        self._connection = connection
+
+    def __str__(self) -> str:
+        if self._connection.plaintext:
+            return "an anonymous caller (connection without TLS)"
+        address = self._connection.impersonate or self._address
+        return (
+            f"service account {address}" if address else "the identity of the application default credentials"
+        )
+
+    @property
+    def binding(self) -> str | None:
+        """The IAM binding to check; None if we have the account's own key or need no binding."""
+        if self._connection.plaintext:
+            return None
+        if self._connection.impersonate:
+            return f"the caller has roles/iam.serviceAccountTokenCreator on {self._connection.impersonate}"
+        # A person's credentials have no such address, and the account's own key signs its tokens.
+        is_exchanged = hasattr(type(self._credentials), "service_account_email")
+        if not is_exchanged or hasattr(self._credentials, "signer"):
+            return None
+        return (
+            "the Kubernetes service account of the pod, if this runs in one, has "
+            f"roles/iam.workloadIdentityUser on {self._address or 'the Google service account'}"
+        )
+
+    @cached_property
+    def _address(self) -> str | None:
+        address = getattr(self._credentials, "service_account_email", None)
+        return str(address) if address and address != "default" else None

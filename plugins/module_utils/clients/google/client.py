@@ -26,7 +26,7 @@ from ...runtime.retry import Deadline
 from ...runtime.run_settings import RunSettings
 from ...runtime.waiting import within
 from ..pool import ClientPool
-from .auth import GoogleConnection, Tokens, credentials_for, google_connection, identity_of
+from .auth import CallerIdentity, GoogleConnection, Tokens, credentials_for, google_connection
 from .errors import FailedPrecondition, Unanswered, http_status, translate_google_error
 
 __all__ = ["PLAIN", "SecretManagerClient", "SecretManagerClients", "version_number"]
@@ -108,11 +108,6 @@ class SecretManagerClient:
         """Google's client, or what has its shape; each time the next one where there are several."""
         return next(self._apis)
 
-    @property
-    def identity(self) -> str:
-        """Whom the service sees, as far as it is known by now."""
-        return identity_of(self._credentials, self._connection)
-
     def _call(
         self,
         method: str,
@@ -144,8 +139,9 @@ class SecretManagerClient:
                 raise
             except Exception as error:  # noqa: BLE001 - four libraries raise here; translate sorts them
                 call.status = http_status(error) or call.status
+                caller = CallerIdentity(self._credentials, self._connection)
                 ours = translate_google_error(
-                    error, method, resource, _Whom(self), detail=method != "AddSecretVersion"
+                    error, method, resource, caller, detail=method != "AddSecretVersion"
                 )
                 if isinstance(ours, Unavailable) and self._endpoint:
                     # Not Google's own: it may be the address that is wrong.
@@ -322,19 +318,6 @@ class SecretManagerClient:
             # An earlier try of ours may have happened, which used the etag up.
             if self.get_version(version_name, deadline).state.name != _STATE_AFTER[verb]:
                 raise
-
-
-class _Whom:
-    """Whom the service sees, for a message: to know it may take a request, and most answers need it not."""
-
-    def __init__(self, client: SecretManagerClient) -> None:
-        self._client = client
-        self._name: str | None = None
-
-    def __str__(self) -> str:
-        if self._name is None:
-            self._name = self._client.identity
-        return self._name
 
 
 def _library_client(library: Any, connection: GoogleConnection, credentials: Any) -> Any:

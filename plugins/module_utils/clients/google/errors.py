@@ -11,6 +11,8 @@ FAILED_PRECONDITION and INVALID_ARGUMENT).
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from ...model.errors import (
     ConfigurationError,
     Conflict,
@@ -26,6 +28,7 @@ from ...runtime.wire import NoConnection, WireError
 
 __all__ = [
     "FailedPrecondition",
+    "GoogleCaller",
     "NoToken",
     "NotEnabled",
     "PlainApiRefused",
@@ -82,6 +85,14 @@ class NoToken(Exception):
         self.retryable = retryable
 
 
+class GoogleCaller(Protocol):
+    """The account that the service sees, as text. Finding it may take a request."""
+
+    @property
+    def binding(self) -> str | None:
+        """The IAM binding to check; None if we have the account's own key or need no binding."""
+
+
 # What each call needs, for the hint of a PERMISSION_DENIED.
 _PERMISSIONS = {
     "CreateSecret": "secretmanager.secrets.create",
@@ -100,7 +111,7 @@ _PERMISSIONS = {
 
 
 def translate_google_error(
-    error: BaseException, method: str, resource: str, identity: object, *, detail: bool = True
+    error: BaseException, method: str, resource: str, caller: GoogleCaller, *, detail: bool = True
 ) -> PullSecretError:
     """One of ours for one of theirs.
 
@@ -109,25 +120,27 @@ def translate_google_error(
     where = f"{method} on {resource}"
     if isinstance(error, PlainApiRefused):
         said = _sentence(error) if detail else ""
-        ours = _refusal(error.code, error.status, where, said, method, resource, identity)
+        ours = _refusal(error.code, error.status, where, said, method, resource, caller)
         ours.retry_after = error.retry_after
         return ours
     if isinstance(error, WireError):
         late = not isinstance(error, NoConnection)
         return (Unanswered if late else Unavailable)(f"UNAVAILABLE: {where}: {error}")
     if isinstance(error, NoToken):
-        return _no_token(str(error), error.retryable, method, resource, identity)
-    ours = _error(error, method, resource, identity, detail)
+        return _no_token(str(error), error.retryable, method, resource, caller)
+    ours = _error(error, method, resource, caller, detail)
     ours.retry_after = _retry_after(error)
     return ours
 
 
-def _no_token(reason: str, retryable: bool, method: str, resource: str, identity: object) -> PullSecretError:
+def _no_token(
+    reason: str, retryable: bool, method: str, resource: str, caller: GoogleCaller
+) -> PullSecretError:
     where = f"{method} on {resource}"
     if retryable:
-        return Unavailable(f"{where}: no access token for {identity} at the moment ({reason})")
+        return Unavailable(f"{where}: no access token for {caller} at the moment ({reason})")
     return PermissionDenied(
-        f"{where}: no access token for {identity} ({reason})", _binding_hint(identity, method, resource)
+        f"{where}: no access token for {caller} ({reason})", _binding_hint(caller, method, resource)
     )
 
 
@@ -139,7 +152,7 @@ def http_status(error: BaseException) -> int | None:
 
 
 def _error(
-    error: BaseException, method: str, resource: str, identity: object, detail: bool
+    error: BaseException, method: str, resource: str, caller: GoogleCaller, detail: bool
 ) -> PullSecretError:
     # Imported here: a module that never meets Secret Manager does not pay for it.
     import google.api_core.exceptions as core
@@ -150,7 +163,7 @@ def _error(
     if isinstance(error, auth.GoogleAuthError):
         # RefreshError's text can hold a token endpoint's whole reply: its type is enough.
         retryable = isinstance(error, auth.TransportError) or bool(getattr(error, "retryable", False))
-        return _no_token(type(error).__name__, retryable, method, resource, identity)
+        return _no_token(type(error).__name__, retryable, method, resource, caller)
     if isinstance(error, requests.exceptions.RequestException):
         late = isinstance(error, requests.exceptions.Timeout)
         return (Unanswered if late else Unavailable)(f"UNAVAILABLE: {where}: {type(error).__name__}")
@@ -160,7 +173,7 @@ def _error(
     # UNKNOWN and DATA_LOSS have no number.
     code = http_status(error) or (500 if isinstance(error, core.ServerError) else 0)
     kind = type(error).__name__
-    return _refusal(code, _status(error), where, said, method, resource, identity, kind)
+    return _refusal(code, _status(error), where, said, method, resource, caller, kind)
 
 
 def _refusal(
@@ -170,18 +183,18 @@ def _refusal(
     said: str,
     method: str,
     resource: str,
-    identity: object,
+    caller: GoogleCaller,
     kind: str = "",
 ) -> PullSecretError:
     """For a status of HTTP and the word that the service has for it, where it gave one."""
     named = word or kind or f"HTTP {code}"
     if code == 403:
         return PermissionDenied(
-            f"PERMISSION_DENIED: {where} as {identity}", _binding_hint(identity, method, resource)
+            f"PERMISSION_DENIED: {where} as {caller}", _binding_hint(caller, method, resource)
         )
     if code == 401:
         return PermissionDenied(
-            f"UNAUTHENTICATED: {where} as {identity}", _binding_hint(identity, method, resource)
+            f"UNAUTHENTICATED: {where} as {caller}", _binding_hint(caller, method, resource)
         )
     if code == 429:
         return QuotaExceeded(
@@ -254,10 +267,10 @@ def _project(resource: str) -> str:
     return f"project {parts[1]}" if len(parts) > 1 and parts[0] == "projects" else "the project"
 
 
-def _binding_hint(identity: object, method: str, resource: str) -> str:
+def _binding_hint(caller: GoogleCaller, method: str, resource: str) -> str:
     permission = _PERMISSIONS.get(method, "secretmanager.*")
+    binding = caller.binding
     return (
-        f"check that {identity} has {permission} in {_project(resource)} (roles/secretmanager.admin "
-        "includes it); with Workload Identity, check also that the Kubernetes service account "
-        f"(pullsecret-adapter-job in hyperfleet-system) has roles/iam.workloadIdentityUser on {identity}"
+        f"check that {caller} has {permission} in {_project(resource)} (roles/secretmanager.admin includes it)"
+        + (f"; check also that {binding}" if binding else "")
     )

@@ -52,18 +52,11 @@ _WORD = re.compile(r"[A-Za-z]{1,40}\Z")
 _FIELD = re.compile(r"[A-Za-z0-9_.\[\]/-]{1,120}\Z")
 
 
-# Those beside secrets that the collection asks for.
-_KINDS = (
-    "configmaps",
-    "daemonsets",
-    "events",
-    "hostedcontrolplanes",
-    "jobs",
-    "leases",
-    "nodes",
-    "pods",
-    "rolebindings",
-    "roles",
+# The parts of RBAC's sentence: verb, resource, API group, namespace.
+_DENIED = re.compile(
+    r"""cannot\ ([a-z]+)\ resource\ "([a-z./]+)"(?:\ in\ API\ group\ "([a-z0-9.]*)")?
+        (?:\ in\ the\ namespace\ "([a-z0-9-]+)")?""",
+    re.VERBOSE,
 )
 
 
@@ -130,7 +123,7 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
         return PermissionDenied(
             f"Forbidden: {where}{message}",
             # A quota or an admission plugin refuses with 403 as well.
-            f"give that user a Role with {_verbs(place)}" if " cannot " in message else None,
+            _missing_right(message),
         )
     if status == 404:
         details = _details(answer)
@@ -155,11 +148,16 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
     return PullSecretError(f"{reason or status}: {where}")
 
 
-def _verbs(place: str) -> str:
-    if "/serviceaccounts/" in place:
-        return "get and patch on serviceaccounts"
-    kind = next((kind for kind in _KINDS if f"/{kind}" in place or place.endswith(kind)), "secrets")
-    return f"get, list, create, patch and delete on {kind}"
+def _missing_right(message: str) -> str | None:
+    """What to grant for RBAC's refusal; None for another refusal."""
+    denied = _DENIED.search(message)
+    if denied is None:
+        return None
+    verb, resource, group, namespace = denied.groups()
+    what = f"{verb} on {resource}{f' ({group})' if group else ''}"
+    if namespace:
+        return f"give that user a Role that allows {what} in this namespace"
+    return f"give that user a ClusterRole that allows {what}"
 
 
 def _status(body: bytes) -> dict[str, Any]:

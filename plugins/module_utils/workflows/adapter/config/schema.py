@@ -63,7 +63,8 @@ _PLACEMENT = object_field(
         "allowedNamespaces": {
             **list_field(
                 text_field(
-                    "a namespace (lower case letters, digits and dashes), in which * may stand for any part",
+                    "a namespace (at most 63 lower case letters, digits and dashes, with a letter or digit at both "
+                    "ends), in which * may stand for any part",
                     r"^[a-z0-9*]([a-z0-9*-]{0,61}[a-z0-9*])?$",
                     63,
                 )
@@ -154,11 +155,17 @@ SCHEMA: Schema = {
             "metadata": object_field(
                 {
                     "name": text_field(
-                        "a name of lower case letters, digits, dashes and dots, 63 at most", SUBDOMAIN, 63
+                        "a name: at most 63 lower case letters, digits, dashes and dots, with a letter or digit at "
+                        "both ends of each part",
+                        SUBDOMAIN,
+                        63,
                     ),
                     "namespace": {
                         **text_field(
-                            "a namespace: at most 63 lower case letters, digits and dashes", DNS_LABEL, 63
+                            "a namespace: at most 63 lower case letters, digits and dashes, with a letter or "
+                            "digit at both ends",
+                            DNS_LABEL,
+                            63,
                         ),
                         "default": "hyperfleet-system",
                     },
@@ -172,7 +179,8 @@ SCHEMA: Schema = {
                     {
                         "adapterType": {
                             **text_field(
-                                "an adapter's name: at most 63 lower case letters, digits and dashes",
+                                "an adapter's name: at most 63 lower case letters, digits and dashes, with a "
+                                "letter or digit at both ends",
                                 DNS_LABEL,
                                 63,
                             ),

@@ -121,7 +121,8 @@ def path_field() -> Schema:
 
 def kubernetes_name_field(what: str) -> Schema:
     """As Kubernetes calls most of its objects."""
-    return text_field(f"the name of {what}: lower case letters, digits, dashes and dots", SUBDOMAIN, 253)
+    rule = "lower case letters, digits, dashes and dots, with a letter or digit at both ends of each part"
+    return text_field(f"the name of {what}: {rule}", SUBDOMAIN, 253)
 
 
 _NAME = "at most 63 letters, digits, dashes, dots and underscores, with a letter or digit at both ends"

@@ -1,0 +1,87 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whom a refusal of Secret Manager names, and which binding is to be checked, with google-auth's credentials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import google.auth.credentials
+import pytest
+from google.auth import compute_engine, identity_pool
+from google.oauth2 import credentials as personal
+from google.oauth2 import service_account
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.auth import (
+    CallerIdentity,
+    GoogleConnection,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.errors import (
+    PlainApiRefused,
+    translate_google_error,
+)
+
+ACCOUNT = "manager@customer-prod-12345.iam.gserviceaccount.com"
+PERSON: Any = personal.Credentials(token="example-token")
+
+
+class _Signer:
+    key_id = "example"
+
+
+def _pool() -> Any:
+    url = f"https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/{ACCOUNT}:generateAccessToken"
+    return identity_pool.Credentials(
+        audience="//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/k",
+        subject_token_type="urn:ietf:params:oauth:token-type:jwt",
+        credential_source={"file": "/none"},
+        service_account_impersonation_url=url,
+    )
+
+
+def _key() -> Any:
+    return service_account.Credentials(_Signer(), ACCOUNT, "https://oauth2.example.com/token")
+
+
+def _refusal(credentials: Any, **connection: Any) -> str:
+    caller = CallerIdentity(credentials, GoogleConnection(**connection))
+    refused = PlainApiRefused(403, "PERMISSION_DENIED", "", None)
+    return str(translate_google_error(refused, "GetSecret", "projects/p-1/secrets/s", caller))
+
+
+@pytest.mark.parametrize(
+    ("credentials", "connection", "who"),
+    [
+        pytest.param(PERSON, {}, "the identity of the application default credentials", id="a person"),
+        pytest.param(_key(), {}, f"service account {ACCOUNT}", id="a key"),
+        pytest.param(
+            google.auth.credentials.AnonymousCredentials(),
+            {"plaintext": True},
+            "an anonymous caller (connection without TLS)",
+            id="an emulator",
+        ),
+    ],
+)
+def test_where_no_binding_is_needed_none_is_named(credentials: Any, connection: Any, who: str) -> None:
+    """Somebody at a laptop has no Kubernetes service account."""
+    assert _refusal(credentials, **connection) == (
+        f"PERMISSION_DENIED: GetSecret on projects/p-1/secrets/s as {who}; check that {who} has "
+        "secretmanager.secrets.get in project p-1 (roles/secretmanager.admin includes it)"
+    )
+
+
+def test_workload_identity_has_the_pods_binding_checked() -> None:
+    ending = (
+        "Kubernetes service account of the pod, if this runs in one, has roles/iam.workloadIdentityUser on "
+    )
+    assert _refusal(_pool()).endswith(f"; check also that the {ending}{ACCOUNT}")
+    # Not known before the first token.
+    unknown = compute_engine.Credentials()
+    assert _refusal(unknown).endswith(f"{ending}the Google service account")
+
+
+def test_impersonation_has_the_callers_own_right_checked() -> None:
+    assert _refusal(PERSON, impersonate=ACCOUNT).endswith(
+        f"; check also that the caller has roles/iam.serviceAccountTokenCreator on {ACCOUNT}"
+    )

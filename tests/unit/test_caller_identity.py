@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import google.auth.credentials
@@ -16,11 +17,14 @@ from google.oauth2 import service_account
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.auth import (
     CallerIdentity,
     GoogleConnection,
+    credentials_for,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.google.errors import (
+    NoToken,
     PlainApiRefused,
     translate_google_error,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 
 ACCOUNT = "manager@customer-prod-12345.iam.gserviceaccount.com"
 PERSON: Any = personal.Credentials(token="example-token")
@@ -85,3 +89,29 @@ def test_impersonation_has_the_callers_own_right_checked() -> None:
     assert _refusal(PERSON, impersonate=ACCOUNT).endswith(
         f"; check also that the caller has roles/iam.serviceAccountTokenCreator on {ACCOUNT}"
     )
+
+
+def test_without_a_token_no_permission_is_asked_for() -> None:
+    """Secret Manager's permissions count only for a caller who has a token."""
+
+    def refusal(credentials: Any) -> str:
+        caller = CallerIdentity(credentials, GoogleConnection())
+        failed = NoToken("RefreshError", retryable=False)
+        return str(translate_google_error(failed, "GetSecret", "projects/p-1/secrets/s", caller))
+
+    assert refusal(PERSON).endswith(
+        "(RefreshError); check that the credentials are still valid, or log in again "
+        "(gcloud auth application-default login)"
+    )
+    assert refusal(_pool()).endswith(
+        "(RefreshError); check that the Kubernetes service account of the pod, if this runs in one, has "
+        f"roles/iam.workloadIdentityUser on {ACCOUNT}"
+    )
+
+
+def test_a_file_that_the_environment_names_is_not_called_an_option(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path))
+    with pytest.raises(ConfigurationError, match=r"^GOOGLE_APPLICATION_CREDENTIALS cannot be used \(IsADir"):
+        credentials_for(GoogleConnection())

@@ -48,6 +48,7 @@ class Fleet:
         self._servers = ApiServers(settings.silence)
         self._accesses = Accesses(self._servers.reach)
         self._clusters: Clusters = {}
+        self._is_loaded = False
         self._targets: dict[str, dict[str, Any]] = {}
         batches.describe = self._describe
         batches.troubled = self._in_trouble
@@ -107,7 +108,8 @@ class Fleet:
     def _complain(self, text: str) -> None:
         if text != self._complaint:
             self._complaint = text
-            LOGGER.error("cannot load the list of clusters; the previous list stays in use: %s", text)
+            until = "the previous list stays in use" if self._is_loaded else "nothing is watched until then"
+            LOGGER.error("cannot load the list of clusters; %s: %s", until, text)
 
     def _describe(self, clusters: list[str]) -> list[dict[str, Any]]:
         return [self._targets[cluster] for cluster in clusters if cluster in self._targets]
@@ -124,7 +126,7 @@ class Fleet:
         for text in listed.complaints:
             LOGGER.error("not watched: %s", text)
         clusters, self._targets = listed.clusters, listed.targets
-        former, self._clusters = self._clusters, clusters
+        former, self._clusters, self._is_loaded = self._clusters, clusters, True
         for watched in former.keys() - clusters.keys():
             self._tasks.pop(watched).cancel()
             self._listed.discard(watched)

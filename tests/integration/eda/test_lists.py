@@ -107,6 +107,28 @@ def test_a_hostile_file_ends_nothing_and_is_not_quoted(
     assert "internal error" not in caplog.text
 
 
+def test_it_is_said_whether_anything_is_watched_without_the_list(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "clusters.json"
+
+    async def scenario() -> None:
+        async with ApiServer() as server:
+            listed = json.dumps([entry("cls-1", server.url, token_file(tmp_path))])
+            async with running(str(path)):
+                async with asyncio.timeout(30):
+                    while "nothing is watched until then: " not in caplog.text:
+                        await asyncio.sleep(0.05)
+                path.write_text(listed)
+                await server.until(lambda: server.watches == 1)
+                path.write_text("1")
+                async with asyncio.timeout(30):
+                    while "the previous list stays in use: " not in caplog.text:
+                        await asyncio.sleep(0.05)
+
+    asyncio.run(scenario())
+
+
 def test_what_nobody_thought_of_is_named_by_its_class_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

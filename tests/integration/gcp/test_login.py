@@ -205,7 +205,7 @@ def test_credentials_that_cannot_be_used_fail_every_target_once(
     )
     assert {entry["kind"] for entry in result["failed_targets"]} == {"permission_denied"}, result["msg"]
     assert len(result["failed_targets"]) == 5
-    assert "no Google Cloud credentials (" in result["msg"]
+    assert "gcp.credentials_file cannot be used (" in result["msg"]
 
 
 @pytest.mark.parametrize(

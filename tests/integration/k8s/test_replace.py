@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import VerificationFailed
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubernetes_secret import replacing
 from tests.integration.k8s.conftest import Run
 from tests.integration.k8s.test_secret import NAME, ONE, TWO, desired
 from tests.integration.k8s.world import KEY, TYPE, Api, encoded, held
@@ -162,6 +164,19 @@ def test_a_replacement_of_the_longest_name(api: Api, namespace: str, run: Run) -
     opaque(api, namespace, metadata={"name": name, "labels": OURS})
     assert run(**desired(namespace, name=name))["targets"][0]["actions"] == ["replaced"]
     assert held(api.secret(namespace, name)) == ONE
+
+
+def test_a_replacement_that_the_server_changes_is_told(
+    api: Api, namespace: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*unused: object) -> None:
+        raise VerificationFailed("the secret does not hold what was written")
+
+    opaque(api, namespace)
+    monkeypatch.setattr(replacing, "verify_written", fail)
+    result = run(**desired(namespace))
+    assert "(the old secret is deleted; the new one has other content; does" in result["msg"]
+    assert api.secret(namespace, NAME) is not None
 
 
 def test_a_replacement_cut_off_in_the_middle_is_told_and_finished_by_the_next_run(

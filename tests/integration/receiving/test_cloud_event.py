@@ -46,12 +46,12 @@ def topic() -> str:
     return f"published-{uuid.uuid4().hex[:8]}"
 
 
-async def bound_queue(broker: RabbitMQ, name: str) -> None:
+async def bound_queue(broker: RabbitMQ, name: str, **arguments: Any) -> None:
     connection = await aio_pika.connect(broker.url)
     async with connection:
         channel = await connection.channel()
         exchange = await channel.declare_exchange(name, "topic", durable=True)
-        queue = await channel.declare_queue(f"{name}-sub", durable=True)
+        queue = await channel.declare_queue(f"{name}-sub", durable=True, arguments=arguments)
         await queue.bind(exchange, routing_key="")
 
 
@@ -99,6 +99,20 @@ def test_rabbitmq_has_what_the_sentinel_would_have_published(broker: RabbitMQ, t
     assert (second["id"], second["type"], second["data"]["generation"]) == ("own", "cluster.create", 4)
     [event] = read_message(json.dumps(second).encode()).events
     assert (event.cluster_id, event.type, event.traceparent) == ("cls-2", "cluster.create", TRACE)
+
+
+@NEEDS_RABBITMQ
+def test_a_full_queue_is_not_a_missing_one(broker: RabbitMQ, tmp_path: Path) -> None:
+    name = topic()
+    asyncio.run(bound_queue(broker, name, **{"x-max-length": 1, "x-overflow": "reject-publish"}))
+    described = {"type": "rabbitmq", "url_file": address_file(tmp_path, broker), "exchange": name}
+    assert not publish(described, cluster_ids=["cls-1"]).get("failed")
+    result = publish(described, cluster_ids=["cls-1"])
+    assert result["failed"]
+    assert (
+        "RabbitMQ did not accept the event; check whether a queue bound to the exchange is full"
+        in result["msg"]
+    )
 
 
 @NEEDS_RABBITMQ

@@ -97,12 +97,20 @@ def credentials_for(connection: GoogleConnection) -> Any:
             credentials, _project = google.auth.default()
         credentials = google.auth.credentials.with_scopes_if_required(credentials, _SCOPES)
     except google.auth.exceptions.GoogleAuthError as error:
+        kind = type(error).__name__
+        if connection.credentials_file:
+            raise PermissionDenied(
+                f"gcp.credentials_file cannot be used ({kind})",
+                "check that the file exists and contains Google Cloud credentials",
+            ) from None
         raise PermissionDenied(
-            f"no Google Cloud credentials ({type(error).__name__})",
+            f"no Google Cloud credentials ({kind})",
             "use Workload Identity, GOOGLE_APPLICATION_CREDENTIALS, or gcloud auth application-default login",
         ) from None
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"gcp.credentials_file cannot be used ({type(error).__name__})") from None
+        # Without the option, google-auth opens the file that the environment names.
+        file = "gcp.credentials_file" if connection.credentials_file else "GOOGLE_APPLICATION_CREDENTIALS"
+        raise ConfigurationError(f"{file} cannot be used ({type(error).__name__})") from None
     if connection.impersonate:
         from google.auth import impersonated_credentials
 

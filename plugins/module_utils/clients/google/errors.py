@@ -139,8 +139,13 @@ def _no_token(
     where = f"{method} on {resource}"
     if retryable:
         return Unavailable(f"{where}: no access token for {caller} at the moment ({reason})")
+    # No permission of Secret Manager is needed for a token.
+    binding = caller.binding
     return PermissionDenied(
-        f"{where}: no access token for {caller} ({reason})", _binding_hint(caller, method, resource)
+        f"{where}: no access token for {caller} ({reason})",
+        f"check that {binding}"
+        if binding
+        else "check that the credentials are still valid, or log in again (gcloud auth application-default login)",
     )
 
 

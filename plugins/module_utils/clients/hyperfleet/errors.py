@@ -70,7 +70,9 @@ def _error(status: int, content_type: str, body: bytes, what: str, place: str) -
     if status in (400, 413, 414, 431):
         return RequestRefused(where)
     if status == 401:
-        return PermissionDenied(where, "the API does not accept this bearer token; check its file")
+        return PermissionDenied(
+            where, "the API requires a valid bearer token; check the token file, or set one"
+        )
     if status == 403:
         return PermissionDenied(
             where,

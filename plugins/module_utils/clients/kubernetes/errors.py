@@ -130,7 +130,8 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
         if details.get("kind") == "namespaces":
             return DependencyMissing(
                 f"NotFound: {where}: namespace {details.get('name')} does not exist",
-                "the placement adapter creates it; has it run?",
+                "create the namespace, or check its name (in HyperFleet, the placement adapter creates a cluster's "
+                "namespace)",
             )
         return NotFound(f"NotFound: {where}")
     if status == 409:

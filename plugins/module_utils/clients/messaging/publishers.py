@@ -78,9 +78,15 @@ class _RabbitMQPublisher:
         return [self._failure(one) if isinstance(one, BaseException) else None for one in answers]
 
     def _failure(self, error: BaseException) -> PullSecretError:
-        if type(error).__name__ in ("PublishError", "DeliveryError"):
+        kind = type(error).__name__
+        if kind == "PublishError":
             return NotFound(
                 f"{self.place}: no queue is bound to the exchange", "start the adapter, or bind its queue"
+            )
+        if kind == "DeliveryError":
+            return Unavailable(
+                f"{self.place}: RabbitMQ did not accept the event",
+                "check whether a queue bound to the exchange is full",
             )
         return rabbitmq.rabbitmq_error(error, self._address.place)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from ...clients.kubernetes.client import KubernetesClient
 from ...clients.kubernetes.errors import Overtaken
-from ...model.errors import PullSecretError
+from ...model.errors import PullSecretError, VerificationFailed
 from ...model.outcome import Outcome
 from ...runtime.retry import Deadline
 from ..writing import note
@@ -83,7 +83,13 @@ class SecretReplacement:
             raise
         except PullSecretError as error:
             outcome.restart()
-            error.message = f"{error.message} (the old secret is deleted; the next run creates the new one)"
+            is_there = isinstance(error, VerificationFailed)
+            now = (
+                "the new one has other content; does an admission webhook change it?"
+                if is_there
+                else "the next run creates the new one"
+            )
+            error.message = f"{error.message} (the old secret is deleted; {now})"
             raise
         outcome.actions[:] = self._actions
         outcome.settle()

@@ -180,10 +180,14 @@ class _ClusterSync:
         if state.failed:
             self._outcome.warnings.append(f"nodes: {state.sentence()}")
         if wait and not state.done and not self._objects.dry_run:
+            hint = (
+                "correct the nodes that failed"
+                if state.settled
+                else f"the task stopped waiting (rollout_timeout is {self._cluster.rollout_timeout:g} s)"
+            )
             raise TimedOut(
                 f"{self._outcome.place}: {state.sentence()}",
-                f"the task stopped waiting after {self._cluster.rollout_timeout:g} s; "
-                "the syncers continue in the background",
+                f"{hint}; the syncers continue in the background",
             )
 
     def _tenants(self) -> dict[str, Any] | None:

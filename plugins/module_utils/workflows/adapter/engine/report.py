@@ -94,8 +94,11 @@ def make_report(
 
 
 def stored_earlier(message: str) -> str:
-    """The message for a pull secret that was stored before and is checked again."""
-    return shortened(f"The pull secret was stored earlier and is being checked again: {message}")
+    """The message for a pull secret that was stored before.
+
+    :param message: what happens now; it need not be a check of the secret.
+    """
+    return shortened(f"The pull secret was stored earlier; now: {message}")
 
 
 def shortened(text: str) -> str:

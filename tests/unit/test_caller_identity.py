@@ -10,7 +10,7 @@ from typing import Any
 
 import google.auth.credentials
 import pytest
-from google.auth import compute_engine, identity_pool
+from google.auth import compute_engine, identity_pool, impersonated_credentials
 from google.oauth2 import credentials as personal
 from google.oauth2 import service_account
 
@@ -85,10 +85,18 @@ def test_workload_identity_has_the_pods_binding_checked() -> None:
     assert _refusal(unknown).endswith(f"{ending}the Google service account")
 
 
-def test_impersonation_has_the_callers_own_right_checked() -> None:
-    assert _refusal(PERSON, impersonate=ACCOUNT).endswith(
-        f"; check also that the caller has roles/iam.serviceAccountTokenCreator on {ACCOUNT}"
+@pytest.mark.parametrize("connection", [{}, {"impersonate": ACCOUNT}], ids=["a file", "the option"])
+def test_impersonation_has_the_other_accounts_right_checked(connection: dict[str, str]) -> None:
+    impersonated = impersonated_credentials.Credentials(PERSON, ACCOUNT, ["scope"])
+    assert _refusal(impersonated, **connection).endswith(
+        f"; check also that the account that impersonates {ACCOUNT} has roles/iam.serviceAccountTokenCreator on "
+        "it, and that its own credentials are still valid"
     )
+
+
+def test_a_kubernetes_account_without_a_google_one_is_no_service_account() -> None:
+    metadata = compute_engine.Credentials(service_account_email="p-1.svc.id.goog")
+    assert "p-1.svc.id.goog" not in _refusal(metadata)
 
 
 def test_without_a_token_no_permission_is_asked_for() -> None:
@@ -113,5 +121,7 @@ def test_a_file_that_the_environment_names_is_not_called_an_option(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path))
-    with pytest.raises(ConfigurationError, match=r"^GOOGLE_APPLICATION_CREDENTIALS cannot be used \(IsADir"):
+    with pytest.raises(
+        ConfigurationError, match=r"^the file of GOOGLE_APPLICATION_CREDENTIALS cannot be used \(Is"
+    ):
         credentials_for(GoogleConnection())

@@ -108,7 +108,11 @@ class Fleet:
     def _complain(self, text: str) -> None:
         if text != self._complaint:
             self._complaint = text
-            until = "the previous list stays in use" if self._is_loaded else "nothing is watched until then"
+            until = (
+                "the previous list stays in use"
+                if self._is_loaded
+                else "no cluster is watched until it can be loaded"
+            )
             LOGGER.error("cannot load the list of clusters; %s: %s", until, text)
 
     def _describe(self, clusters: list[str]) -> list[dict[str, Any]]:

@@ -117,7 +117,7 @@ def test_it_is_said_whether_anything_is_watched_without_the_list(
             listed = json.dumps([entry("cls-1", server.url, token_file(tmp_path))])
             async with running(str(path)):
                 async with asyncio.timeout(30):
-                    while "nothing is watched until then: " not in caplog.text:
+                    while "no cluster is watched until it can be loaded: " not in caplog.text:
                         await asyncio.sleep(0.05)
                 path.write_text(listed)
                 await server.until(lambda: server.watches == 1)

@@ -307,8 +307,8 @@ def test_waiting_for_the_rollout_is_an_option(world: World) -> None:
     world.additional(docker_config(registry_example_com="new"))
     result = world.run(wait=True, rollout_timeout=0.2)
     assert (result["kind"], result["changed"]) == ("timeout", True)
-    assert f"; still waiting for {names[0]}" in result["msg"]
-    assert "the task stopped waiting (rollout_timeout is 0.2 s)" in result["msg"]
+    assert f"; not finished: {names[0]}" in result["msg"]
+    assert "the task stopped waiting (at rollout_timeout, 0.2 s, or at timeout)" in result["msg"]
     for name in names:
         world.report(name)
     assert not world.run(wait=True, rollout_timeout=0.2).get("failed")
@@ -319,7 +319,7 @@ def test_a_wait_ends_at_once_when_only_failed_nodes_are_left(world: World) -> No
     world.report(names[0], "failed", "kubelet did not become ready")
     result = world.run(wait=True, rollout_timeout=600)
     assert result["kind"] == "timeout"
-    assert "correct the nodes that failed; the syncers continue" in result["msg"]
+    assert "correct the nodes that are named; the syncers continue" in result["msg"]
     assert "stopped waiting" not in result["msg"]
 
 

@@ -108,8 +108,11 @@ def credentials_for(connection: GoogleConnection) -> Any:
             "use Workload Identity, GOOGLE_APPLICATION_CREDENTIALS, or gcloud auth application-default login",
         ) from None
     except (OSError, ValueError) as error:
-        # Without the option, google-auth opens the file that the environment names.
-        file = "gcp.credentials_file" if connection.credentials_file else "GOOGLE_APPLICATION_CREDENTIALS"
+        file = "the application default credentials"
+        if connection.credentials_file:
+            file = "gcp.credentials_file"
+        elif os.environ.get("GOOGLE_APPLICATION_CREDENTIALS"):
+            file = "the file of GOOGLE_APPLICATION_CREDENTIALS"
         raise ConfigurationError(f"{file} cannot be used ({type(error).__name__})") from None
     if connection.impersonate:
         from google.auth import impersonated_credentials
@@ -185,11 +188,16 @@ class CallerIdentity:
         """The IAM binding to check; None if we have the account's own key or need no binding."""
         if self._connection.plaintext:
             return None
-        if self._connection.impersonate:
-            return f"the caller has roles/iam.serviceAccountTokenCreator on {self._connection.impersonate}"
+        signer = getattr(self._credentials, "signer", None)
+        # Impersonated credentials, which a file may hold as well, sign by themselves: the service does it.
+        if signer is not None and signer is self._credentials:
+            address = self._connection.impersonate or self._address
+            return (
+                f"the account that impersonates {address} has roles/iam.serviceAccountTokenCreator on it, and "
+                "that its own credentials are still valid"
+            )
         # A person's credentials have no such address, and the account's own key signs its tokens.
-        is_exchanged = hasattr(type(self._credentials), "service_account_email")
-        if not is_exchanged or hasattr(self._credentials, "signer"):
+        if signer is not None or not hasattr(type(self._credentials), "service_account_email"):
             return None
         return (
             "the Kubernetes service account of the pod, if this runs in one, has "
@@ -199,4 +207,5 @@ class CallerIdentity:
     @cached_property
     def _address(self) -> str | None:
         address = getattr(self._credentials, "service_account_email", None)
-        return str(address) if address and address != "default" else None
+        # The metadata server's name of a Kubernetes account without a Google one has no @.
+        return str(address) if "@" in (address or "") else None

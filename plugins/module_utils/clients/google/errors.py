@@ -78,11 +78,13 @@ class NoToken(Exception):
     """The plain transport got no access token.
 
     :param reason: a word or two; :param retryable: whether there may be one soon.
+    :param hint: what to check, where it is not the caller's account.
     """
 
-    def __init__(self, reason: str, *, retryable: bool) -> None:
+    def __init__(self, reason: str, *, retryable: bool, hint: str | None = None) -> None:
         super().__init__(reason)
         self.retryable = retryable
+        self.hint = hint
 
 
 class GoogleCaller(Protocol):
@@ -127,25 +129,28 @@ def translate_google_error(
         late = not isinstance(error, NoConnection)
         return (Unanswered if late else Unavailable)(f"UNAVAILABLE: {where}: {error}")
     if isinstance(error, NoToken):
-        return _no_token(str(error), error.retryable, method, resource, caller)
+        return _no_token(str(error), error.retryable, where, caller, error.hint)
     ours = _error(error, method, resource, caller, detail)
     ours.retry_after = _retry_after(error)
     return ours
 
 
 def _no_token(
-    reason: str, retryable: bool, method: str, resource: str, caller: GoogleCaller
+    reason: str, retryable: bool, where: str, caller: GoogleCaller, hint: str | None = None
 ) -> PullSecretError:
-    where = f"{method} on {resource}"
     if retryable:
         return Unavailable(f"{where}: no access token for {caller} at the moment ({reason})")
     # No permission of Secret Manager is needed for a token.
     binding = caller.binding
     return PermissionDenied(
         f"{where}: no access token for {caller} ({reason})",
-        f"check that {binding}"
-        if binding
-        else "check that the credentials are still valid, or log in again (gcloud auth application-default login)",
+        hint
+        or (
+            f"check that {binding}"
+            if binding
+            else "check that the credentials are still valid, or log in again "
+            "(gcloud auth application-default login)"
+        ),
     )
 
 
@@ -168,7 +173,7 @@ def _error(
     if isinstance(error, auth.GoogleAuthError):
         # RefreshError's text can hold a token endpoint's whole reply: its type is enough.
         retryable = isinstance(error, auth.TransportError) or bool(getattr(error, "retryable", False))
-        return _no_token(type(error).__name__, retryable, method, resource, caller)
+        return _no_token(type(error).__name__, retryable, where, caller)
     if isinstance(error, requests.exceptions.RequestException):
         late = isinstance(error, requests.exceptions.Timeout)
         return (Unanswered if late else Unavailable)(f"UNAVAILABLE: {where}: {type(error).__name__}")

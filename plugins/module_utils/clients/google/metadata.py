@@ -79,7 +79,11 @@ class MetadataCredentials:
             raise NoToken(f"the metadata server answered with HTTP {answer.status}", retryable=busy)
         if not _is_googles(answer):
             # Another server answers under that name: a captive portal, or another pod on that address.
-            raise NoToken("the answer is not from a metadata server", retryable=False)
+            raise NoToken(
+                "the answer is not from a metadata server",
+                retryable=False,
+                hint="check what answers at the metadata server's address, and GCE_METADATA_HOST",
+            )
         try:
             said = json.loads(answer.data)
             token, lifetime = said["access_token"], float(said["expires_in"])

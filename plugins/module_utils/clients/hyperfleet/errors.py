@@ -71,7 +71,8 @@ def _error(status: int, content_type: str, body: bytes, what: str, place: str) -
         return RequestRefused(where)
     if status == 401:
         return PermissionDenied(
-            where, "the API requires a valid bearer token; check the token file, or set one"
+            where,
+            "the API requires a valid bearer token; check the file of hyperfleet.token_file, or set this option",
         )
     if status == 403:
         return PermissionDenied(

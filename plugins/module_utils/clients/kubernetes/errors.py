@@ -129,7 +129,7 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
         details = _details(answer)
         if details.get("kind") == "namespaces":
             return DependencyMissing(
-                f"NotFound: {where}: namespace {details.get('name')} does not exist",
+                f"NotFound: {where}: namespace {_shaped(_FIELD, details.get('name'))} does not exist",
                 "create the namespace, or check its name (in HyperFleet, the placement adapter creates a cluster's "
                 "namespace)",
             )

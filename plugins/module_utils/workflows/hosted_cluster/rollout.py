@@ -72,7 +72,7 @@ class Rollout:
         """Which nodes do not have ``what`` yet, and why."""
         parts = []
         if self.pending:
-            parts.append(f"still waiting for {_names(self.pending)}")
+            parts.append(f"not finished: {_names(self.pending)}")
         parts += [f"{node}: {why}" for node, why in list(self.failed.items())[:_SHOWN]]
         if len(self.failed) > _SHOWN:
             parts.append(f"and {len(self.failed) - _SHOWN} more that failed")

@@ -180,10 +180,11 @@ class _ClusterSync:
         if state.failed:
             self._outcome.warnings.append(f"nodes: {state.sentence()}")
         if wait and not state.done and not self._objects.dry_run:
+            limit = f"rollout_timeout, {self._cluster.rollout_timeout:g} s"
             hint = (
-                "correct the nodes that failed"
+                "correct the nodes that are named"
                 if state.settled
-                else f"the task stopped waiting (rollout_timeout is {self._cluster.rollout_timeout:g} s)"
+                else f"the task stopped waiting (at {limit}, or at timeout)"
             )
             raise TimedOut(
                 f"{self._outcome.place}: {state.sentence()}",

@@ -122,7 +122,7 @@ def path_field() -> Schema:
 def kubernetes_name_field(what: str) -> Schema:
     """As Kubernetes calls most of its objects."""
     rule = "lower case letters, digits, dashes and dots, with a letter or digit at both ends of each part"
-    return text_field(f"the name of {what}: {rule}", SUBDOMAIN, 253)
+    return text_field(f"the name of {what}: at most 253 {rule}", SUBDOMAIN, 253)
 
 
 _NAME = "at most 63 letters, digits, dashes, dots and underscores, with a letter or digit at both ends"

@@ -1,0 +1,49 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What an API server's refusal leads to, in the words of RBAC that were recorded."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.errors import (
+    translate_kubernetes_error,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PermissionDenied
+
+_USER = 'is forbidden: User "jane" cannot'
+
+
+@pytest.mark.parametrize(
+    ("message", "hint"),
+    [
+        (
+            f'secrets "a" {_USER} get resource "secrets" in API group "" in the namespace "n"',
+            "give that user a Role that allows get on secrets in this namespace",
+        ),
+        (
+            f'jobs.batch "a" {_USER} patch resource "jobs" in API group "batch" in the namespace "n"',
+            "give that user a Role that allows patch on jobs (batch) in this namespace",
+        ),
+        (
+            f'nodes {_USER} list resource "nodes" in API group "" at the cluster scope',
+            "give that user a ClusterRole that allows list on nodes",
+        ),
+        ('admission webhook "a.example.com" denied the request: no', None),
+        ("exceeded quota: q, requested: secrets=1, used: secrets=1, limited: secrets=1", None),
+    ],
+)
+def test_a_refusal_of_rbac_names_the_one_missing_right(message: str, hint: str | None) -> None:
+    body = json.dumps({"reason": "Forbidden", "message": message}).encode()
+    refusal = translate_kubernetes_error(403, body, "GET", "namespaces/n/secrets/a")
+    assert isinstance(refusal, PermissionDenied)
+    assert refusal.hint == hint
+
+
+def test_a_namespace_that_is_named_like_a_credential_is_not_shown() -> None:
+    body = json.dumps({"details": {"kind": "namespaces", "name": 'example "password"'}}).encode()
+    assert "password" not in str(translate_kubernetes_error(404, body, "POST", "namespaces/n/secrets/a"))

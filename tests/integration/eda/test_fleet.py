@@ -105,7 +105,7 @@ def test_a_thousand_watches_of_the_real_api_server(
             {"cluster_id": f"cls-{one}", "kubeconfig": str(kubeconfig), "watches": [names[one]]}
             for one in range(MANY)
         ]
-        arguments = {"clusters": str(tmp_path / "clusters.json"), "batch": {"delay": 0.2}, "resync": 30}
+        arguments = {"clusters": str(tmp_path / "clusters.json"), "batch": {"delay": 0.2}, "resync": 60}
         (tmp_path / "clusters.json").write_text(json.dumps(clusters))
         runner = ROOT / "tests/integration/eda/process.py"
         async with process(*FEW_FILES, sys.executable, runner, INSTALLED, json.dumps(arguments)) as source:

@@ -206,7 +206,7 @@ def test_a_token_is_asked_for_and_read_again_when_it_rotates(
     token = tmp_path / "token"
     token.write_text("example-token-1\n")
     client = world.client(token_file=str(token))
-    with pytest.raises(PermissionDenied, match=r"HTTP 401 HYPERFLEET-AUT-002 .*check its file") as caught:
+    with pytest.raises(PermissionDenied, match=r"HTTP 401 HYPERFLEET-AUT-002 .*check the file of ") as caught:
         client.get_cluster("cls-1", deadline)
     assert "example-token" not in str(caught.value)
     rotated = tmp_path / "next"

@@ -175,8 +175,13 @@ class CallerIdentity:
         self._credentials = credentials
         self._connection = connection
 
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether the service sees nobody."""
+        return self._connection.plaintext
+
     def __str__(self) -> str:
-        if self._connection.plaintext:
+        if self.is_anonymous:
             return "an anonymous caller (connection without TLS)"
         address = self._connection.impersonate or self._address
         return (
@@ -186,7 +191,7 @@ class CallerIdentity:
     @property
     def binding(self) -> str | None:
         """The IAM binding to check; None if we have the account's own key or need no binding."""
-        if self._connection.plaintext:
+        if self.is_anonymous:
             return None
         signer = getattr(self._credentials, "signer", None)
         # Impersonated credentials, which a file may hold as well, sign by themselves: the service does it.

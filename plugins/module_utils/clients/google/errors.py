@@ -91,6 +91,10 @@ class GoogleCaller(Protocol):
     """The account that the service sees, as text. Finding it may take a request."""
 
     @property
+    def is_anonymous(self) -> bool:
+        """Whether the service sees nobody."""
+
+    @property
     def binding(self) -> str | None:
         """The IAM binding to check; None if we have the account's own key or need no binding."""
 
@@ -170,6 +174,9 @@ def _error(
     import requests.exceptions
 
     where = f"{method} on {resource}"
+    if isinstance(error, auth.InvalidOperation) and caller.is_anonymous:
+        # After a 401 google-auth renews the token, which such a caller cannot.
+        return _refusal(401, None, where, "", method, resource, caller)
     if isinstance(error, auth.GoogleAuthError):
         # RefreshError's text can hold a token endpoint's whole reply: its type is enough.
         retryable = isinstance(error, auth.TransportError) or bool(getattr(error, "retryable", False))

@@ -1,13 +1,19 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds ``dist/hyperfleet-pull_secret-VERSION.tar.gz`` and checks that it holds what users need, no more."""
+"""Builds ``dist/hyperfleet-pull_secret-VERSION.tar.gz`` and checks that it holds what users need, no more.
+
+A tarball that fails the check, since a pull secret lies in the checkout for example, never gets into ``dist``, and
+the tarball of an earlier build does not stay there.
+"""
 
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 
 from tests.tools import env, in_tree, tree
@@ -31,6 +37,8 @@ ALLOWED = {
     "plugins",
     "roles",
 }
+# What ansible-galaxy itself adds.
+_ADDED = {"FILES.json", "MANIFEST.json"}
 # Directories of which every file has to be in the tarball.
 WHOLE = ("meta", "plugins", "playbooks", "roles")
 FORBIDDEN = re.compile(r"(^|/)(\.[^/]+|__pycache__|tests|requirements|build|output)(/|$)|\.(pyc|log|gz|cfg)$")
@@ -45,8 +53,13 @@ def path() -> Path:
     return DIST / f"hyperfleet-pull_secret-{version.group(1)}.tar.gz"
 
 
-def complaints(members: dict[str, int], sources: list[str]) -> list[str]:
-    """What is wrong with a tarball of ``members`` (name -> bytes) made from ``sources`` (names in git)."""
+def complaints(members: dict[str, int], sources: list[str], tracked: set[str] | None = None) -> list[str]:
+    """Returns what is wrong with a tarball.
+
+    :param members: the names in the tarball, with their sizes in bytes
+    :param sources: the names of the files that git tracks or would track
+    :param tracked: the names that git tracks; None leaves this check out
+    """
     found = [
         f"{name}: not expected at the top level" for name in members if name.split("/")[0] not in ALLOWED
     ]
@@ -58,20 +71,41 @@ def complaints(members: dict[str, int], sources: list[str]) -> list[str]:
         if name.split("/")[0] in WHOLE and name not in members and not FORBIDDEN.search(name)
     ]
     found += [f"{name}: missing" for name in ("README.md", "COPYING", "MANIFEST.json") if name not in members]
+    if tracked is not None:
+        found += [
+            f"{name}: git does not track this file; remove it, or add it with git add"
+            for name in members
+            if name not in tracked | _ADDED
+        ]
+    return found
+
+
+def release(built: Path, sources: list[str], tracked: set[str]) -> list[str]:
+    """Moves a built tarball to ``dist`` if nothing is wrong with it; returns what is wrong."""
+    with tarfile.open(built) as archive:
+        members = {member.name: member.size for member in archive if member.isfile() or member.issym()}
+    found = complaints(members, sources, tracked)
+    target = DIST / built.name
+    target.unlink(missing_ok=True)
+    if not found:
+        DIST.mkdir(exist_ok=True)
+        shutil.move(built, target)
+        print(f"{target.relative_to(DIST.parent)}: {len(members)} files, {target.stat().st_size} bytes")
     return found
 
 
 def main() -> int:
-    DIST.mkdir(exist_ok=True)
-    command = ["ansible-galaxy", "collection", "build", "--force", "--output-path", str(DIST)]
-    if code := in_tree.run("runtime", command):
-        return code
-    with tarfile.open(path()) as archive:
-        members = {member.name: member.size for member in archive if member.isfile() or member.issym()}
-    found = complaints(members, [str(name) for name in tree.sources()])
+    path().unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(prefix="pull-secret-build-") as scratch:
+        command = ["ansible-galaxy", "collection", "build", "--force", "--output-path", scratch]
+        if code := in_tree.run("runtime", command):
+            return code
+        sources = [str(name) for name in tree.sources()]
+        found = release(Path(scratch, path().name), sources, {str(name) for name in tree.tracked()})
     for line in found:
         print(line)
-    print(f"{path().relative_to(env.ROOT)}: {len(members)} files, {path().stat().st_size} bytes")
+    if found:
+        print("no tarball was kept")
     return 1 if found else 0
 
 

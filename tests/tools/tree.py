@@ -24,9 +24,18 @@ KEEP = Path("tests", "output")  # ansible-test's own
 
 
 def sources() -> list[Path]:
-    """The files of the checkout, relative to it."""
+    """The files of the checkout that git tracks or would track, relative to it."""
+    return _listed("--cached", "--others", "--exclude-standard")
+
+
+def tracked() -> list[Path]:
+    """The files of the checkout that git tracks, relative to it."""
+    return _listed("--cached")
+
+
+def _listed(*options: str) -> list[Path]:
     listing = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        ["git", "ls-files", "-z", *options],
         cwd=ROOT,
         check=True,
         capture_output=True,

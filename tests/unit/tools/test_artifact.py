@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import tarfile
+from pathlib import Path
+
 import pytest
 
 from tests.tools import artifact
@@ -38,3 +41,38 @@ def test_a_missing_plugin_is_found() -> None:
 
 def test_a_large_file_is_found() -> None:
     assert artifact.complaints({**WHOLE, "plugins/modules/one.py": artifact.MAX_BYTES + 1}, SOURCES) != []
+
+
+def tarball(where: Path, *more: str) -> Path:
+    """A tarball of the expected files and ``more``, each with some text."""
+    where.mkdir(exist_ok=True)
+    text = where / "text"
+    text.write_text("some text\n")
+    built = where / "hyperfleet-pull_secret-0.1.0.tar.gz"
+    with tarfile.open(built, "w:gz") as archive:
+        for name in (*WHOLE, *more):
+            archive.add(text, name)
+    return built
+
+
+@pytest.fixture
+def dist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(artifact, "DIST", tmp_path / "dist")
+    return tmp_path / "dist"
+
+
+def test_a_checked_tarball_is_moved_to_dist(tmp_path: Path, dist: Path) -> None:
+    built = tarball(tmp_path / "scratch")
+    assert artifact.release(built, SOURCES, set(WHOLE)) == []
+    assert [path.name for path in dist.iterdir()] == [built.name]
+
+
+@pytest.mark.parametrize("name", ["pull-secret.json", "roles/provision/files/pull-secret.json"])
+def test_a_tarball_with_a_file_that_git_does_not_track_is_not_kept(
+    tmp_path: Path, dist: Path, name: str
+) -> None:
+    """Nor is the tarball of an earlier build: somebody could take it for this one."""
+    artifact.release(tarball(tmp_path / "before"), SOURCES, set(WHOLE))
+    found = artifact.release(tarball(tmp_path / "scratch", name), SOURCES, set(WHOLE))
+    assert f"{name}: git does not track this file; remove it, or add it with git add" in found
+    assert list(dist.iterdir()) == []

@@ -1,0 +1,80 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""CHANGELOG.md names everything that the collection has, and the first release fixes nothing of an earlier one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.tools import release_notes
+
+ROOT = Path(__file__).resolve().parents[3]
+HINT = "run make release-notes"
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text().replace("\\", "")
+
+
+def stems(pattern: str) -> set[str]:
+    return {path.stem for path in ROOT.glob(pattern) if path.stem != "__init__"}
+
+
+def filters() -> set[str]:
+    """One file may hold several filters; each has documentation of its own."""
+    return stems("plugins/filter/*.yml")
+
+
+LISTED = {
+    "New Modules": stems("plugins/modules/*.py"),
+    "New Roles": {path.name for path in (ROOT / "roles").iterdir()},
+    "New Playbooks": stems("playbooks/*.yml"),
+    "Callback": stems("plugins/callback/*.py"),
+    "Filter": filters(),
+    "Lookup": stems("plugins/lookup/*.py"),
+}
+
+
+def under(heading: str) -> list[str]:
+    """The names of the lists below every heading of this name: one for each release."""
+    parts = re.findall(rf"^#+ {heading}\n(.*?)(?=^#|^<a id|\Z)", CHANGELOG, re.MULTILINE | re.DOTALL)
+    return [
+        name for part in parts for name in re.findall(r"^\* hyperfleet\.pull_secret\.(\w+) - ", part, re.M)
+    ]
+
+
+@pytest.mark.parametrize("heading", sorted(LISTED))
+def test_what_the_tree_has_is_listed_once(heading: str) -> None:
+    assert LISTED[heading], heading
+    assert sorted(under(heading)) == sorted(LISTED[heading]), HINT
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        stems("extensions/eda/plugins/event_source/*.py")
+        | stems("extensions/eda/rulebooks/*.yml")
+        | {path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("extensions/*/Containerfile")}
+        | {"extensions/monitoring", "pullsecret-job", "global-pull-secret-syncer"}
+    ),
+)
+def test_event_sources_rulebooks_and_programs_are_named(name: str) -> None:
+    assert f"<code>{name}</code>" in CHANGELOG
+
+
+def test_the_first_release_fixes_nothing() -> None:
+    """What was mended before there was a release is no news for anybody."""
+    releases = yaml.safe_load((ROOT / "changelogs" / "changelog.yaml").read_text())["releases"]
+    version = yaml.safe_load((ROOT / "galaxy.yml").read_text())["version"]
+    assert version in releases, HINT
+    first = min(releases, key=lambda name: [int(part) for part in name.split(".")])
+    assert set(releases[first]["changes"]) <= {"release_summary", "major_changes", "known_issues"}
+
+
+def test_an_entry_is_written_again_from_its_fragments() -> None:
+    document: dict[str, object] = {"releases": {"0.1.0": {}, "0.2.0": {}}}
+    assert release_notes.drop(document, "0.2.0")
+    assert document == {"releases": {"0.1.0": {}}}
+    assert not release_notes.drop(document, "0.2.0")

@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The rights that docs/adapter.md names, given to the accounts that it names."""
+"""The rights that the page *Permissions* names for the adapter, given to the accounts that it names."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import yaml
 from tests.lab.nodes.api import Api, Object, wait_until
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "adapter.md"
+PERMISSIONS = PAGE.parent / "docsite" / "rst" / "permissions.rst"
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _PATHS = {
@@ -28,7 +30,11 @@ _PATHS = {
 
 def documented() -> list[Object]:
     """The objects of the page's section, in order."""
-    return _objects("Rights")
+    section = PERMISSIONS.read_text().split("\nKubernetes: the adapter and its Jobs\n")[1]
+    block = re.search(r"^\.\. code-block:: yaml\n\n((?:   .*\n|\n)+)", section, re.MULTILINE)
+    assert block is not None
+    found: list[Object] = yaml.safe_load(textwrap.dedent(block[1]))["items"]
+    return found
 
 
 def pod() -> list[Object]:

@@ -27,6 +27,7 @@ from ...runtime.retry import parse_retry_after
 from ...runtime.wire import NoConnection, WireError
 
 __all__ = [
+    "PERMISSIONS",
     "FailedPrecondition",
     "GoogleCaller",
     "NoToken",
@@ -99,8 +100,7 @@ class GoogleCaller(Protocol):
         """The IAM binding to check; None if we have the account's own key or need no binding."""
 
 
-# What each call needs, for the hint of a PERMISSION_DENIED.
-_PERMISSIONS = {
+PERMISSIONS = {
     "CreateSecret": "secretmanager.secrets.create",
     "GetSecret": "secretmanager.secrets.get",
     "ListSecrets": "secretmanager.secrets.list",
@@ -114,6 +114,7 @@ _PERMISSIONS = {
     "DisableSecretVersion": "secretmanager.versions.disable",
     "DestroySecretVersion": "secretmanager.versions.destroy",
 }
+"""Call -> the permission that it needs, for the hint of a PERMISSION_DENIED and the page *Permissions*."""
 
 
 def translate_google_error(
@@ -285,7 +286,7 @@ def _project(resource: str) -> str:
 
 
 def _binding_hint(caller: GoogleCaller, method: str, resource: str) -> str:
-    permission = _PERMISSIONS.get(method, "secretmanager.*")
+    permission = PERMISSIONS.get(method, "secretmanager.*")
     binding = caller.binding
     return (
         f"check that {caller} has {permission} in {_project(resource)} (roles/secretmanager.admin includes it)"

@@ -32,6 +32,8 @@ FAST := not real and not exhaustive
 EXHAUSTIVE := exhaustive and not real
 REAL := real and not alone
 REAL_ALONE := real and alone
+# A feature has a folder of each kind of tests; a large one has parts with such folders.
+parts = $(wildcard tests/*/$1 tests/*/*/$1)
 PYTEST = $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # `make lab-up LAB=real` puts the real control plane in the place of the Kubernetes stand-in.
@@ -105,13 +107,13 @@ fuzz: venv ## wrong options for everything that takes options, on both ends of t
 	@$(MODULE) tests.fuzz --core 2.18 --core 2.21 --inputs $(INPUTS) $(if $(SEED),--seed $(SEED))
 
 unit: venv ## the unit tests
-	$(PART) unit $(PYTEST) -n $(WORKERS) -m "$(FAST)" tests/unit
+	$(PART) unit $(PYTEST) -n $(WORKERS) -m "$(FAST)" $(call parts,unit)
 
 contract: venv ## the stand-ins held to their contracts
-	$(PART) contract $(PYTEST) -n $(WORKERS) -m "$(FAST)" tests/contract
+	$(PART) contract $(PYTEST) -n $(WORKERS) -m "$(FAST)" $(call parts,contract)
 
 integration: venv ## the workflows against the stand-ins
-	$(PART) integration $(PYTEST) -n $(WORKERS) -m "$(FAST)" tests/integration
+	$(PART) integration $(PYTEST) -n $(WORKERS) -m "$(FAST)" $(call parts,integration)
 
 .PHONY: test-real real real-alone beside-real go nodes-build matrix sanity-matrix sanity-python3.9
 test-real: venv go ## all other tests: the real control plane, the oracle, both ends of the ansible-core range, the exhaustive ones
@@ -141,8 +143,10 @@ molecule: venv ## the molecule scenario of the role node on three real nodes (ne
 	$(PART) molecule $(MODULE) tests.tools.molecule
 
 # What starts Ansible; the tests that call our code in-process say nothing about ansible-core.
-MATRIX := $(addprefix tests/integration/,workflow merge job gcp/test_ansible.py gcp/test_login.py hosted_cluster/test_playbook.py \
-	adapter/test_playbooks.py adapter/test_killed.py hyperfleet/test_status.py receiving/test_cloud_event.py variables killed test_unreachable.py) \
+MATRIX := $(addprefix tests/,provision/integration dockerconfig/integration job/integration variables/integration modules/integration \
+	secret_manager/integration/test_ansible.py secret_manager/integration/test_login.py \
+	hosted/integration/test_playbook.py adapter/integration/test_playbooks.py adapter/integration/test_killed.py \
+	hyperfleet_api/integration/test_status.py adapter_events/integration/test_cloud_event.py) \
 	tests/docs/test_examples.py tests/fuzz \
 	$(addprefix tests/secrecy/test_,vault.py adapter.py ansible_prints.py callbacks.py plugins.py quiet_module.py)
 

@@ -38,7 +38,7 @@ def _collections_path() -> Path:
     return tree
 
 
-pytest_plugins = ["tests.lab.node_fixtures"]
+pytest_plugins = ["tests.support.fixtures", "tests.support.node_fixtures"]
 
 COLLECTIONS_PATH = _collections_path()
 sys.path[:0] = [str(COLLECTIONS_PATH), str(ROOT)]
@@ -76,7 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        "hardening(*items): shows items of tests/hardening.py. `pytest -k hardening` runs these tests.",
+        "hardening(*items): shows items of tests/support/hardening.py. `pytest -k hardening` runs these tests.",
     )
 
 

@@ -24,11 +24,11 @@ from typing import Any
 import aio_pika
 
 from tests.bench.lab import ROOT, connect
-from tests.integration.receiving.source import cloud_event
 from tests.lab.control_plane.cluster import ControlPlane
-from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.lab.rabbitmq import RabbitMQ, rabbitmq
 from tests.lab.supervisor import Supervisor, wait_for_file
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.support.adapter_events.source import cloud_event
 
 NAMESPACE = "hyperfleet-system"
 PROJECT = "customer-prod-12345"
@@ -88,7 +88,7 @@ class AdapterLab:
 
     def _start(self, name: str) -> dict[str, Any]:
         ready = self._directory / f"{name}.json"
-        command = [sys.executable, "-m", f"tests.lab.{name}", "--ready-file", str(ready)]
+        command = [sys.executable, "-m", f"tests.stand_ins.{name}", "--ready-file", str(ready)]
         self._supervisor.start(name, command, env={"PYTHONPATH": str(ROOT)})
         answer: dict[str, Any] = json.loads(wait_for_file(ready, self._supervisor, name))
         return answer

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.measure import family, held
-from tests.integration.eda.rulebook import ended_with, prepare
+from tests.support.rulebook import ended_with, prepare
 
 LIMIT = 300.0
 _SECOND = os.sysconf("SC_CLK_TCK")

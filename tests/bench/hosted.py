@@ -29,8 +29,8 @@ from tests.bench.lab import ROOT, BenchLab
 from tests.bench.measure import CommandFailed
 from tests.bench.report import table
 from tests.bench.runs import Bench, Run
-from tests.lab.kubernetes.hypershift import serve_hosted_control_planes
 from tests.lab.supervisor import LabError
+from tests.stand_ins.kubernetes.hypershift import serve_hosted_control_planes
 
 _PLAYBOOK = "hyperfleet.pull_secret.hosted_cluster"
 _SYNCERS = 16

@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.bench.fleet import Fleet, docker_config
 from tests.bench.lab import BenchLab, connect
-from tests.lab.kubernetes.hypershift import BASE
+from tests.stand_ins.kubernetes.hypershift import BASE
 
 THREADS = 8
 _IMAGE = "registry.example.com/hyperfleet/syncer:1"

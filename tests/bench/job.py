@@ -25,12 +25,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.figures import Goal, conclude
-from tests.integration.job.around import give_packages, start
-from tests.integration.job.program import Program
-from tests.integration.job.test_job import REQUIRED
-from tests.lab.kubernetes import KubernetesLab
-from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
-from tests.lab.secret_manager import SecretManagerLab
+from tests.stand_ins.kubernetes import KubernetesLab
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.secret_manager import SecretManagerLab
+from tests.support.job.around import give_packages, start
+from tests.support.job.environment import REQUIRED
+from tests.support.job.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 # The Go job: facts of hyperfleet-api.

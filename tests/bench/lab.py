@@ -19,8 +19,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.lab.control_plane.cluster import ControlPlane
-from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.lab.supervisor import Supervisor, wait_for_file
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
 
 ROOT = Path(__file__).resolve().parents[2]
 _THREADS = 8
@@ -61,7 +61,7 @@ class BenchLab:
 
     def _start(self, name: str) -> dict[str, Any]:
         ready = self._directory / f"{name}.json"
-        command = [sys.executable, "-m", f"tests.lab.{name}", "--ready-file", str(ready)]
+        command = [sys.executable, "-m", f"tests.stand_ins.{name}", "--ready-file", str(ready)]
         self._supervisor.start(name, command, env={"PYTHONPATH": str(ROOT)})
         answer: dict[str, Any] = json.loads(wait_for_file(ready, self._supervisor, name))
         return answer

@@ -24,10 +24,10 @@ from typing import Any
 from conftest import ROOT  # which makes the collection importable
 from tests.bench.figures import Goal, conclude, spread, stamp
 from tests.bench.syncer import GOAL_RSS
-from tests.integration.end_to_end.tenant import Tenant, encoded
 from tests.lab.nodes.api import wait_until
 from tests.lab.nodes.cluster import cluster_lab
 from tests.lab.nodes.node import Node
+from tests.support.tenant import Tenant, encoded
 
 GLOBAL = "/api/v1/namespaces/kube-system/secrets/global-pull-secret"
 GOAL_P99 = 250.0

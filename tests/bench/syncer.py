@@ -26,10 +26,10 @@ from typing import Any
 
 from tests.bench.figures import Goal, conclude, spread, stamp
 from tests.bench.lab import connect
-from tests.integration.gcp.login import TlsFront
-from tests.integration.syncer.tree import build_tree
-from tests.lab.kubernetes.kubeconfig import Cluster
 from tests.lab.session import REAL, STAND_IN, kubernetes
+from tests.stand_ins.kubernetes.kubeconfig import Cluster
+from tests.support.login import TlsFront
+from tests.support.syncer_tree import build_tree
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMESPACE = "kube-system"

@@ -9,8 +9,8 @@ import json
 from typing import Any
 
 from tests.docs.world import World, auths, config
-from tests.integration.processes import Finished
-from tests.lab.hyperfleet.api import Request
+from tests.stand_ins.hyperfleet.api import Request
+from tests.support.processes import Finished
 
 CLUSTERS = [f"0198c0de-0000-7000-8000-00000000000{number}" for number in (1, 2)]
 PROJECT = "customer-prod-12345"

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 
 from tests.docs.world import World
-from tests.integration.processes import Finished
-from tests.lab.hyperfleet.api import Request
+from tests.stand_ins.hyperfleet.api import Request
+from tests.support.processes import Finished
 
 
 def two_clusters(world: World) -> None:

@@ -13,7 +13,7 @@ import grpc
 from google.pubsub_v1 import types
 
 from tests.docs.world import World
-from tests.integration.processes import Finished
+from tests.support.processes import Finished
 
 _published: list[dict[str, Any]] = []
 _server: list[grpc.Server] = []

@@ -10,10 +10,10 @@ import json
 from typing import Any
 
 from tests.docs.world import World, auths, config
-from tests.integration.processes import Finished
-from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
-from tests.lab.kubernetes.resources import RESOURCES
-from tests.lab.kubernetes.store import Event
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubernetes.resources import RESOURCES
+from tests.stand_ins.kubernetes.store import Event
+from tests.support.processes import Finished
 
 ONE, TWO = "cls-123", "cls-456"
 IMAGE = "registry.example.com/hyperfleet/syncer:1.0.0"

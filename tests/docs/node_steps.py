@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from tests.docs.world import World, auths, config
-from tests.integration.processes import Finished
+from tests.support.processes import Finished
 
 FILE = "/var/lib/kubelet/config.json"
 MODULE = "hyperfleet.pull_secret.kubelet_auth_sync"

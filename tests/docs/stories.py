@@ -20,7 +20,7 @@ from tests.docs import hosted_steps as hosted
 from tests.docs import node_steps as node
 from tests.docs import workflow_steps as workflow
 from tests.docs.world import World, auths, config
-from tests.integration.processes import Finished
+from tests.support.processes import Finished
 
 
 class Step(NamedTuple):

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pytest
 
 from tests.docs.examples import ROOT
-from tests.integration.processes import Ansible
-from tests.integration.variables.names import settable
+from tests.support.names import settable
+from tests.support.processes import Ansible
 
 PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
 _OPTION = re.compile(r"-e (?:@\S+|\S+=\S+)")

@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from tests.docs.world import World, auths, config
-from tests.integration.processes import Finished
+from tests.support.processes import Finished
 
 ONE = ("customer-prod-12345", "cls-123")
 TWO = ("customer-dev-67890", "cls-456")

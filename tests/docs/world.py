@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.docs.examples import Example, below
-from tests.integration.processes import Ansible, Finished
-from tests.lab.hyperfleet import HyperFleetLab
-from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
-from tests.lab.kubernetes.lab import KubernetesLab
-from tests.lab.kubernetes.resources import RESOURCES
-from tests.lab.secret_manager.lab import SecretManagerLab
+from tests.stand_ins.hyperfleet import HyperFleetLab
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubernetes.lab import KubernetesLab
+from tests.stand_ins.kubernetes.resources import RESOURCES
+from tests.stand_ins.secret_manager.lab import SecretManagerLab
+from tests.support.processes import Ansible, Finished
 
 LABELS = {"managed-by": "hyperfleet", "adapter": "pullsecret"}
 

@@ -15,7 +15,7 @@ from tests.fuzz.options import Spec, made
 from tests.fuzz.parts import flags_of
 from tests.fuzz.specs import spec_of
 from tests.fuzz.values import path
-from tests.secrecy.canary import Canary
+from tests.support.secrecy.canary import Canary
 
 
 def job_surfaces() -> list[Surface]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.secrecy.canary import Canary
+from tests.support.secrecy.canary import Canary
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.fuzz.values import hostile, misplaced, right
-from tests.secrecy.canary import Canary
+from tests.support.secrecy.canary import Canary
 
 __all__ = ["Right", "Spec", "made"]
 

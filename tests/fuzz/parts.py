@@ -13,7 +13,7 @@ from tests.fuzz.bases import VARIABLES
 from tests.fuzz.options import made
 from tests.fuzz.specs import variable_specs
 from tests.fuzz.values import hostile
-from tests.secrecy.canary import Canary
+from tests.support.secrecy.canary import Canary
 
 
 def clusters_of(rng: random.Random, which: str, canary: Canary) -> Any:

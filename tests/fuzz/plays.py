@@ -15,7 +15,7 @@ from tests.fuzz.options import made
 from tests.fuzz.parts import clusters_of, flags_of, play_of
 from tests.fuzz.specs import EXPRESSION, NO_VARIABLES, WORD, role_spec, spec_of, variable_specs
 from tests.fuzz.values import hostile
-from tests.secrecy.canary import Canary
+from tests.support.secrecy.canary import Canary
 
 
 def role_surface(name: str) -> Surface:

@@ -18,8 +18,8 @@ from tests.fuzz.options import made
 from tests.fuzz.parts import clusters_of, play_of
 from tests.fuzz.specs import module_spec, variable_specs
 from tests.fuzz.values import hostile, misplaced, path
-from tests.secrecy.canary import Canary
-from tests.secrecy.needles import Evidence, Needles
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.needles import Evidence, Needles
 
 
 def module_surface(name: str) -> Surface:

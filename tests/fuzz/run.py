@@ -22,7 +22,7 @@ from tests.fuzz.options import Right
 from tests.fuzz.runners import RUNNERS, load_everything
 from tests.fuzz.surfaces import surfaces
 from tests.fuzz.trying import BAD, Verdict, tried
-from tests.secrecy.canary import Canary
+from tests.support.secrecy.canary import Canary
 
 __all__ = ["fuzz", "input_of", "never_done"]
 

@@ -24,7 +24,7 @@ import pytest
 from tests.fuzz.inputs import KINDS, ROOT, Input
 from tests.fuzz.surfaces import missing, surfaces
 from tests.fuzz.trying import Verdict, sandbox, tried
-from tests.secrecy.canary import Canary
+from tests.support.secrecy.canary import Canary
 
 # Another seed in each change of the fuzz is as good; this one makes a failure the change's own.
 _SEED, _INPUTS = "short", 40

@@ -28,8 +28,8 @@ from tests.fuzz.guard.sitecustomize import install
 from tests.fuzz.inputs import ROOT, Input
 from tests.fuzz.values import HERE
 from tests.fuzz.world import fill, serve
-from tests.secrecy.canary import Canary
-from tests.secrecy.needles import Evidence, Needles
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.needles import Evidence, Needles
 
 __all__ = ["BAD", "Verdict", "sandbox", "tried"]
 

@@ -14,8 +14,8 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.secrecy.canary import Canary
-from tests.secrecy.misplacements import TEXTS
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.misplacements import TEXTS
 
 __all__ = ["HERE", "hostile", "misplaced", "path", "right"]
 

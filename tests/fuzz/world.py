@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz.bases import HOSTED
-from tests.lab.hyperfleet import HyperFleetLab
-from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
-from tests.lab.kubernetes.lab import ADMIN_TOKEN, KubernetesLab
-from tests.lab.secret_manager.lab import SecretManagerLab
-from tests.secrecy.canary import Canary
-from tests.secrecy.labs import PROJECT, Labs
+from tests.stand_ins.hyperfleet import HyperFleetLab
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubernetes.lab import ADMIN_TOKEN, KubernetesLab
+from tests.stand_ins.secret_manager.lab import SecretManagerLab
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.labs import PROJECT, Labs
 
 __all__ = ["Addresses", "fill", "serve"]
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
-from tests.lab.kubernetes.lab import KubernetesLab
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubernetes.lab import KubernetesLab
 
 STAND_IN = "stand-in"
 REAL = "real"

@@ -14,18 +14,18 @@ from typing import Any
 
 from tests.lab.control_plane.cluster import ControlPlane
 from tests.lab.control_plane.lease import keep
-from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.lab.supervisor import LabError, Supervisor, locked, wait_for_file, write_private
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
 
 ROOT = Path(__file__).resolve().parents[2]
 DIRECTORY = ROOT / ".lab"
 
 # Process name → module; each takes --ready-file and ends on SIGTERM.
 STAND_INS = {
-    "secret-manager": "tests.lab.secret_manager",
-    "hyperfleet": "tests.lab.hyperfleet",
-    "kubernetes": "tests.lab.kubernetes",
-    "kubernetes-2": "tests.lab.kubernetes",
+    "secret-manager": "tests.stand_ins.secret_manager",
+    "hyperfleet": "tests.stand_ins.hyperfleet",
+    "kubernetes": "tests.stand_ins.kubernetes",
+    "kubernetes-2": "tests.stand_ins.kubernetes",
 }
 # With tokens of its own, the second cluster refuses what was meant for the first.
 SECOND_CLUSTER = {"LAB_K8S_TOKEN": "lab-2-admin-token", "LAB_K8S_VIEWER_TOKEN": "lab-2-viewer-token"}

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.lab.kubernetes.lab import KubernetesLab
-from tests.lab.secret_manager.lab import SecretManagerLab
+from tests.stand_ins.kubernetes.lab import KubernetesLab
+from tests.stand_ins.secret_manager.lab import SecretManagerLab
 
 FLEET = Path(__file__).parent / "fleet"
 CHECKOUT = Path(__file__).parents[2]

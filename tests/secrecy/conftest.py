@@ -11,8 +11,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.secrecy.labs import Labs
 from tests.secrecy.watcher import Watcher
+from tests.support.secrecy.labs import Labs
 
 
 @pytest.fixture

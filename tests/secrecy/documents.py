@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.secrecy.canary import Canary
+from tests.support.secrecy.canary import Canary
 
 __all__ = ["INVALID", "VALID"]
 

@@ -13,8 +13,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.secrecy.labs import MANAGED, PROJECT
 from tests.secrecy.test_modules import World
+from tests.support.secrecy.labs import MANAGED, PROJECT
 
 __all__ = ["SCENARIOS", "Scenario", "Tasks"]
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from tests.exhaustive import some
 from tests.secrecy.documents import INVALID, VALID
-from tests.secrecy.labs import MANAGED, PROJECT, Labs
-from tests.secrecy.misplacements import TEXTS
-from tests.secrecy.needles import Evidence, Needles
 from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Recording, Watcher
+from tests.support.exhaustive import some
+from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
+from tests.support.secrecy.misplacements import TEXTS
+from tests.support.secrecy.needles import Evidence, Needles
 
 _NAMESPACE = "hyperfleet-system"
 

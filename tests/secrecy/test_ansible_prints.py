@@ -17,11 +17,11 @@ import pytest
 from ansible import __version__ as ansible_version
 from ansible.parsing.vault import VaultLib, VaultSecret
 
-from tests.exhaustive import some
-from tests.secrecy.canary import Canary
-from tests.secrecy.labs import Labs
 from tests.secrecy.test_modules import World, _shown, _task
 from tests.secrecy.watcher import Recording, Watcher
+from tests.support.exhaustive import some
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.labs import Labs
 
 _IS_OLD = ansible_version.startswith("2.18.")
 _PASSWORD = "a-password-of-a-test"

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from tests.lab.session import REAL, KubernetesEnv, kubernetes
-from tests.secrecy.canary import Canary
-from tests.secrecy.needles import Evidence, Needles
 from tests.secrecy.watcher import Watcher
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.needles import Evidence, Needles
 
 _MODULE = "hyperfleet.pull_secret.k8s_pull_secret"
 # Names that go into a request's path, and what goes into an object's metadata.

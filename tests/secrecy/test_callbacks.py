@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from ansible import __version__ as ansible_version
 
-from tests.exhaustive import some
-from tests.secrecy.labs import MANAGED, Labs
 from tests.secrecy.test_modules import World, _shown, _task
 from tests.secrecy.watcher import Watcher
+from tests.support.exhaustive import some
+from tests.support.secrecy.labs import MANAGED, Labs
 
 _SECRETS = ("kubernetes.api_key", "digest_key", "hyperfleet.headers")
 _TARGETS: dict[str, dict[str, Any]] = {

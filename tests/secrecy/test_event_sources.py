@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.eda.api_server import CANARY, TOKEN, ApiServer
-from tests.integration.eda.source import entry, token_file
-from tests.integration.eda.source import running as watching
-from tests.integration.receiving.source import cloud_event
-from tests.integration.receiving.test_runs import webhook
-from tests.secrecy.canary import Canary
-from tests.secrecy.needles import Evidence, Needles
+from tests.support.adapter_events.source import cloud_event
+from tests.support.adapter_events.webhook import webhook
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.needles import Evidence, Needles
+from tests.support.secret_events.api_server import CANARY, TOKEN, ApiServer
+from tests.support.secret_events.source import entry, token_file
+from tests.support.secret_events.source import running as watching
 
 __all__ = ["EVENT_SOURCES"]
 

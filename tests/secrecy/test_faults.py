@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.exhaustive import some
-from tests.secrecy.labs import MANAGED, PROJECT, Labs
 from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Watcher
+from tests.support.exhaustive import some
+from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 
 _COLLECTION = "hyperfleet.pull_secret"
 # Functions that the collection calls with a document, or a part of one, at hand.

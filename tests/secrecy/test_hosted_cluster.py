@@ -19,15 +19,15 @@ from typing import Any
 
 import pytest
 
-from tests.exhaustive import some
-from tests.lab.kubernetes import KubernetesLab
-from tests.lab.kubernetes.hypershift import BASE
-from tests.lab.kubernetes.resources import RESOURCES
-from tests.secrecy.canary import Canary
 from tests.secrecy.documents import INVALID
-from tests.secrecy.needles import Evidence, Needles
 from tests.secrecy.test_modules import _shown, _task
 from tests.secrecy.watcher import Recording, Watcher
+from tests.stand_ins.kubernetes import KubernetesLab
+from tests.stand_ins.kubernetes.hypershift import BASE
+from tests.stand_ins.kubernetes.resources import RESOURCES
+from tests.support.exhaustive import some
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.needles import Evidence, Needles
 
 _MODULE = "hosted_cluster_pull_secret"
 _DIGITS = 48

@@ -10,12 +10,12 @@ import json
 
 import pytest
 
-from tests.exhaustive import some
-from tests.secrecy.canary import Canary
-from tests.secrecy.labs import MANAGED, PROJECT, Labs
-from tests.secrecy.misplacements import TEXTS, misplaced
-from tests.secrecy.needles import Needles
 from tests.secrecy.watcher import Watcher
+from tests.support.exhaustive import some
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
+from tests.support.secrecy.misplacements import TEXTS, misplaced
+from tests.support.secrecy.needles import Needles
 
 _COLLECTION = "hyperfleet.pull_secret"
 _GOOD = {"auths": {"quay.io": {"auth": "ZXhhbXBsZTpleGFtcGxl"}}}

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from tests.exhaustive import some
-from tests.secrecy.canary import Canary
 from tests.secrecy.documents import INVALID, VALID
-from tests.secrecy.labs import MANAGED, PROJECT, Labs
-from tests.secrecy.needles import Leak, Needles
 from tests.secrecy.watcher import Recording, Watcher
+from tests.support.exhaustive import some
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
+from tests.support.secrecy.needles import Leak, Needles
 
 _COLLECTION = "hyperfleet.pull_secret"
 _MODULES = ("gcp_pull_secret", "k8s_pull_secret", "dockerconfig_merge")

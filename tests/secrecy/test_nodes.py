@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.secrecy.documents import INVALID, VALID
-from tests.secrecy.labs import Labs
-from tests.secrecy.needles import Evidence, Needles
 from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Watcher
+from tests.support.secrecy.labs import Labs
+from tests.support.secrecy.needles import Evidence, Needles
 
 _MODULE = "hyperfleet.pull_secret.kubelet_auth_sync"
 _SOURCES = ("inline", "mapping", "file", "field", "env", "kubernetes", "gcp", "hyperfleet")

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.exhaustive import some
-from tests.secrecy.labs import MANAGED, PROJECT, Labs
 from tests.secrecy.scenarios import SCENARIOS, Tasks
 from tests.secrecy.test_event_sources import EVENT_SOURCES
 from tests.secrecy.test_modules import World, _shown
 from tests.secrecy.watcher import Watcher
+from tests.support.exhaustive import some
+from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CODE = ("module_utils", "plugin_utils", "doc_fragments")

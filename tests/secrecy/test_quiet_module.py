@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from tests.secrecy.canary import Canary
-from tests.secrecy.needles import Evidence, Needles
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.needles import Evidence, Needles
 
 _PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
 _QUIET = "ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.quiet_module"

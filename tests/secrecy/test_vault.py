@@ -12,11 +12,11 @@ import pytest
 from ansible import __version__ as ansible_version
 from ansible.parsing.vault import VaultLib, VaultSecret
 
-from tests.secrecy.canary import Canary
-from tests.secrecy.labs import Labs
-from tests.secrecy.needles import Leak
 from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Recording, Watcher
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.labs import Labs
+from tests.support.secrecy.needles import Leak
 
 _PASSWORD = "a-password-of-a-test"
 

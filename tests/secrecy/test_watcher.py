@@ -15,10 +15,10 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.exhaustive import some
-from tests.secrecy.canary import Canary
-from tests.secrecy.needles import Evidence, Needles
 from tests.secrecy.watcher import Recording, Watcher
+from tests.support.exhaustive import some
+from tests.support.secrecy.canary import Canary
+from tests.support.secrecy.needles import Evidence, Needles
 
 # How the leaky module leaks -> the kinds of evidence of which at least one has to show it.
 _WAYS = {

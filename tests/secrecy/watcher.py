@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.secrecy.needles import Evidence
+from tests.support.secrecy.needles import Evidence
 
 __all__ = ["Recording", "Watcher"]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 
-from tests.lab.kubernetes.lab import KubernetesLab
-from tests.lab.secret_manager.lab import SecretManagerLab
+from tests.stand_ins.kubernetes.lab import KubernetesLab
+from tests.stand_ins.secret_manager.lab import SecretManagerLab
 from tests.tools.install_test import Installed
 
 PLAYBOOK = "hyperfleet.pull_secret.provision"

@@ -18,8 +18,8 @@ pull secret has to be right for both. What breaks a rule of severity *error* is 
 written; what breaks a *warning* is repaired or pointed out. The ids are stable: they stand in square brackets
 at the end of a message.
 
-This page is generated from the table in `plugins/module_utils/dockerconfig/rules.py`; `tests/oracle` holds
-the two readers' columns to the readers' own code.
+This page is generated from the table in `plugins/module_utils/dockerconfig/rules.py`; `tests/dockerconfig/oracle`
+holds the two readers' columns to the readers' own code.
 
 | rule | severity | what is wrong | kubelet | containers/image |
 |---|---|---|---|---|
@@ -35,7 +35,8 @@ Two ways to ask before a pod fails to start:
   `require_credentials: true` it is an error, and nothing is written.
 - The filter `hyperfleet.pull_secret.credential_for` tells it for a docker config as it is, right or wrong.
 
-Neither shows a credential or asks a registry. `tests/oracle` puts the same questions to the readers' own code.
+Neither shows a credential or asks a registry. `tests/dockerconfig/oracle` puts the same questions to the
+readers' own code.
 
 | why the entry applies (`rule`) | kubelet | containers/image |
 |---|---|---|

@@ -6,7 +6,7 @@
 The encodings are those that people and programs make: base64 of either alphabet, padded or not, in lines,
 up to three times, of text in UTF-8, Latin-1 or UTF-16, with a line break or NULs at its end; and hexadecimal
 digits.
-``tests/unit/test_misplaced_credentials.py`` states how often it is wrong, in both directions.
+``tests/secrecy/unit/test_misplaced_credentials.py`` states how often it is wrong, in both directions.
 """
 
 from __future__ import annotations

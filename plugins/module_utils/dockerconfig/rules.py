@@ -6,7 +6,7 @@
 One row a rule, as data: documentation is generated from it and the identifiers
 are stable.  The verdicts are those of kubelet (``k8s.io/kubernetes``,
 ``pkg/credentialprovider``) and of containers/image (``pkg/docker/config``, used
-by CRI-O, podman and skopeo); ``tests/oracle`` holds our reading of both to
+by CRI-O, podman and skopeo); ``tests/dockerconfig/oracle`` holds our reading of both to
 their own code.
 """
 

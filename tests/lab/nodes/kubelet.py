@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.lab.control_plane.cluster import State
-from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.lab.nodes.network import Network
 from tests.lab.nodes.node import Node
 from tests.lab.registry import REGISTRY
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
 
 PAUSE = "lab.test/pause:1"
 

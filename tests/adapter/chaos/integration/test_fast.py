@@ -1,0 +1,84 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Chaos without anything real: the event source, runs and Jobs as processes, the rest stand-ins.
+
+The seed is in what a failure says: ``CHAOS_SEED=7 pytest …`` has the same steps again.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.adapter.chaos.invariants import unheard, wrong
+from tests.adapter.chaos.kubelet import Kubelet
+from tests.adapter.chaos.parts import Parts
+from tests.adapter.chaos.story import Story
+from tests.adapter.chaos.world import ChaosWorld
+from tests.stand_ins.hyperfleet import HyperFleetLab
+from tests.stand_ins.kubernetes import KubernetesLab
+from tests.stand_ins.secret_manager import SecretManagerLab
+
+SEED = int(os.environ.get("CHAOS_SEED") or random.randrange(10**6))
+
+
+@pytest.fixture
+def world(
+    hyperfleet: HyperFleetLab, kubernetes: KubernetesLab, secret_manager: SecretManagerLab, tmp_path: Path
+) -> ChaosWorld:
+    return ChaosWorld(hyperfleet, kubernetes, secret_manager, tmp_path)
+
+
+def until_right(
+    story: Story,
+    look: Callable[[], list[str]],
+    seconds: float,
+    more: Callable[[], list[str]] = list,
+) -> None:
+    """Wait until there is nothing that ``look`` finds wrong; ``more`` is for who reads a failure."""
+    deadline = time.monotonic() + seconds
+    while found := look():
+        if time.monotonic() >= deadline:
+            raise AssertionError("\n".join([*found, *more(), str(story), *story.machine.trouble()[-3:]]))
+        time.sleep(0.1)
+
+
+def test_kills_alone_lose_no_event(world: ChaosWorld, tmp_path: Path) -> None:
+    """No sentinel here that says it once more: one event for each change has to be enough."""
+    world.spec = {"jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6}}
+    with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), kubelet, SEED) as parts:
+        story = Story(world, parts, SEED)
+        # Long enough to be killed in the middle.
+        world.hyperfleet.faults.add(delay=0.2)
+        story.go_on(5, faults=False, pause=0.12)
+        story.calm()
+        assert parts.broken() == [], str(story)
+        until_right(story, lambda: unheard(world, story) + parts.left(), 40)
+        # From here on no event at all: looks without one bring each to its end.
+        story.last()
+        until_right(story, lambda: wrong(world, story) + parts.left() + parts.runs(), 40)
+        assert parts.stop() + parts.broken() == [], str(story)
+        assert kubelet.running() == []
+
+
+@pytest.mark.exhaustive
+def test_at_the_end_all_is_right_whatever_failed(world: ChaosWorld, tmp_path: Path) -> None:
+    """With faults of all APIs, and a sentinel that publishes what is not reconciled."""
+    world.spec = {"jobTemplate": {"image": "registry.example.com/job:1", "backoffLimit": 6}}
+    with Kubelet(world, tmp_path) as kubelet, Parts(tmp_path, world.config(), kubelet, SEED + 1) as parts:
+        story = Story(world, parts, SEED + 1)
+        story.go_on(5, faults=True, pause=0.12)
+        story.calm()
+        assert parts.broken() == [], str(story)
+        until_right(story, parts.left, 40)
+        story.last()
+        until_right(story, lambda: wrong(world, story) + parts.left() + parts.runs(), 40)
+        assert parts.stop() + parts.broken() == [], str(story)
+        assert kubelet.running() == []

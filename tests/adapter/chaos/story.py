@@ -1,0 +1,238 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What people and the sentinel do meanwhile: clusters come, change and go, events come many times."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tests.adapter.chaos.world import ChaosWorld
+from tests.support.kubernetes.world import docker_config
+
+_SAME_EVENT = 50
+
+
+class Machine(Protocol):
+    """The adapter as it runs, and whatever ends it."""
+
+    def publish(self, cluster_ids: list[str]) -> None:
+        """An event for each of these, in this order."""
+
+    def kill_source(self) -> None:
+        """kill -9 of what receives; another one is started."""
+
+    def kill_run(self) -> None:
+        """kill -9 of a run, if there is one."""
+
+    def restart_broker(self) -> None:
+        """End the broker, by a crash or in order, and start it again."""
+
+    def kill_pod(self) -> None:
+        """kill -9 of a Job's program, if there is one."""
+
+    def left(self) -> list[str]:
+        """Messages that are in the queue."""
+
+    def runs(self) -> list[str]:
+        """Runs that go on."""
+
+    def trouble(self) -> list[str]:
+        """What the kubelet met, for who reads a failure."""
+
+
+@dataclass
+class Wanted:
+    """What a cluster has to become."""
+
+    config: Any
+    ready: bool = True
+    deleted: bool = False
+
+
+class Story:
+    """One seed's."""
+
+    def __init__(self, world: ChaosWorld, machine: Machine, seed: int) -> None:
+        self.world = world
+        self.machine = machine
+        self.random = random.Random(seed)
+        self.seed = seed
+        self.clusters: dict[str, Wanted] = {}
+        # When the newest event of each was published.
+        self.published: dict[str, float] = {}
+        self.did: list[str] = []
+        self._contents = 0
+        self._begun = time.monotonic()
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}: " + "; ".join(self.did)
+
+    # -- steps ------------------------------------------------------------------------------------
+
+    def go_on(self, seconds: float, *, faults: bool, pause: float, steps: int = 10**6) -> None:
+        """Random steps for so long."""
+        kinds: list[Callable[[], object]] = [
+            *[self.create] * 4,
+            *[self.edit] * 4,
+            *[self.label, self.ready, self.requeue_after, self.garbage, self.short_lived],
+            *[self.delete] * 2,
+            *[self.kill_run] * 3,
+            *[self.kill_source] * 2,
+            *[self.restart_broker],
+            *[self.kill_pod] * 2,
+        ]
+        if faults:
+            kinds += [self.fault] * 6 + [self.sentinel] * 4
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and steps > 0:
+            self.random.choice(kinds)()
+            time.sleep(self.random.uniform(0.0, 2 * pause))
+            steps -= 1
+
+    def calm(self) -> None:
+        """Nothing fails any more."""
+        self.world.hyperfleet.faults.clear()
+        self.world.kubernetes.faults.clear()
+        self.world.manager.faults.clear()
+        self.note("calm")
+
+    def last(self) -> None:
+        """The last events: one for each cluster; some have new work, one begins and ends."""
+        for dummy in range(3):
+            self.edit()
+        self.create()
+        self.short_lived()
+        self.publish(list(self.clusters))
+
+    def create(self) -> str:
+        ready = self.random.random() < 0.8
+        config = self._content()
+        cluster_id = self.world.cluster(config, ready=ready)
+        self.clusters[cluster_id] = Wanted(config, ready)
+        self.note(f"create {cluster_id}{'' if ready else ' not ready'}")
+        self.publish([cluster_id])
+        return cluster_id
+
+    def edit(self) -> None:
+        if (cluster_id := self._one(ready=True)) is not None:
+            config = self._content()
+            self.clusters[cluster_id].config = config
+            self.world.edit(cluster_id, config)
+            self.note(f"edit {cluster_id}")
+            self.publish([cluster_id])
+
+    def label(self) -> None:
+        if (cluster_id := self._one(ready=True)) is not None:
+            self.world.edit(cluster_id, None, round=str(len(self.did)))
+            self.note(f"label {cluster_id}")
+            self.publish([cluster_id])
+
+    def ready(self) -> None:
+        if (cluster_id := self._one(ready=False)) is not None:
+            self.world.namespace(f"clusters-{cluster_id}")
+            self.world.depend(cluster_id)
+            self.clusters[cluster_id].ready = True
+            self.note(f"ready {cluster_id}")
+            self.publish([cluster_id])
+
+    def delete(self, cluster_id: str | None = None) -> None:
+        living = [one for one, wanted in self.clusters.items() if not wanted.deleted]
+        if cluster_id is None and len(living) > 3:
+            cluster_id = self.random.choice(living)
+        if cluster_id is not None:
+            self.clusters[cluster_id].deleted = True
+            self.world.delete(cluster_id)
+            self.note(f"delete {cluster_id}")
+            self.publish([cluster_id])
+
+    def short_lived(self) -> None:
+        """Deleted while it is made."""
+        cluster_id = self.create()
+        time.sleep(self.random.uniform(0.0, 1.5))
+        self.delete(cluster_id)
+
+    def requeue_after(self) -> None:
+        """The same event many times."""
+        if (cluster_id := self._one()) is not None:
+            self.note(f"{_SAME_EVENT} times {cluster_id}")
+            self.publish([cluster_id] * _SAME_EVENT)
+
+    def garbage(self) -> None:
+        self.note("garbage")
+        self.machine.publish(["../garbage", ""])
+
+    def sentinel(self) -> None:
+        """It publishes what is not Reconciled, as it does every few seconds."""
+        self.publish(self.world.unfinished())
+
+    def fault(self) -> None:
+        """The HyperFleet API, sometimes another, fails for a while."""
+        kind: dict[str, Any] = self.random.choice(
+            (
+                {"status": 500},
+                {"status": 503},
+                {"status": 409},
+                {"drop": True},
+                {"delay": 3.0},
+                {"delay": 0.3},
+            )
+        )
+        method, path = self.random.choice(
+            (("*", "*"), ("GET", "*/clusters"), ("GET", "*/statuses"), ("PUT", "*/statuses"))
+        )
+        times = self.random.choice((3, 20, 60))
+        place = self.random.choice(("hyperfleet",) * 4 + ("kubernetes", "secret manager"))
+        if place == "hyperfleet":
+            self.world.hyperfleet.faults.add(method=method, path=path, times=times, **kind)
+        elif place == "kubernetes":
+            verb, path = self.random.choice((("create", "*/jobs"), ("create", "*/secrets"), ("delete", "*")))
+            phase = self.random.choice(("before", "after"))
+            self.world.kubernetes.faults.add(verb=verb, path=path, times=3, phase=phase, **kind)
+        else:
+            self.world.manager.faults.add(method="*", code="UNAVAILABLE", times=5)
+        self.note(f"{place} {kind} {times} times {method} {path}")
+
+    def kill_run(self) -> None:
+        self.note("kill a run")
+        self.machine.kill_run()
+
+    def kill_source(self) -> None:
+        self.note("kill the rulebook")
+        self.machine.kill_source()
+
+    def restart_broker(self) -> None:
+        self.note("restart the broker")
+        self.machine.restart_broker()
+
+    def kill_pod(self) -> None:
+        self.note("kill a pod")
+        self.machine.kill_pod()
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    def publish(self, cluster_ids: list[str]) -> None:
+        """An event for each."""
+        now = time.monotonic()
+        self.machine.publish(cluster_ids)
+        self.published.update(dict.fromkeys(cluster_ids, now))
+
+    def note(self, what: str) -> None:
+        self.did.append(f"{time.monotonic() - self._begun:.1f} {what}")
+
+    def _one(self, *, ready: bool | None = None) -> str | None:
+        living = [
+            one
+            for one, wanted in self.clusters.items()
+            if not wanted.deleted and ready in (None, wanted.ready)
+        ]
+        return self.random.choice(living) if living else None
+
+    def _content(self) -> Any:
+        self._contents += 1
+        return docker_config(quay_io=f"content-{self._contents}")

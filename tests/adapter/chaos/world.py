@@ -1,0 +1,93 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The world of a chaos: its owners are never disturbed by the faults that are meant for the adapter."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.adapter.world import NAMESPACE, PROJECT, World
+from tests.lab.session import STAND_IN, KubernetesEnv
+from tests.stand_ins.hyperfleet import HyperFleetLab
+from tests.stand_ins.hyperfleet.api import Request
+from tests.stand_ins.hyperfleet.faults import Call, Calls
+from tests.stand_ins.hyperfleet.store import PREFIX
+from tests.stand_ins.kubernetes import KubernetesLab
+from tests.stand_ins.secret_manager import SecretManagerLab
+
+
+class TimedCalls(Calls):
+    """The requests served, with when they were answered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._guard = threading.Lock()
+        self._timed: list[tuple[float, Call]] = []
+
+    def record(self, call: Call) -> None:
+        with self._guard:
+            self._timed.append((time.monotonic(), call))
+
+    def timed(self) -> list[tuple[float, Call]]:
+        with self._guard:
+            return list(self._timed)
+
+
+class ChaosWorld(World):
+    """The adapter's world, with what others do in it without HTTP."""
+
+    def __init__(
+        self,
+        hyperfleet: HyperFleetLab,
+        kubernetes: KubernetesLab,
+        manager: SecretManagerLab,
+        directory: Path,
+    ) -> None:
+        server = KubernetesEnv(
+            STAND_IN, kubernetes.url, kubernetes.admin_token, kubernetes.viewer_token, lab=kubernetes
+        )
+        super().__init__(hyperfleet, server, manager, directory)
+        self.calls = TimedCalls()
+        self.hyperfleet.calls = self.calls
+
+    def config(self, **spec: Any) -> Path:
+        """The adapter's configuration, with an API that is not waited for as long as a story delays it."""
+        return super().config(**{"hyperfleetAPI": {"url": self.hyperfleet.url, "timeout": "2s"}, **spec})
+
+    def api(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        """A request of somebody else's, which meets no fault and is not counted."""
+        bare, _mark, query = path.partition("?")
+        content = b"" if body is None else json.dumps(body).encode()
+        return self.hyperfleet.answer(Request(method, PREFIX + bare, query, {}, content))
+
+    def listed(self, base: str, kind: str) -> list[dict[str, Any]]:
+        """What there is of a kind in the adapter's namespace."""
+        return list(self.request("GET", f"{base}/namespaces/{NAMESPACE}/{kind}", None, "")[1]["items"])
+
+    def word(self, cluster_id: str) -> str:
+        """Generation and conditions of the adapter's status, or that there is none."""
+        try:
+            return f"{self.status(cluster_id)['observed_generation']} {self.said(cluster_id)}"
+        except (StopIteration, KeyError):
+            return "nothing"
+
+    def payloads(self, cluster_id: str) -> list[bytes]:
+        """The versions in Secret Manager, in their order."""
+        record = self.manager.store.find(PROJECT, f"hyperfleet-{cluster_id}-pull-secret")
+        return [bytes(version.payload) for version in record.versions] if record else []
+
+    def unfinished(self) -> list[str]:
+        """Of which clusters the sentinel publishes again: who is not Reconciled."""
+        items, _total = self.hyperfleet.store.select(None, [], 0, 1000)
+        return [item["id"] for item in items if not _is_reconciled(item)]
+
+
+def _is_reconciled(cluster: dict[str, Any]) -> bool:
+    found = cluster["status"]["conditions"]
+    return any(one["type"] == "Reconciled" and one["status"] == "True" for one in found)

@@ -1,0 +1,199 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A cluster that is deleted: what was made for it goes, and only then is it said to be finalized."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.adapter.world import PROJECT, World
+
+
+def made(world: World) -> str:
+    cluster = world.cluster()
+    world.one(cluster)
+    world.do_the_job(cluster, f"pullsecret-{cluster}-gen1")
+    world.one(cluster)
+    assert world.said(cluster).startswith("TTTF ")
+    return cluster
+
+
+def managed(world: World, cluster: str) -> bool:
+    path = f"/api/v1/namespaces/clusters-{cluster}/secrets/{cluster}-pull-secret"
+    return world.request("GET", path)[0] == 200
+
+
+def test_everything_goes_and_the_cluster_with_it(world: World, flavour: str) -> None:
+    cluster = made(world)
+    world.delete(cluster)
+    handled = world.one(cluster)
+    assert (handled.outcome, handled.entry()["state"]) == ("reported", "deleted"), handled.detail()
+    assert [c.status for c in handled.report.api_report.conditions] == ["False", "False", "True", "True"]  # type: ignore[union-attr]
+    assert world.jobs() == world.data_secrets() == []
+    assert world.versions(cluster) == 0
+    assert not managed(world, cluster)
+    assert world.is_gone(cluster), "ours was the last report that it waited for"
+    assert world.one(cluster).outcome == "gone"
+
+
+def test_the_stores_secret_can_be_kept(world: World) -> None:
+    cluster = made(world)
+    world.spec = {"deletion": {"store": "keep"}}
+    world.delete(cluster)
+    handled = world.one(cluster)
+    assert handled.entry()["state"] == "deleted"
+    assert f"projects/{PROJECT}/secrets/hyperfleet-{cluster}-pull-secret" in handled.detail()["message"]
+    assert world.versions(cluster) == 1
+    assert not managed(world, cluster)
+
+
+def test_deleted_while_its_job_runs(world: World) -> None:
+    """A pod that is still there could make the secrets again: it is waited for."""
+    cluster = world.cluster()
+    job = f"pullsecret-{cluster}-gen1"
+    world.one(cluster)
+    world.playing.run(job, node="node-1")
+    world.delete(cluster)
+    first = world.one(cluster)
+    assert (first.entry()["state"], first.requeue_after) == ("deleting", 2.0)
+    assert world.said(cluster) == "TFTF Deleting"
+    assert not first.job_created
+    world.playing.end_deleted()
+    assert world.one(cluster).entry()["state"] == "deleted"
+    assert world.is_gone(cluster)
+
+
+def test_deleted_before_anything_was_made(world: World) -> None:
+    cluster = world.cluster(ready=False)
+    world.delete(cluster)
+    world.manager.faults.add(method="*", code="PERMISSION_DENIED")
+    handled = world.one(cluster)
+    assert handled.entry()["state"] == "deleted", handled.detail()
+    assert world.is_gone(cluster)
+
+
+def test_what_cannot_be_removed_is_not_said_to_be_gone(world: World) -> None:
+    cluster = made(world)
+    world.delete(cluster)
+    world.manager.faults.add(method="*", code="PERMISSION_DENIED")
+    handled = world.one(cluster)
+    assert (handled.entry()["state"], handled.requeue_after) == ("deleting", 60.0)
+    assert world.said(cluster) == "TFTF RemovalPermissionDenied"
+    assert "PERMISSION_DENIED" in handled.detail()["message"]
+    world.manager.faults.clear()
+    assert world.one(cluster).entry()["state"] == "deleted"
+
+
+def refused_in_its_namespace(world: World) -> str:
+    """A cluster that is deleted, and whose management Secret we may not look at."""
+    cluster = made(world)
+    world.delete(cluster)
+    secret = f"/api/v1/namespaces/clusters-{cluster}/secrets/{cluster}-pull-secret"
+    world.kubernetes.faults.add(method="GET", path=secret, status=403)
+    return cluster
+
+
+def test_a_place_that_is_not_allowed_keeps_no_cluster_from_going(world: World) -> None:
+    """Placement points there now, nothing can have been made there, and we have no rights there."""
+    cluster = made(world)
+    world.spec = {"placement": {"allowedNamespaces": ["clusters-*"]}}
+    world.say(cluster, "placement", "True", {"namespace": "kube-system"})
+    secret = f"/api/v1/namespaces/kube-system/secrets/{cluster}-pull-secret"
+    world.kubernetes.faults.add(method="GET", path=secret, status=403)
+    assert world.one(cluster).entry()["reason"] == "NamespaceNotAllowed"
+    world.delete(cluster)
+    handled = world.one(cluster)
+    assert handled.entry()["state"] == "deleted", handled.detail()
+    assert world.is_gone(cluster)
+    assert (world.versions(cluster), managed(world, cluster)) == (0, False)
+
+
+def test_what_was_made_before_it_was_not_allowed_is_not_said_to_be_gone(world: World) -> None:
+    cluster = refused_in_its_namespace(world)
+    world.spec = {"placement": {"allowedNamespaces": ["elsewhere"]}}
+    assert world.one(cluster).entry()["state"] == "deleting"
+    world.kubernetes.faults.clear()
+    assert world.one(cluster).entry()["state"] == "deleted"
+    assert not managed(world, cluster)
+
+
+def test_who_may_not_look_does_not_say_that_it_is_gone(world: World) -> None:
+    cluster = refused_in_its_namespace(world)
+    handled = world.one(cluster)
+    assert (handled.entry()["state"], handled.requeue_after) == ("deleting", 60.0)
+    assert "Forbidden" in handled.detail()["message"]
+    assert world.kubernetes.store.find("secrets", f"clusters-{cluster}", f"{cluster}-pull-secret")
+
+
+def test_the_namespace_went_and_our_rights_with_it(world: World) -> None:
+    """The API server refuses who has no rights, whether there is a namespace or not."""
+    cluster = refused_in_its_namespace(world)
+    assert world.request("DELETE", f"/api/v1/namespaces/clusters-{cluster}")[0] == 200
+    handled = world.one(cluster)
+    assert handled.entry()["state"] == "deleted", handled.detail()
+    assert world.is_gone(cluster)
+    assert world.versions(cluster) == 0
+
+
+def test_who_may_not_look_for_the_namespace_either_does_not_say_that_it_is_gone(world: World) -> None:
+    cluster = refused_in_its_namespace(world)
+    assert world.request("DELETE", f"/api/v1/namespaces/clusters-{cluster}")[0] == 200
+    world.kubernetes.faults.add(method="GET", path=f"/api/v1/namespaces/clusters-{cluster}", status=403)
+    assert world.one(cluster).entry()["state"] == "deleting"
+
+
+def test_somebody_elses_secret_stays(world: World) -> None:
+    cluster = made(world)
+    path = f"/api/v1/namespaces/clusters-{cluster}/secrets/{cluster}-pull-secret"
+    labels: Any = {"metadata": {"labels": {"managed-by": "shop-team"}}}
+    world.request("PATCH", path, labels, "application/merge-patch+json")
+    world.delete(cluster)
+    assert world.one(cluster).entry()["state"] == "deleted"
+    assert managed(world, cluster)
+
+
+def test_a_removal_goes_where_the_secret_was_and_not_where_placement_points_now(world: World) -> None:
+    cluster = made(world)
+    world.delete(cluster)
+    world.namespace("elsewhere")
+    world.say(cluster, "placement", "True", {"namespace": "elsewhere"})
+    assert world.one(cluster).entry()["state"] == "deleted"
+    assert not managed(world, cluster)
+
+
+def test_a_removal_goes_wherever_placement_has_pointed(world: World) -> None:
+    world.spec = {"execution": "inline"}
+    cluster = world.cluster()
+    first = f"clusters-{cluster}"
+    world.one(cluster)
+    for place in ("second", "third"):
+        world.namespace(place)
+        world.say(cluster, "placement", "True", {"namespace": place})
+        assert world.one(cluster).entry()["state"] == "succeeded"
+    paths = [f"/api/v1/namespaces/{one}/secrets/{cluster}-pull-secret" for one in (first, "second", "third")]
+    assert [world.request("GET", path)[0] for path in paths] == [200, 200, 200]
+    world.delete(cluster)
+    assert world.one(cluster).entry()["state"] == "deleted"
+    assert [world.request("GET", path)[0] for path in paths] == [404, 404, 404]
+
+
+@pytest.mark.parametrize("execution", ["job", "inline"])
+def test_many_are_removed_at_once(world: World, execution: str) -> None:
+    world.spec = {"execution": execution}
+    clusters = [world.cluster() for _number in range(12)]
+    world.handle(*clusters)
+    for cluster in clusters:
+        if execution == "job":
+            world.do_the_job(cluster, f"pullsecret-{cluster}-gen1")
+    world.handle(*clusters)
+    for cluster in clusters:
+        world.delete(cluster)
+    handled = world.handle(*clusters)
+    assert {one.entry()["state"] for one in handled} == {"deleted"}, json.dumps([h.detail() for h in handled])
+    assert all(world.is_gone(cluster) and world.versions(cluster) == 0 for cluster in clusters)
+    assert not any(managed(world, cluster) for cluster in clusters)

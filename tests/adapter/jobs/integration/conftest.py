@@ -1,0 +1,33 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Fixtures: an API server behind a fault-injecting proxy, and an adapter's Jobs in a namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.adapter_jobs.world import World
+from tests.support.kubernetes.servers import SERVERS, api_server
+from tests.support.kubernetes.world import Api
+
+
+@pytest.fixture(scope="session", params=SERVERS)
+def server(request: pytest.FixtureRequest) -> Iterator[Api]:
+    """One API server for the session: the stand-in, or the real one where real parts are asked for."""
+    with api_server(request.param) as api:
+        yield api
+
+
+@pytest.fixture
+def world(server: Api) -> Iterator[World]:
+    """A namespace of the test's own, without faults, hooks and counts of the test before."""
+    server.proxy.reset()
+    name = server.namespace()
+    # Without it the real Job controller can make no pod.
+    server.create(name, "serviceaccounts", {"metadata": {"name": "pullsecret-adapter-job"}})
+    yield World(server, name)
+    server.request("DELETE", f"/api/v1/namespaces/{name}")

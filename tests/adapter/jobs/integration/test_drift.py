@@ -1,0 +1,211 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What others do to the management Secret while its Job stands."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import Deadline
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import drift
+from tests.support.adapter_jobs.world import SUCCESS, World, said
+from tests.support.kubernetes.world import KEY, held
+
+NAME, DATA, PLACED = "pullsecret-c-1-gen1", "cluster-c-1-pullsecret-data", "c-1-pull-secret"
+LATER = 60.0
+
+
+def done(world: World, *cluster_ids: str) -> None:
+    """Stored and placed, and seen to be."""
+    for cluster_id in cluster_ids:
+        world.apply(cluster_id=cluster_id)
+        world.playing.finish(f"pullsecret-{cluster_id}-gen1", said(SUCCESS))
+        assert world.apply(cluster_id=cluster_id).state == "succeeded"
+    world.api.calls.clear()
+
+
+def delete(world: World) -> None:
+    world.api.delete(world.namespace, "secrets", PLACED)
+
+
+def edit(world: World) -> None:
+    world.api.merge(world.namespace, "secrets", PLACED, {"data": {KEY: "e30="}})
+
+
+def disown(world: World) -> None:
+    world.api.merge(world.namespace, "secrets", PLACED, {"metadata": {"labels": {"managed-by": None}}})
+
+
+@pytest.mark.parametrize(
+    ("meddle", "reason"),
+    [
+        (delete, "ManagementSecretMissing"),
+        (edit, "ManagementSecretChanged"),
+        (disown, "ManagementSecretChanged"),
+    ],
+)
+@pytest.mark.parametrize("batch", [False, True])
+def test_what_was_deleted_or_changed_is_made_anew(
+    world: World, meddle: Callable[[World], None], reason: str, batch: bool
+) -> None:
+    done(world, "c-1", "c-2", "c-3")
+    meddle(world)
+    world.ahead = LATER
+    if batch:
+        world.jobs.prepare(["c-1", "c-2", "c-3"], Deadline(20))
+        assert world.apply(cluster_id="c-2").state == "succeeded"
+    seen = world.apply()
+    assert (seen.state, seen.reason, seen.attempt, seen.made) == ("created", reason, 2, True)
+    assert seen.actions == (f"deleted job {NAME}", f"created secret {DATA}", f"created job {NAME}")
+    assert PLACED in seen.message
+    assert seen.kind == "verification", "what was reported of it before holds no more"
+    world.playing.finish(NAME, said(SUCCESS))
+    again = world.apply()
+    assert (again.state, again.reason) == ("succeeded", "PullSecretStored")
+    assert again.kind is None
+    assert held(world.placed())["auths"].keys() == {"quay.io"}
+    assert world.apply().actions == ()
+
+
+def test_a_check_tells_of_it_and_writes_nothing(world: World) -> None:
+    done(world, "c-1")
+    delete(world)
+    world.ahead = LATER
+    seen = world.apply(by=world.adapter(check=True))
+    assert (seen.state, seen.reason) == ("created", "ManagementSecretMissing")
+    assert seen.actions == (f"deleted job {NAME}", f"created secret {DATA}", f"created job {NAME}")
+    assert world.api.writes() == []
+    assert world.job_names() == [NAME]
+
+
+def test_a_job_that_says_it_is_done_and_is_not_is_not_made_without_a_pause(world: World) -> None:
+    done(world, "c-1")
+    delete(world)
+    for dummy in range(2):
+        seen = world.apply()
+        assert (seen.state, seen.reason, seen.retry) == ("failed", "ManagementSecretMissing", True)
+        assert (seen.actions, seen.result, seen.kind) == ((), None, "verification")
+    world.ahead = 31
+    assert world.apply().attempt == 2
+
+
+def test_a_batch_is_looked_at_in_one_request(world: World) -> None:
+    ids = ["c-1", "c-2", "c-3"]
+    done(world, *ids)
+    jobs = world.jobs
+    jobs.prepare(ids, Deadline(20))
+    assert [world.apply(cluster_id=name).state for name in ids] == ["succeeded"] * 3
+    assert world.requests() == ["list jobs", "list secrets"]
+
+
+def test_without_the_right_to_list_each_is_looked_at(world: World) -> None:
+    ids = ["c-1", "c-2", "c-3"]
+    done(world, *ids)
+    world.api.faults.add(verb="list", path="/api/v1/secrets", status=403, times=None)
+    delete(world)
+    world.ahead = LATER
+    world.jobs.prepare(ids, Deadline(20))
+    states = [world.apply(cluster_id=name).state for name in ids]
+    assert states == ["created", "succeeded", "succeeded"]
+
+
+@pytest.mark.parametrize(("status", "requests"), [(403, 3), (500, 3)])
+def test_a_look_that_cannot_be_had_is_no_failure(world: World, status: int, requests: int) -> None:
+    """:param requests: of the first cluster's three tries, or of three clusters' one."""
+    ids = ["c-1", "c-2", "c-3"]
+    done(world, *ids)
+    delete(world)
+    world.ahead = LATER
+    world.api.faults.add(verb="list", path="/api/v1/secrets", status=403, times=None)
+    world.api.faults.add(verb="get", path="*/secrets/*-pull-secret", status=status, times=None)
+    world.jobs.prepare(ids, Deadline(20))
+    for name in ids:
+        seen = world.apply(cluster_id=name)
+        assert (seen.state, seen.reason, seen.actions) == ("succeeded", "PullSecretStored", ())
+    assert world.requests().count("get secrets") == requests
+
+
+def lose_the_job(world: World) -> None:
+    """By its TTL, or by hand."""
+    path = f"/apis/batch/v1/namespaces/{world.namespace}/jobs/{NAME}"
+    assert world.api.request("DELETE", f"{path}?propagationPolicy=Background")[0] == 200
+    limit = time.monotonic() + 30
+    while world.playing.job(NAME) is not None:
+        assert time.monotonic() < limit
+        time.sleep(0.1)
+
+
+def test_a_job_that_failed_says_nothing_of_what_is_gone_and_the_look_does(world: World) -> None:
+    """Of an outage it says that, while what an earlier Job had made was deleted."""
+    done(world, "c-1")
+    lose_the_job(world)
+    delete(world)
+    outage = {"result": "failure", "kind": "quota", "message": "RESOURCE_EXHAUSTED"}
+    jobs = world.adapter(backoff_limit=0)
+    assert world.apply(by=jobs).kind is None, "nobody has looked"
+    world.playing.finish(NAME, said(outage), exit_code=1)
+    for dummy in range(2):
+        seen = world.apply(by=jobs)
+        assert (seen.state, seen.reason, seen.kind) == ("failed", "Quota", "verification")
+        assert (seen.result or {})["kind"] == "quota"
+    world.ahead = LATER
+    again = world.apply(by=jobs)
+    assert (again.state, again.reason, again.kind) == ("created", "JobCreated", "verification")
+
+
+def test_a_job_that_failed_takes_nothing_back_of_what_is_there(world: World) -> None:
+    done(world, "c-1")
+    lose_the_job(world)
+    jobs = world.adapter(backoff_limit=0)
+    world.apply(by=jobs)
+    world.playing.finish(NAME, said({"result": "failure", "kind": "quota"}), exit_code=1)
+    assert [world.apply(by=jobs).kind for dummy in range(2)] == ["quota", "quota"]
+    world.ahead = LATER
+    assert world.apply(by=jobs).kind == "quota"
+
+
+def plant(world: World, name: str, size: int, cluster_id: str = "c-1") -> None:
+    """A Secret with our labels, of whoever may make Secrets."""
+    body = {
+        "metadata": {"name": name, "labels": {"managed-by": "hyperfleet", "cluster-id": cluster_id}},
+        "data": {KEY: base64.b64encode(b"x" * size).decode()},
+    }
+    code, dummy = world.api.request(
+        "POST", f"/api/v1/namespaces/{world.namespace}/secrets", body, "application/json"
+    )
+    assert code == 201
+
+
+def test_what_others_label_as_ours_costs_no_memory(world: World) -> None:
+    ids = ["c-1", "c-2", "c-3"]
+    done(world, *ids)
+    for number in range(5):
+        plant(world, f"a-{number}", 100_000)
+    large = base64.b64encode(b'{"auths":{}}' + b" " * 300_000).decode()
+    world.api.merge(world.namespace, "secrets", PLACED, {"data": {KEY: large}})
+    world.ahead = LATER
+    world.jobs.prepare(ids, Deadline(20))
+    assert len(str(world.jobs._drift_detector._listed)) < 10_000
+    assert [world.apply(cluster_id=name).state for name in ids] == ["created", "succeeded", "succeeded"]
+
+
+@pytest.mark.parametrize(("limit", "small"), [("_PAGE", 2000), ("_MOST", 2), ("_VALUES", 10)])
+def test_what_others_label_as_ours_hides_no_change(
+    world: World, monkeypatch: pytest.MonkeyPatch, limit: str, small: int
+) -> None:
+    """What does not fit a LIST is asked for by itself."""
+    monkeypatch.setattr(drift, limit, small)
+    ids = ["c-1", "c-2", "c-3"]
+    done(world, *ids)
+    for number in range(3):
+        plant(world, f"a-{number}", 1000)
+    delete(world)
+    world.ahead = LATER
+    world.jobs.prepare(ids, Deadline(20))
+    assert [world.apply(cluster_id=name).state for name in ids] == ["created", "succeeded", "succeeded"]

@@ -1,0 +1,112 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The adapter on the real API server, whose own controllers make pods, end Jobs and collect what is left."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.adapter.story.rights import pod
+from tests.adapter.world import PROJECT, World
+from tests.lab.session import REAL, kubernetes
+from tests.stand_ins.hyperfleet import HyperFleetLab
+from tests.stand_ins.secret_manager import SecretManagerLab
+
+pytestmark = pytest.mark.real("go")
+
+
+@pytest.fixture
+def real(hyperfleet: HyperFleetLab, secret_manager: SecretManagerLab, tmp_path: Path) -> Iterator[World]:
+    """Namespaces of the test's own on the server that tests share."""
+    with ExitStack() as stack:
+        server = stack.enter_context(kubernetes(REAL))
+        world = World(hyperfleet, server, secret_manager, tmp_path, prefix=f"t{secrets.token_hex(3)}-")
+        try:
+            account = {"metadata": {"name": "pullsecret-adapter-job"}}
+            path = f"/api/v1/namespaces/{world.home}/serviceaccounts"
+            assert world.request("POST", path, account)[0] == 201
+            yield world
+        finally:
+            for namespace in world.namespaces:
+                world.request("DELETE", f"/api/v1/namespaces/{namespace}")
+
+
+def until(world: World, cluster: str, state: str) -> None:
+    """Runs, as the event source starts them, until one sees that state."""
+    deadline = time.monotonic() + 60
+    while (found := world.one(cluster)).entry()["state"] != state:
+        assert time.monotonic() < deadline, found.detail()
+        time.sleep(0.2)
+
+
+def test_from_the_first_event_to_the_end(real: World) -> None:
+    cluster = real.cluster()
+    checked = real.one(cluster, check_mode=True)
+    job = f"pullsecret-{cluster}-gen1"
+    assert f"created job {job}" in checked.actions, checked.detail()
+    assert real.jobs() == []
+    first = real.one(cluster)
+    assert first.entry()["state"] == "created", first.detail()
+    real.playing.run(job)
+    until(real, cluster, "running")
+    real.do_the_job(cluster, job, "7")
+    until(real, cluster, "succeeded")
+    assert real.said(cluster).startswith("TTTF ")
+    assert real.status(cluster)["data"]["secret_version"] == "7"
+    assert real.data_secrets() == [], "nobody reads it any more"
+    real.delete(cluster)
+    until(real, cluster, "deleted")
+    assert real.is_gone(cluster)
+    assert real.jobs() == real.data_secrets() == []
+    assert real.versions(cluster) == 0
+    assert real.manager.store.find(PROJECT, f"hyperfleet-{cluster}-pull-secret") is None
+
+
+def test_deleted_while_its_job_waits_for_a_node(real: World) -> None:
+    cluster = real.cluster()
+    job = f"pullsecret-{cluster}-gen1"
+    real.one(cluster)
+    real.playing.begin(job)
+    real.delete(cluster)
+    until(real, cluster, "deleted")
+    assert real.jobs() == []
+    assert real.playing.pods(job) == []
+
+
+def test_a_sweep_takes_what_a_lost_cluster_left(real: World) -> None:
+    """While its pod is there: the Job is suspended first, and its controller ends the pod."""
+    lost, done, kept = real.cluster(), real.cluster(), real.cluster(ready=False)
+    real.handle(lost, done)
+    real.playing.begin(f"pullsecret-{lost}-gen1")
+    real.do_the_job(done, f"pullsecret-{done}-gen1")
+    until(real, done, "succeeded")
+    spec = real.read(kept)["spec"]
+    real.hyperfleet.store.reset()
+    real.hyperfleet.store.seed([{"id": kept, "spec": spec}])
+    deadline = time.monotonic() + 60
+    while real.jobs() or real.data_secrets():
+        assert time.monotonic() < deadline
+        real.handle(all=True)
+    assert real.playing.pods() == []
+    assert (real.versions(done), real.placed(done)) == (0, None)
+
+
+def test_the_pod_of_the_page_is_one(real: World) -> None:
+    """Of docs/adapter.md, by the API server's own rules: an unknown or doubled field is an error of it."""
+    places = {
+        "ConfigMap": "/api/v1/namespaces/{}/configmaps",
+        "Deployment": "/apis/apps/v1/namespaces/{}/deployments",
+    }
+    for item in pod():
+        item["metadata"]["namespace"] = real.home
+        place = places[item["kind"]].format(real.home)
+        status, answer = real.request("POST", f"{place}?dryRun=All&fieldValidation=Strict", item)
+        assert status == 201, answer

@@ -1,0 +1,220 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Seed 003's timeline on real parts, with the rights that docs/adapter.md names; no step by hand."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.adapter.story.rights import granted
+from tests.lab.nodes.api import wait_until
+from tests.lab.pubsub import pubsub
+from tests.lab.rabbitmq import rabbitmq
+from tests.support import monitoring
+
+if TYPE_CHECKING:
+    from tests.adapter.story.world import World
+    from tests.lab.nodes.cluster import ClusterLab
+
+pytestmark = pytest.mark.real("nodes", "go", "java", "apt-get")
+
+TOPIC = "hyperfleet-clusters"
+# Rights that this story has no use for: (verb, resource, namespace).
+RARE = {
+    # A Job, or its Secret, of that name was there already; a pod whose Job is gone; a namespace that may be.
+    ("get", "jobs", "hyperfleet-system"),
+    ("patch", "secrets", "hyperfleet-system"),
+    ("delete", "pods", "hyperfleet-system"),
+    ("get", "namespaces", None),
+}
+
+
+# Panels that draw nothing where nothing fails: (title, metric).
+SILENT = {
+    ("Top error types", "pullsecret_job_failures_total"),
+    ("Top error types", "pullsecret_adapter_failures_total"),
+    ("GCP API errors", "pullsecret_gcp_api_calls_total"),
+    ("Garbage", "pullsecret_adapter_garbage_total"),
+}
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[ClusterLab]:
+    """A cluster of one node: here it is the management cluster."""
+    from tests.lab.nodes.cluster import cluster_lab
+
+    with cluster_lab(1) as found:
+        yield found
+
+
+@pytest.fixture
+def over_rabbitmq(lab: ClusterLab, tmp_path: Path) -> Iterator[World]:
+    from tests.adapter.story.world import World
+
+    with rabbitmq() as broker:
+        address = tmp_path / "address"
+        address.write_text(broker.url)
+        receiving = {
+            "type": "rabbitmq",
+            "urlFile": str(address),
+            "topic": TOPIC,
+            "subscription": "pullsecret",
+        }
+        sending = {"type": "rabbitmq", "url_file": str(address), "topic": TOPIC}
+        with World(lab, tmp_path, receiving, sending).stand() as world:
+            yield world
+
+
+@pytest.fixture
+def over_pubsub(lab: ClusterLab, tmp_path: Path) -> Iterator[World]:
+    from tests.adapter.story.world import World
+
+    with pubsub() as emulator:
+        emulator.create("pullsecret")
+        endpoint = f"http://{emulator.emulator.host}"
+        receiving = {
+            "type": "gcp-pubsub",
+            "projectId": emulator.project,
+            "subscription": "pullsecret",
+            "endpoint": endpoint,
+        }
+        sending = {
+            "type": "gcp-pubsub",
+            "project_id": emulator.project,
+            "topic": emulator.topic,
+            "endpoint": endpoint,
+        }
+        with World(lab, tmp_path, receiving, sending).stand() as world:
+            yield world
+
+
+@pytest.fixture
+def by_hand(lab: ClusterLab, tmp_path: Path) -> Iterator[World]:
+    """Without events: the adapter's playbooks."""
+    from tests.adapter.story.world import World
+
+    with World(lab, tmp_path, {"type": "webhook"}, {}).stand() as world:
+        yield world
+
+
+def test_the_seeds_timeline_then_rotation_an_edit_and_deletion(
+    over_rabbitmq: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.adapter.story.scraped import scraping
+    from tests.adapter.story.timeline import audited, in_order, table, timeline, used
+    from tests.adapter.story.world import PASSWORDS, document
+
+    world = over_rabbitmq
+    one, two = map(document, PASSWORDS)
+    begun = time.time()
+    seen = []
+    with scraping(tmp_path, world.port) as scraped, world.rulebook() as output:
+        # Seed 003's timeline.
+        published = world.publish()
+        world.until(1, Available="True", Applied="True", Health="True", Finalized="False")
+        steps = timeline(world, published, time.time())
+        with capsys.disabled():
+            print("", *table(steps), sep="\n")
+        assert in_order(steps)
+        assert world.versions() == [one]
+        assert world.placed() == json.loads(one)
+        assert world.jobs() == ["pullsecret-cls-123-gen1"]
+        seen.append(world.everything())
+
+        # The pull secret is rotated.
+        world.edit(password=PASSWORDS[1])
+        world.publish()
+        world.until(2, Available="True")
+        assert world.versions() == [one, two]
+        assert world.placed() == json.loads(two)
+        assert world.jobs() == ["pullsecret-cls-123-gen1", "pullsecret-cls-123-gen2"]
+        seen.append(world.everything())
+
+        # A label is edited: the same content, no Job.
+        world.edit(team="clusters")
+        world.publish()
+        status = world.until(3, Available="True")
+        assert status["data"]["job_name"] == "pullsecret-cls-123-gen2"
+        assert world.jobs() == ["pullsecret-cls-123-gen1", "pullsecret-cls-123-gen2"]
+        assert world.versions() == [one, two]
+
+        # The cluster is deleted.
+        assert world.ask("DELETE", "/clusters/cls-123")[0] == 202
+        world.publish()
+        world.until(world.read()["generation"], Finalized="True")
+        assert world.left() == []
+        world.say(
+            "placement", {"Available": "False", "Applied": "False", "Health": "True", "Finalized": "True"}
+        )
+        assert world.ask("GET", "/clusters/cls-123")[0] == 404
+        wait_until(lambda: counts(world), "all is counted")
+
+        # Who looks after it sees all of this, and no alarm.
+        assert scraped.silent(SILENT) == SILENT, scraped.trouble()
+        assert scraped.choices() == {name: [value] for name, value in monitoring.NAMES.items()}
+        assert set(scraped.alerts().values()) == {"inactive"}
+    said = output.read_text() + Path(world.lab.hosted.audit_log).read_text() + "".join(seen)
+    assert len(said) > 5000
+    assert [form for password in PASSWORDS for form in forms(password) if form in said] == []
+
+    requests = audited(world, begun)
+    # Neither asks for what it has no right to, and no right is there for nothing.
+    ours = [one for one in requests if "pullsecret-adapter" in one.user]
+    assert [one for one in ours if one.code in (401, 403)] == []
+    never = {(verb, resource, where) for _user, where, verb, resource in granted(world.rights) - used(ours)}
+    assert never == RARE
+
+
+@pytest.mark.real("pubsub-emulator")
+def test_over_pubsub(over_pubsub: World) -> None:
+    from tests.adapter.story.world import PASSWORDS, document
+
+    world = over_pubsub
+    with world.rulebook():
+        world.publish()
+        world.until(1, Available="True")
+        assert world.versions() == [document(PASSWORDS[0])]
+        assert world.placed() == json.loads(document(PASSWORDS[0]))
+        assert world.ask("DELETE", "/clusters/cls-123")[0] == 202
+        world.publish()
+        world.until(world.read()["generation"], Finalized="True")
+        assert world.left() == []
+
+
+def test_the_management_namespace_goes_before_the_cluster(by_hand: World) -> None:
+    """With it go the adapter's rights there; who asks then is refused, whether there is a Secret or not."""
+    world = by_hand
+    world.run("adapter", cluster_ids=["cls-123"])
+    wait_until(world.placed, "the job has done its work", 120)
+    wait_until(lambda: world.run("reconcile") and world.is_at(1, Available="True"), "it is reported", 120)
+    assert world.ask("DELETE", "/clusters/cls-123")[0] == 202
+    world.remove_place()
+    world.run("adapter", cluster_ids=["cls-123"])
+    assert world.said()["Finalized"].startswith("True"), world.said()
+    assert world.left() == []
+
+
+def counts(world: World) -> bool:
+    found = world.metrics()
+    return (
+        found['pullsecret_job_total{result="success"}'] == 2
+        and found["pullsecret_adapter_jobs_created_total"] == 2
+        and found['pullsecret_adapter_events_processed_total{result="success"}'] == 4
+    )
+
+
+def forms(password: str) -> list[str]:
+    """A password as it stands in documents: plain, or somewhere in an ``auth``, or in a Secret's data."""
+    from tests.adapter.story.world import document
+
+    auth = json.loads(document(password))["auths"]["quay.io"]["auth"]
+    return [password, auth[20:], *(base64.b64encode(auth[cut:].encode()).decode()[30:-4] for cut in range(3))]

@@ -1,0 +1,98 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a real Prometheus makes of the story: each query of the dashboard, and each alert."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.lab.prometheus import Prometheus, prometheus
+from tests.support import monitoring
+
+# A panel's title and the metric of its query.
+Silent = tuple[str, str]
+# All of the story, and nothing before it.
+_SPAN = "15m"
+_EVERY = "2s"
+# Seconds, for a scrape or two on a machine that does much else.
+_PATIENCE = 15.0
+
+
+class Scraped:
+    """The adapter of the story as Prometheus knows it."""
+
+    def __init__(self, server: Prometheus, runner: asyncio.Runner) -> None:
+        self._server = server
+        self._runner = runner
+
+    def silent(self, expected: set[Silent]) -> set[Silent]:
+        """What draws nothing, once no more does so than is expected, or after some scrapes.
+
+        :raises ValueError: a query cannot be asked.
+        """
+        deadline = time.monotonic() + _PATIENCE
+        while not (found := self._silent()) <= expected and time.monotonic() < deadline:
+            time.sleep(0.5)
+        return found
+
+    def _silent(self) -> set[Silent]:
+        return {
+            (query.panel, name)
+            for query in monitoring.queries()
+            if not monitoring.drawn(self._runner.run(self._server.query(_filled_in(query.expression))))
+            for name in monitoring.names(query.expression)
+        }
+
+    def trouble(self) -> str:
+        """Why the last scrape failed, if it did."""
+        (target,) = self._runner.run(self._server.get("targets"))["activeTargets"]
+        return str(target["lastError"])
+
+    def choices(self) -> dict[str, list[str]]:
+        """What the dashboard's own variables can be set to."""
+        found = {}
+        for name, metric in monitoring.variables():
+            match = {"match[]": metric}
+            found[name] = self._runner.run(self._server.get(f"label/{name}/values", **match))
+        return found
+
+    def alerts(self) -> dict[str, str]:
+        """What each alert is; ValueError where its expression cannot be asked."""
+        for rule in monitoring.rules():
+            self._runner.run(self._server.query(rule["expr"]))
+        groups = self._runner.run(self._server.get("rules"))["groups"]
+        return {
+            rule["name"]: rule["state"] if rule["health"] == "ok" else rule["health"]
+            for group in groups
+            for rule in group["rules"]
+        }
+
+
+def _filled_in(expression: str) -> str:
+    return monitoring.filled_in(expression, interval=_SPAN, span=_SPAN)
+
+
+@contextlib.contextmanager
+def scraping(directory: Path, port: int) -> Iterator[Scraped]:
+    """Scrape the adapter on this port of loopback until the block ends."""
+    place = directory / "prometheus"
+    place.mkdir()
+    with asyncio.Runner() as runner:
+        stack = contextlib.AsyncExitStack()
+        made = prometheus(
+            place,
+            [f"127.0.0.1:{port}"],
+            labels=monitoring.NAMES,
+            rules=[monitoring.ALERTS],
+            every=_EVERY,
+        )
+        try:
+            yield Scraped(runner.run(stack.enter_async_context(made)), runner)
+        finally:
+            runner.run(stack.aclose())

@@ -1,0 +1,146 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What happened when: by the audit log, the stand-ins' calls, the pod's log and the statuses."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tests.adapter.story.world import CLUSTER, PLACE, SYSTEM, World
+
+ADAPTER = f"system:serviceaccount:{SYSTEM}:pullsecret-adapter"
+JOB = f"{ADAPTER}-job"
+_STATUSES = f"PUT /api/hyperfleet/v1/clusters/{CLUSTER}/statuses"
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A request to the API server that was answered."""
+
+    at: float
+    user: str
+    what: str  # "create secrets NAMESPACE/NAME"
+    code: int
+
+
+def seconds(text: str) -> float:
+    """RFC 3339 as seconds since 1970."""
+    return datetime.fromisoformat(text).timestamp()
+
+
+def audited(world: World, since: float) -> list[Audited]:
+    """The requests since then, in the order in which they came in."""
+    found = []
+    with open(world.lab.hosted.audit_log) as lines:
+        for line in lines:
+            entry = json.loads(line)
+            at = seconds(entry["requestReceivedTimestamp"])
+            if at >= since and entry["stage"] == "ResponseComplete" and "objectRef" in entry:
+                found.append(Audited(at, entry["user"]["username"], _what(entry), _code(entry)))
+    return sorted(found, key=lambda one: one.at)
+
+
+def _what(entry: dict[str, Any]) -> str:
+    reference = entry["objectRef"]
+    kind = "/".join(filter(None, (reference["resource"], reference.get("subresource"))))
+    where = "/".join(filter(None, (reference.get("namespace"), reference.get("name"))))
+    return f"{entry['verb']} {kind} {where}"
+
+
+def _code(entry: dict[str, Any]) -> int:
+    return int(entry["responseStatus"]["code"])
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of the seed's timeline.
+
+    :param seed: its seconds there; :param at: when it happened here, seconds since 1970.
+    :param precision: what may have to be added to that, where only whole seconds are told.
+    """
+
+    seed: int
+    text: str
+    at: float
+    precision: float = 0.0
+
+
+def timeline(world: World, published: float, reported: float) -> list[Step]:
+    """The happy path of generation 1.
+
+    :param reported: when Available=True was in the API.
+    """
+    job = f"pullsecret-{CLUSTER}-gen1"
+    requests = [one for one in audited(world, published) if one.code < 300]
+    log = {(line["phase"], line["operation"]): seconds(line["timestamp"]) for line in world.job_log(job)}
+    calls = [(at, method) for at, method, _code in world.stored if at >= published]
+
+    def asked(what: str) -> float:
+        return next(at for at, call, _status in world.asked if at >= published and call.startswith(what))
+
+    def did(user: str, what: str, which: Callable[[list[float]], float] = min) -> float:
+        times = [one.at for one in requests if one.user == user and one.what.startswith(what)]
+        assert times, f"{user} did not {what}"
+        return which(times)
+
+    def stored(method: str, which: Callable[[list[float]], float] = min) -> float:
+        return which([at for at, name in calls if name == method])
+
+    begun = did(ADAPTER, f"create secrets {SYSTEM}/cluster-{CLUSTER}-pullsecret-data")
+    ended = did(JOB, f"create secrets {PLACE}")
+    complete = did(
+        "system:serviceaccount:kube-system:job-controller", f"update jobs/status {SYSTEM}/{job}", max
+    )
+    return [
+        Step(1, "the sentinel publishes the event", published),
+        Step(2, "the adapter fetches the cluster", asked("GET /api/hyperfleet/v1/clusters")),
+        Step(
+            3, "… and evaluates preconditions", asked(f"GET /api/hyperfleet/v1/clusters/{CLUSTER}/statuses")
+        ),
+        Step(4, "… creates the Secret with the data", begun),
+        Step(5, "… creates the Job", did(ADAPTER, f"create jobs {SYSTEM}")),
+        Step(6, "Kubernetes schedules the pod", did("admin", f"create pods/binding {SYSTEM}/{job}")),
+        Step(8, "the job starts, loads its configuration", log["initialization", "load-config"], 1.0),
+        Step(15, "… creates the secret in Secret Manager", stored("CreateSecret")),
+        Step(18, "… adds the version", stored("AddSecretVersion")),
+        Step(20, "… verifies that it can be read", stored("AccessSecretVersion")),
+        Step(22, "… creates the management Secret", ended),
+        Step(25, "the Job is complete", complete),
+        Step(26, "the adapter notes its end", did(ADAPTER, f"patch jobs {SYSTEM}/{job}")),
+        Step(
+            27,
+            "… PUTs the status",
+            max(at for at, call, _s in world.asked if call == _STATUSES and at <= reported),
+        ),
+        Step(28, "the API has Available=True", reported),
+    ]
+
+
+def table(steps: list[Step]) -> Iterator[str]:
+    """Lines: the seed's seconds, ours, what."""
+    first = steps[0].at - steps[0].seed
+    yield "seed    here"
+    for step in steps:
+        yield f"T+{step.seed:<3}  T+{step.at - first:6.2f}  {step.text}"
+
+
+def in_order(steps: list[Step]) -> bool:
+    """Whether each was after the one before it."""
+    return all(one.at <= two.at + two.precision for one, two in itertools.pairwise(steps))
+
+
+def used(requests: list[Audited]) -> set[tuple[str, str | None, str, str]]:
+    """(user, namespace, verb, resource) of what our two accounts did."""
+    return {
+        (one.user, where.partition("/")[0], verb, resource)
+        for one in requests
+        if one.user in (ADAPTER, JOB)
+        for verb, resource, where in [one.what.split(" ")]
+    }

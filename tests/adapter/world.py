@@ -1,0 +1,311 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""All that the adapter meets: the HyperFleet API, Jobs, Secret Manager; and a run of it in this process."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import itertools
+import json
+import ssl
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hyperfleet_adapter
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.run_results import (
+    ClusterResult,
+)
+from tests.lab.session import KubernetesEnv
+from tests.stand_ins.hyperfleet import HyperFleetLab
+from tests.stand_ins.kubernetes import KubernetesLab
+from tests.stand_ins.kubernetes.playing import Playing
+from tests.stand_ins.secret_manager import SecretManagerLab
+from tests.support.kubernetes.world import KEY, TYPE, docker_config, held
+
+NAMESPACE = "hyperfleet-system"
+PROJECT = "customer-prod-12345"
+TRACE = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"
+PRECONDITIONS = (
+    'spec.provider == "gcp"',
+    "spec.gcp.projectId != nil",
+    "spec.pullSecret.data != nil",
+    'status.adapters[validation].available == "True"',
+    'status.adapters[dns].available == "True"',
+    'status.adapters[placement].available == "True"',
+)
+ADAPTERS = ("validation", "dns", "placement")
+ONE, TWO = docker_config(quay_io="one"), docker_config(quay_io="two")
+# Passing faults are met many times here; the real delays would only make the tests slow.
+FAST = {"retry": {"tries": 3, "delay": 0.02, "max_delay": 0.05}, "timeout": 20}
+
+
+class World:
+    """One test's.
+
+    :param prefix: of the clusters' ids, and of the namespace on an API server that tests share.
+    """
+
+    def __init__(
+        self,
+        hyperfleet: HyperFleetLab,
+        server: KubernetesEnv,
+        manager: SecretManagerLab,
+        directory: Path,
+        prefix: str = "",
+    ) -> None:
+        self.hyperfleet = hyperfleet
+        self.server = server
+        self.manager = manager
+        self.directory = directory
+        self.prefix = prefix
+        self.home = prefix + NAMESPACE
+        self.kubeconfig = server.kubeconfig(directory / "kubeconfig")
+        self.playing = Playing(self.request, self.home, controllers=server.lab is None)
+        self.namespaces: list[str] = []
+        self.log: list[dict[str, Any]] = []
+        self.spec: dict[str, Any] = {}
+        self._numbers = itertools.count(1)
+        self.namespace(self.home)
+
+    # -- the world --------------------------------------------------------------------------------
+
+    @property
+    def kubernetes(self) -> KubernetesLab:
+        """The stand-in, where there is one: faults and calls."""
+        assert self.server.lab is not None
+        return self.server.lab
+
+    @property
+    def seed(self) -> bool:
+        return self.hyperfleet.options.flavour == "seed"
+
+    def cluster(self, config: Any = None, *, ready: bool = True, **spec: Any) -> str:
+        """A cluster of the API; with what it depends on, it is ready for us."""
+        cluster_id = f"{self.prefix}cls-{next(self._numbers)}"
+        data = json.dumps(ONE if config is None else config) if not isinstance(config, str) else config
+        whole = {"provider": "gcp", "gcp": {"projectId": PROJECT}, "pullSecret": {"data": data}, **spec}
+        self.hyperfleet.store.seed([{"id": cluster_id, "name": f"name-of-{cluster_id}", "spec": whole}])
+        if ready:
+            self.namespace(f"clusters-{cluster_id}")
+            self.depend(cluster_id)
+        return cluster_id
+
+    def depend(self, cluster_id: str, available: str = "True") -> None:
+        """The other adapters say that they are done, of the cluster's generation."""
+        for adapter in ADAPTERS:
+            data = {"namespace": f"clusters-{cluster_id}", "managementCluster": "mgmt-1"}
+            self.say(cluster_id, adapter, available, data if adapter == "placement" else {})
+
+    def say(self, cluster_id: str, adapter: str, available: str, data: Mapping[str, Any]) -> None:
+        """Another adapter's report."""
+        generation = self.read(cluster_id)["generation"]
+        kinds = {"Available": available, "Applied": "True", "Health": "True"}
+        conditions = [
+            {"type": kind, "status": status, "reason": "R", "message": "m"} for kind, status in kinds.items()
+        ]
+        body = {
+            "adapter": adapter,
+            "observedGeneration" if self.seed else "observed_generation": generation,
+            "conditions": conditions,
+            "data": dict(data),
+        }
+        status, answer = self.api("POST" if self.seed else "PUT", f"/clusters/{cluster_id}/statuses", body)
+        assert status in (200, 201), answer
+
+    def edit(self, cluster_id: str, config: Any = None, **labels: str) -> None:
+        """A new generation, of another pull secret or of labels; the others are done with it."""
+        spec = dict(self.read(cluster_id)["spec"])
+        if config is not None:
+            spec["pullSecret"] = {"data": json.dumps(config)}
+        changes = {"spec": spec, **({"labels": labels} if labels else {})}
+        assert self.api("PATCH", f"/clusters/{cluster_id}", changes)[0] == 200
+        self.depend(cluster_id)
+
+    def delete(self, cluster_id: str) -> None:
+        assert self.api("DELETE", f"/clusters/{cluster_id}")[0] == 202
+
+    def namespace(self, name: str) -> None:
+        assert self.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})[0] == 201
+        self.namespaces.append(name)
+
+    # -- a run ------------------------------------------------------------------------------------
+
+    def config(self, **spec: Any) -> Path:
+        """The adapter's configuration; ``spec`` is laid over its."""
+        document = {
+            "apiVersion": "hyperfleet.redhat.com/v1alpha1",
+            "kind": "AdapterConfig",
+            "metadata": {"name": "pullsecret-adapter", "namespace": self.home},
+            "spec": {
+                "adapterType": "pullsecret",
+                "criteria": {"preconditions": [{"expression": text} for text in PRECONDITIONS]},
+                "hyperfleetAPI": {
+                    "url": self.hyperfleet.url,
+                    "timeout": "5s",
+                    "flavour": "seed" if self.seed else "current",
+                },
+                "jobTemplate": {"image": "registry.example.com/pullsecret-job:1"},
+                "kubernetes": {"kubeconfig": str(self.kubeconfig)},
+                "gcp": {"endpoint": f"http://{self.manager.grpc}"},
+                **self.spec,
+                **spec,
+            },
+        }
+        path = self.directory / "adapter.json"
+        path.write_text(json.dumps(document))
+        return path
+
+    def handle(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> list[ClusterResult]:
+        """One run over these clusters, or with ``all`` over all of them."""
+        ran = self.ran(*cluster_ids, check_mode=check_mode, **options)
+        assert ran.problems == (), ran.problems
+        return ran.results
+
+    def ran(self, *cluster_ids: str, check_mode: bool = False, **options: Any) -> hyperfleet_adapter.Ran:
+        """Likewise, a run that may not come to its end."""
+        given: dict[str, Any] = {} if options.get("all") else {"cluster_ids": list(cluster_ids)}
+        arguments = {"config": str(self.config()), **FAST, **given, **options}
+        return hyperfleet_adapter.work(
+            validated_by_spec(hyperfleet_adapter.spec(), arguments),
+            check_mode=check_mode,
+            stop=threading.Event(),
+            log=lambda entry, _logging: self.log.append(dict(entry)),
+        )
+
+    def one(self, cluster_id: str, **options: Any) -> ClusterResult:
+        """A run over one cluster."""
+        (handled,) = self.handle(cluster_id, **options)
+        return handled
+
+    # -- what came of it --------------------------------------------------------------------------
+
+    def read(self, cluster_id: str) -> dict[str, Any]:
+        return dict(self.api("GET", f"/clusters/{cluster_id}")[1])
+
+    def is_gone(self, cluster_id: str) -> bool:
+        return self.api("GET", f"/clusters/{cluster_id}")[0] == 404
+
+    def status(self, cluster_id: str, adapter: str = "pullsecret") -> dict[str, Any]:
+        """What the API holds of an adapter."""
+        items = self.api("GET", f"/clusters/{cluster_id}/statuses?size=100")[1]["items"]
+        return next(dict(item) for item in items if item["adapter"] == adapter)
+
+    def said(self, cluster_id: str) -> str:
+        """Applied, Available, Health, Finalized, as ``TFTF``; and why it is available, or not."""
+        found = {one["type"]: one for one in self.status(cluster_id)["conditions"]}
+        order = ("Applied", "Available", "Health", "Finalized")
+        return f"{''.join(found[kind]['status'][0] for kind in order)} {found['Available']['reason']}"
+
+    def why(self, cluster_id: str) -> str:
+        """Why it is available, or not, in words."""
+        found = {one["type"]: one["message"] for one in self.status(cluster_id)["conditions"]}
+        return str(found["Available"])
+
+    def jobs(self) -> list[str]:
+        items = self.request("GET", f"/apis/batch/v1/namespaces/{self.home}/jobs", None, "")[1]["items"]
+        return sorted(item["metadata"]["name"] for item in items)
+
+    def data_secrets(self) -> list[str]:
+        items = self.request("GET", f"/api/v1/namespaces/{self.home}/secrets", None, "")[1]["items"]
+        return sorted(i["metadata"]["name"] for i in items if i["metadata"]["name"].startswith("cluster-"))
+
+    def placed(self, cluster_id: str) -> Any:
+        """What the management cluster's Secret holds, or None."""
+        path = f"/api/v1/namespaces/clusters-{cluster_id}/secrets/{cluster_id}-pull-secret"
+        status, found = self.request("GET", path, None, "")
+        return held(found) if status == 200 else None
+
+    def versions(self, cluster_id: str) -> int:
+        record = self.manager.store.find(PROJECT, f"hyperfleet-{cluster_id}-pull-secret")
+        return len(record.versions) if record else 0
+
+    def do_the_job(self, cluster_id: str, job: str, version: str = "1") -> None:
+        """What the Job's pod does, by other means: both secrets, and its end."""
+        secret = f"hyperfleet-{cluster_id}-pull-secret"
+        self.manager.seed(
+            [
+                {
+                    "project": PROJECT,
+                    "secret": secret,
+                    "labels": {"managed-by": "hyperfleet", "cluster-id": cluster_id},
+                    "versions": [{"data": json.dumps(ONE)}],
+                }
+            ]
+        )
+        self.place(cluster_id)
+        self.playing.finish(job, self.message(version))
+
+    def place(self, cluster_id: str) -> None:
+        """The management Secret, as the Job's pod makes it."""
+        body = {
+            "metadata": {
+                "name": f"{cluster_id}-pull-secret",
+                "labels": {"managed-by": "hyperfleet", "cluster-id": cluster_id},
+            },
+            "type": TYPE,
+            "data": {KEY: base64.b64encode(json.dumps(ONE).encode()).decode()},
+        }
+        path = f"/api/v1/namespaces/clusters-{cluster_id}/secrets"
+        assert self.request("POST", path, body, "application/json")[0] == 201
+
+    def message(self, version: str = "1", **more: Any) -> str:
+        """A termination message."""
+        said = {"result": "success", "version": version, "changed": True, "versions_created": 1}
+        return json.dumps({**said, **more})
+
+    # -- requests ---------------------------------------------------------------------------------
+
+    def api(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        """Any request to the HyperFleet API, of somebody else."""
+        address = self.hyperfleet.url.partition("//")[2]
+        return _request(address, method, "/api/hyperfleet/v1" + path, body, {})
+
+    def request(self, method: str, path: str, body: Any = None, content: str = "") -> tuple[int, Any]:
+        """Any request to Kubernetes, of its admin."""
+        address = self.server.url.partition("//")[2]
+        headers = {"Authorization": f"Bearer {self.server.token}"}
+        return _request(
+            address, method, path, body, headers, content or "application/json", self.server.ca_file
+        )
+
+    def reports(self, cluster_id: str) -> list[int]:
+        """The answers to the adapters' reports on a cluster, in order."""
+        return [
+            call.status
+            for call in self.hyperfleet.calls.all()
+            if call.method in ("PUT", "POST") and call.path.endswith(f"/{cluster_id}/statuses")
+        ]
+
+
+def _request(
+    address: str,
+    method: str,
+    path: str,
+    body: Any,
+    headers: Mapping[str, str],
+    content: str = "application/json",
+    ca_file: str | None = None,
+) -> tuple[int, Any]:
+    connection = (
+        http.client.HTTPSConnection(address, context=ssl.create_default_context(cafile=ca_file))
+        if ca_file
+        else http.client.HTTPConnection(address)
+    )
+    try:
+        sent = None if body is None else json.dumps(body)
+        connection.request(method, path, sent, {**headers, "Content-Type": content})
+        answer = connection.getresponse()
+        data = answer.read()
+        return answer.status, json.loads(data) if data else None
+    finally:
+        connection.close()
+
+
+def outcomes(handled: Sequence[ClusterResult]) -> list[str]:
+    return [one.outcome for one in handled]

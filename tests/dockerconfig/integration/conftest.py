@@ -1,0 +1,28 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""``dockerconfig_merge`` in this process."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import dockerconfig_merge
+from tests.support.kubernetes.running import run_task
+
+Run = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def run() -> Run:
+    """Give it the module's options as keywords, and ``check_mode`` and ``diff``."""
+
+    def call(*, check_mode: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]:
+        return run_task(dockerconfig_merge, params, check_mode=check_mode, diff=diff)
+
+    return functools.partial(call)

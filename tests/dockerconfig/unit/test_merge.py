@@ -1,0 +1,183 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Merging by example: who wins, what is kept, what is refused, what is said about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import (
+    DockerConfigError,
+    Layer,
+    Merged,
+    load,
+    lookup_containers_image,
+    lookup_kubelet,
+    merge,
+)
+from tests.dockerconfig.unit.samples import encoded
+
+PASSWORDS = {name: f"example-password-{name}" for name in ("original", "additional", "third")}
+
+
+def layer(name: str, *registries: str, **extra: Any) -> Layer:
+    """A layer whose entries all carry the layer's own password."""
+    auth = encoded(f"user:{PASSWORDS[name]}")
+    auths = {registry: {"auth": auth} for registry in registries}
+    return Layer(name, load({"auths": auths, **extra}, allow_empty=True))
+
+
+def passwords(merged: Merged) -> dict[str, str]:
+    """Registry -> name of the layer whose password is really in the result."""
+    by_auth = {encoded(f"user:{password}"): name for name, password in PASSWORDS.items()}
+    return {registry: by_auth[entry["auth"]] for registry, entry in merged.config.auths.items()}
+
+
+@pytest.mark.parametrize(("precedence", "winner"), [("additional", "third"), ("original", "original")])
+def test_precedence_decides_and_provenance_tells(precedence: str, winner: str) -> None:
+    layers = [
+        layer("original", "quay.io", "a.io"),
+        layer("additional", "quay.io", "b.io"),
+        layer("third", "quay.io"),
+    ]
+    merged = merge(layers, precedence=precedence)
+    assert passwords(merged) == {"quay.io": winner, "a.io": "original", "b.io": "additional"}
+    assert merged.provenance == passwords(merged)
+    losers = sorted({"original", "additional", "third"} - {winner})
+    assert merged.conflicts == [{"registry": "quay.io", "winner": winner, "losers": losers}]
+
+
+def test_the_additional_layer_wins_by_default() -> None:
+    merged = merge([layer("original", "quay.io"), layer("additional", "quay.io")])
+    assert passwords(merged) == {"quay.io": "additional"}
+
+
+def test_the_policy_decides_registry_by_registry_whatever_the_spelling() -> None:
+    layers = [layer("original", "https://quay.io/v1/", "a.io"), layer("additional", "quay.io", "a.io")]
+    merged = merge(layers, policy={"quay.io": "original"})
+    assert passwords(merged) == {"https://quay.io/v1/": "original", "a.io": "additional"}
+    merged = merge(
+        layers, precedence="original", policy={"http://quay.io": "additional", "x.io": "additional"}
+    )
+    assert passwords(merged) == {"quay.io": "additional", "a.io": "original"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "image"),
+    [
+        ("quay.io", "https://quay.io", "quay.io/team/app"),
+        ("https://quay.io/v1/", "quay.io", "quay.io/team/app"),
+        ("docker.io", "https://index.docker.io/v1/", "nginx"),
+        ("https://index.docker.io/v1/", "docker.io", "nginx"),
+        ("registry-1.docker.io", "docker.io", "nginx"),
+        ("docker.io", "registry-1.docker.io", "nginx"),
+    ],
+)
+@pytest.mark.parametrize("precedence", ["additional", "original"])
+def test_no_reader_gets_the_losing_credential_under_another_spelling(
+    first: str, second: str, image: str, precedence: str
+) -> None:
+    merged = merge([layer("original", first), layer("additional", second)], precedence=precedence)
+    expected = PASSWORDS[precedence].encode()
+    assert [match.secret.password for match in lookup_kubelet(merged.config, image)] == [expected]
+    match = lookup_containers_image(merged.config, image)
+    assert match is not None
+    assert match.secret.password == expected
+
+
+def test_a_path_is_a_registry_of_its_own() -> None:
+    merged = merge([layer("original", "quay.io/team", "quay.io"), layer("additional", "quay.io/other")])
+    assert passwords(merged) == {
+        "quay.io": "original",
+        "quay.io/team": "original",
+        "quay.io/other": "additional",
+    }
+    assert merged.conflicts == []
+
+
+def test_equal_credentials_are_no_conflict() -> None:
+    same = {"auths": {"quay.io": {"auth": encoded("user:example-password")}}}
+    fields = {"auths": {"https://quay.io": {"username": "user", "password": "example-password"}}}
+    assert merge([Layer("a", load(same)), Layer("b", load(fields))]).conflicts == []
+
+
+def test_entries_keep_unknown_fields_and_the_document_keeps_what_is_beside_auths() -> None:
+    auth = encoded("user:example-password")
+    original = {
+        "auths": {"quay.io": {"auth": auth, "email": "a@example.com", "x": [1, {"y": None}]}},
+        "credHelpers": {"a.io": "one", "b.io": "one"},
+        "HttpHeaders": {"X-A": "1"},
+        "unknown": {"kept": True},
+    }
+    additional = {
+        "auths": {"b.io": {"auth": auth}},
+        "credHelpers": {"a.io": "two"},
+        "HttpHeaders": {"X-B": "2"},
+    }
+    merged = merge([Layer("original", load(original)), Layer("additional", load(additional))]).config
+    assert merged.auths["quay.io"] == {"auth": auth, "email": "a@example.com", "x": (1, {"y": None})}
+    assert merged.extra["HttpHeaders"] == {"X-A": "1", "X-B": "2"}
+    assert merged.extra["unknown"] == {"kept": True}
+    # The original's helper for b.io would make containers/image ignore the entry that has won.
+    assert merged.extra["credHelpers"] == {"a.io": "two"}
+
+
+def test_a_helper_of_the_winning_layer_stays() -> None:
+    auth = encoded("user:example-password")
+    original = Layer("original", load({"auths": {"b.io": {"auth": auth}}}))
+    additional = Layer("additional", load({"auths": {"c.io": {"auth": auth}}, "credHelpers": {"b.io": "x"}}))
+    merged = merge([original, additional])
+    assert merged.config.extra["credHelpers"] == {"b.io": "x"}
+    assert "helper-shadows-auth" in {item.rule for item in merged.warnings}
+
+
+def test_losing_the_way_home_is_an_error_unless_asked_for() -> None:
+    layers = [layer("original", "cloud.openshift.com", "quay.io"), layer("additional", "quay.io")]
+    assert "cloud.openshift.com" in merge(layers).config.registries
+    assert merge(layers, drop=["cloud.openshift.com"]).config.registries == ("quay.io",)
+
+
+def test_dropping_goes_by_registry_not_by_spelling() -> None:
+    layers = [layer("original", "https://quay.io/v1/", "a.io"), layer("additional", "quay.io")]
+    merged = merge(layers, drop=["http://quay.io"])
+    assert merged.config.registries == ("a.io",)
+    assert merged.provenance == {"a.io": "original"}
+    assert merged.conflicts == []
+
+
+@pytest.mark.parametrize(
+    ("options", "rule", "registry"),
+    [
+        ({"precedence": "latest"}, "merge-option", None),
+        ({"policy": {"quay.io": "nobody"}}, "merge-option", "quay.io"),
+        (
+            {"policy": {"quay.io": "original", "https://quay.io": "additional"}},
+            "merge-option",
+            "https://quay.io",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_refused(options: dict[str, Any], rule: str, registry: str | None) -> None:
+    with pytest.raises(DockerConfigError) as caught:
+        merge([layer("original", "quay.io"), layer("additional", "quay.io")], **options)
+    assert (caught.value.rule, caught.value.registry) == (rule, registry)
+
+
+def test_layers_need_names_of_their_own_and_there_must_be_one() -> None:
+    with pytest.raises(DockerConfigError, match="two layers are named original"):
+        merge([layer("original"), layer("original")])
+    with pytest.raises(DockerConfigError, match="no layer"):
+        merge([])
+
+
+def test_repairs_are_reported_with_the_result() -> None:
+    fields = load({"auths": {"quay.io": {"username": "user", "password": "example-password"}}})
+    merged = merge([Layer("original", fields)])
+    assert [str(item) for item in merged.warnings] == [
+        "quay.io: 'username' and 'password' without 'auth'; 'auth' was added [username-password-only]"
+    ]
+    # Not if the entry has lost.
+    assert merge([Layer("original", fields), layer("additional", "quay.io")]).warnings == ()

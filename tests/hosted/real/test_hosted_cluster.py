@@ -1,0 +1,97 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tenant's secret comes and goes, and private images with it: no playbook is started, no node touched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.lab.nodes.cluster import ClusterLab
+from tests.support.tenant import Tenant, document, forms_of, rulebook
+
+pytestmark = pytest.mark.real("nodes", "go", "java")
+
+# Seconds until the nodes have a change, on a machine that does much else; 3 where it does not.
+SOON = 30.0
+# Likewise with the start of ansible-rulebook and its JVM, and the pull of the syncers' image; 8 where not.
+FIRST = 120.0
+# The nodes get the original back and restart their kubelets, one after the other; then all goes. The run that
+# does not see the end of it is made good by a look 15 s after the change, or the next one.
+REMOVED = 180.0
+
+
+def test_from_the_tenants_secret_to_a_running_pod_and_back(
+    cluster: ClusterLab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tenant = Tenant(cluster, tmp_path)
+    seconds: dict[str, float] = {}
+    # Nodes most often begin with a file: the original of that day, and what is theirs alone.
+    theirs = document(registry_example_com="of-the-node")
+    made = cluster.nodes[0]
+    tenant.begins_with(made, document(registry_example_com="of-the-node", quay_io="older"))
+    pod = tenant.pod()
+    tenant.until(lambda: tenant.is_refused(pod), "the registry refuses the pod's node")
+
+    with rulebook(tmp_path, tenant.file) as output:
+        tenant.additional("example-tenant-1")
+        first = cluster.registry.docker_config("tenant", "example-tenant-1")
+        seconds["the secret is new, on all nodes"] = tenant.until(
+            lambda: tenant.everywhere(first), "nodes have it", FIRST
+        )
+        seconds["the pod runs"] = tenant.until(lambda: tenant.runs(pod), "the pod runs")
+        tenant.until(lambda: in_sync(tenant), "all nodes report")
+
+        # Rotation: the old password is no longer good.
+        tenant.additional("example-tenant-2")
+        second = cluster.registry.docker_config("tenant", "example-tenant-2")
+        seconds["rotated, on all nodes"] = tenant.until(
+            lambda: tenant.everywhere(second), "nodes have the new one", SOON
+        )
+        assert tenant.traces("example-tenant-2")
+        tenant.until(lambda: in_sync(tenant), "all nodes report")
+        pods = [tenant.pod(node=node.name) for node in cluster.nodes]
+        tenant.until(lambda: all(map(tenant.runs, pods)), "a new image is pulled on each node")
+
+        # The owner rotates the original.
+        rotated = document(cloud_openshift_com="cloud", quay_io="rotated")
+        tenant.original(rotated)
+        seconds["the original rotated, on all nodes"] = tenant.until(
+            lambda: tenant.everywhere(rotated) and tenant.everywhere(second),
+            "nodes have the original's new one",
+            SOON,
+        )
+
+        tenant.additional(None)
+        seconds["deleted, everything removed"] = tenant.until(
+            lambda: not tenant.objects(), "all is removed", REMOVED
+        )
+        for password in ("example-tenant-1", "example-tenant-2"):
+            assert tenant.traces(password) == []
+        kept = tenant.on_node(made)
+        assert (
+            kept["auths"].pop("registry.example.com") == json.loads(theirs)["auths"]["registry.example.com"]
+        )
+        held = [kept, *(tenant.on_node(node) for node in cluster.nodes[1:])]
+        assert [sorted(found["auths"]) for found in held] == [["cloud.openshift.com", "quay.io"]] * 3
+        assert tenant.everywhere(rotated)
+        pod = tenant.pod()
+        tenant.until(lambda: tenant.is_refused(pod), "the registry refuses again")
+    text = output.read_text()
+    assert len(text) > 1000
+    for password in ("example-tenant-1", "example-tenant-2"):
+        assert [form for form in forms_of(password) if form in text] == []
+    with capsys.disabled():
+        print()
+        for what, took in seconds.items():
+            print(f"{what}: {took:.2f} s")
+
+
+def in_sync(tenant: Tenant) -> bool:
+    """Whether each node reports that it has what the global secret holds now."""
+    secret = tenant.cluster.api.find("/api/v1/namespaces/kube-system/secrets/global-pull-secret")
+    return secret is not None and tenant.reported(secret["metadata"]["resourceVersion"])

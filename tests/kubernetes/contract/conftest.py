@@ -1,0 +1,113 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What this collection relies on from a Kubernetes API server: which server, who asks, and a namespace.
+
+    pytest tests/kubernetes/contract                    the stand-in, and the real kube-apiserver where Go is
+    pytest tests/kubernetes/contract -m "not real"      the stand-in only
+    K8S_CONTRACT_URL=... K8S_CONTRACT_TOKEN=... [K8S_CONTRACT_VIEWER_TOKEN=... K8S_CONTRACT_CA=file]
+                                                        that server only (the token is a cluster admin's)
+
+The tests speak through the ``kubernetes`` client and know nothing of the stand-in.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.kubernetes.contract.support import Client, Place
+from tests.lab.session import REAL, STAND_IN, KubernetesEnv, kubernetes
+
+GIVEN = os.environ.get("K8S_CONTRACT_URL")
+SERVERS = (
+    [pytest.param("given", id="given")]
+    if GIVEN
+    else [pytest.param(STAND_IN, id="stand-in"), pytest.param(REAL, id="real", marks=pytest.mark.real("go"))]
+)
+
+
+@pytest.fixture(scope="session", params=SERVERS)
+def server(request: pytest.FixtureRequest) -> Iterator[KubernetesEnv]:
+    """The server under test."""
+    if not GIVEN:
+        with ExitStack() as stack:
+            yield stack.enter_context(kubernetes(request.param))
+        return
+    yield KubernetesEnv(
+        "given",
+        GIVEN.rstrip("/"),
+        os.environ["K8S_CONTRACT_TOKEN"],
+        os.environ.get("K8S_CONTRACT_VIEWER_TOKEN", ""),
+        ca_file=os.environ.get("K8S_CONTRACT_CA"),
+    )
+
+
+@pytest.fixture(scope="session")
+def admin(server: KubernetesEnv) -> Client:
+    return Client(server, server.token)
+
+
+@pytest.fixture(scope="session")
+def viewer(server: KubernetesEnv) -> Client:
+    """A user who is known but has no rights."""
+    if not server.viewer_token:
+        pytest.skip("K8S_CONTRACT_VIEWER_TOKEN is not set")
+    return Client(server, server.viewer_token)
+
+
+@pytest.fixture(scope="session")
+def anyone(server: KubernetesEnv) -> Callable[[str | None], Client]:
+    """A client with another token, or with none."""
+    return lambda token: Client(server, token)
+
+
+def until(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
+    """Wait for what a controller does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s in vain: {what}"
+        time.sleep(0.02)
+
+
+def _new_place(client: Client) -> Place:
+    place = Place(client, f"contract-{uuid.uuid4().hex[:10]}")
+    client.post("/api/v1/namespaces", {"metadata": {"name": place.namespace}}).ok()
+    return place
+
+
+@pytest.fixture
+def new_place(admin: Client) -> Iterator[Callable[[], Place]]:
+    """Make namespaces that are gone after the test."""
+    made: list[Place] = []
+
+    def make() -> Place:
+        made.append(_new_place(admin))
+        return made[-1]
+
+    yield make
+    for place in made:
+        admin.delete(place.root)
+
+
+@pytest.fixture(scope="session")
+def shared_place(admin: Client) -> Iterator[Place]:
+    """One namespace for many tests: a real cluster takes seconds to remove one."""
+    place = _new_place(admin)
+    yield place
+    admin.delete(place.root)
+
+
+@pytest.fixture
+def place(admin: Client, shared_place: Place) -> Iterator[Place]:
+    """A namespace without Secrets."""
+    yield shared_place
+    for left in admin.delete(shared_place.secrets).ok()["items"]:
+        if left["metadata"].get("finalizers"):
+            admin.patch(shared_place.at(left["metadata"]["name"]), {"metadata": {"finalizers": None}})

@@ -1,0 +1,144 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What only the stand-in can do: fail on demand, count calls, forget its history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import urllib3
+
+from tests.kubernetes.contract.support import Client, Place, names, secret
+from tests.lab.session import STAND_IN, KubernetesEnv
+from tests.stand_ins.kubernetes import KubernetesLab
+
+
+@pytest.fixture
+def lab() -> Iterator[KubernetesLab]:
+    with KubernetesLab() as lab:
+        yield lab
+
+
+@pytest.fixture
+def admin(lab: KubernetesLab) -> Client:
+    return Client(KubernetesEnv(STAND_IN, lab.url, lab.admin_token, lab.viewer_token), lab.admin_token)
+
+
+@pytest.fixture
+def place(admin: Client) -> Place:
+    return Place(admin, "default")
+
+
+def route(lab: KubernetesLab, method: str, path: str, body: Any = None) -> Any:
+    answer = urllib3.request(
+        method, f"{lab.url}/_lab/{path}", body=json.dumps(body) if body is not None else None
+    )
+    return answer.status, answer.json()
+
+
+def test_a_fault_strikes_as_often_as_told_and_only_what_it_names(
+    lab: KubernetesLab, admin: Client, place: Place
+) -> None:
+    place.made(secret("s"))
+    lab.faults.add(verb="get", path="*/secrets/s", status=503, times=2, headers={"Retry-After": "1"})
+    admin.get(place.secrets).ok()
+    for dummy in range(2):
+        admin.get(place.at("s")).refused(503, "ServiceUnavailable")
+    admin.get(place.at("s")).ok()
+
+
+def test_skipped_calls_pass_first(lab: KubernetesLab, admin: Client, place: Place) -> None:
+    lab.faults.add(verb="create", status=429, skip=2)
+    place.made(secret("a"))
+    place.made(secret("b"))
+    admin.post(place.secrets, secret("c")).refused(429, "TooManyRequests")
+    place.made(secret("c"))
+
+
+def test_a_fault_before_does_nothing_and_one_after_did_the_work(
+    lab: KubernetesLab, admin: Client, place: Place
+) -> None:
+    lab.faults.add(verb="create", status=500, message="before")
+    assert admin.post(place.secrets, secret("s")).refused(500, "InternalError")["message"] == "before"
+    admin.get(place.at("s")).refused(404, "NotFound")
+    lab.faults.add(verb="create", status=504, phase="after")
+    admin.post(place.secrets, secret("s")).refused(504, "Timeout")
+    admin.get(place.at("s")).ok()
+
+
+@pytest.mark.parametrize(("phase", "code"), [("before", 404), ("after", 200)])
+def test_a_dropped_connection(lab: KubernetesLab, admin: Client, place: Place, phase: str, code: int) -> None:
+    lab.faults.add(verb="create", drop=True, phase=phase)
+    with pytest.raises(urllib3.exceptions.HTTPError):
+        admin.post(place.secrets, secret("s"))
+    assert admin.get(place.at("s")).code == code
+    assert [call.status for call in lab.calls.matching("create")] == [0]
+
+
+def test_a_delay_longer_than_the_clients_patience(lab: KubernetesLab, place: Place) -> None:
+    lab.faults.add(verb="list", delay=3600)
+    headers = {"Authorization": f"Bearer {lab.admin_token}"}
+    with pytest.raises(urllib3.exceptions.HTTPError):
+        urllib3.request("GET", lab.url + place.secrets, headers=headers, timeout=0.2, retries=False)
+    # The server goes on serving others.
+    assert urllib3.request("GET", lab.url + place.secrets, headers=headers, timeout=30).status == 200
+
+
+def test_faults_calls_and_reset_over_http(lab: KubernetesLab, admin: Client, place: Place) -> None:
+    code, table = route(lab, "POST", "faults", [{"verb": "get", "path": "*/s", "status": 403, "times": None}])
+    assert (code, table[0]["status"]) == (200, 403)
+    assert route(lab, "POST", "faults", {"stauts": 1})[0] == 400
+    admin.get(place.at("s")).refused(403, "Forbidden")
+    assert route(lab, "GET", "faults")[1][0]["hits"] == 1
+    place.made(secret("s"))
+    calls = route(lab, "GET", "calls?verb=create")[1]
+    assert [(c["verb"], c["path"], c["user"], c["status"]) for c in calls] == [
+        ("create", place.secrets, "admin", 201)
+    ]
+    assert route(lab, "POST", "reset")[1] == []
+    assert len(lab.calls) == 0
+    admin.get(place.at("s")).refused(404, "NotFound")
+
+
+def test_the_log_of_calls_keeps_no_content(lab: KubernetesLab, place: Place) -> None:
+    place.made(secret("s", stringData={"k": "example-password"}))
+    assert "example-password" not in json.dumps(route(lab, "GET", "calls")[1])
+    assert lab.admin_token not in json.dumps(route(lab, "GET", "calls")[1])
+
+
+def test_a_watch_from_a_forgotten_version_is_told_410(
+    lab: KubernetesLab, admin: Client, place: Place
+) -> None:
+    start = admin.get(place.secrets).ok()["metadata"]["resourceVersion"]
+    place.made(secret("s"))
+    route(lab, "POST", "compact")
+    event = json.loads(admin.get(place.secrets, watch="true", resourceVersion=start, timeoutSeconds=1).text)
+    assert (event["type"], event["object"]["code"], event["object"]["reason"]) == ("ERROR", 410, "Expired")
+
+
+def test_a_page_that_was_forgotten_is_410(lab: KubernetesLab, admin: Client, place: Place) -> None:
+    for name in "abc":
+        place.made(secret(name))
+    first = admin.get(place.secrets, limit=1).ok()
+    assert names(first) == ["a"]
+    for number in range(64):
+        place.made(secret(f"d{number:02}"))
+        admin.get(place.secrets, limit=1).ok()
+    mark = first["metadata"]["continue"]
+    admin.get(place.secrets, limit=1, **{"continue": mark}).refused(410, "Expired")
+
+
+def test_a_test_may_write_to_the_store_itself(lab: KubernetesLab, admin: Client) -> None:
+    with lab.store.lock:
+        lab.store.create_namespace("mine")
+    assert "mine" in names(admin.get("/api/v1/namespaces").ok())
+    assert lab.store.find("namespaces", "", "mine") is not None
+
+
+def test_a_body_of_more_than_three_mib_is_413(admin: Client, place: Place) -> None:
+    admin.post(place.secrets, " " * (3 * 1024 * 1024 + 1)).refused(413, "RequestEntityTooLarge")

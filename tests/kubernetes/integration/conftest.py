@@ -1,0 +1,60 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Fixtures: an API server with a fault-injecting proxy in front, and the task run against it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import (
+    k8s_pull_secret,
+)
+from tests.support.kubernetes.running import run_task
+from tests.support.kubernetes.servers import SERVERS, api_server
+from tests.support.kubernetes.world import Api
+
+
+@pytest.fixture(scope="session", params=SERVERS)
+def server(request: pytest.FixtureRequest) -> Iterator[Api]:
+    """One API server for the session: the stand-in, or the real one where real parts are asked for."""
+    with api_server(request.param) as api:
+        yield api
+
+
+@pytest.fixture
+def api(server: Api) -> Api:
+    """The server, without faults, hooks and counts of the test before."""
+    server.proxy.reset()
+    return server
+
+
+@pytest.fixture
+def namespace(api: Api) -> Iterator[str]:
+    """A namespace of the test's own."""
+    name = api.namespace()
+    yield name
+    api.request("DELETE", f"/api/v1/namespaces/{name}")
+
+
+class Run(Protocol):
+    def __call__(self, *, check_mode: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]:
+        """Handle one task's parameters."""
+        raise NotImplementedError
+
+
+@pytest.fixture
+def run(api: Api, tmp_path: Path) -> Run:
+    """``k8s_pull_secret`` against the server, as its admin."""
+
+    def call(*, check_mode: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]:
+        params.setdefault("kubernetes", {"host": api.url, "api_key": api.token})
+        return run_task(k8s_pull_secret, params, check_mode=check_mode, diff=diff)
+
+    return functools.partial(call)

@@ -1,0 +1,134 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whose Secret it is: seed 003, "already exists (different owner)"."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.kubernetes.integration.conftest import Run
+from tests.kubernetes.integration.test_secret import NAME, ONE, desired
+from tests.support.kubernetes.world import TYPE, Api, docker_config, encoded, held
+
+THEIRS = docker_config(quay_io="theirs")
+FOREIGN = [
+    pytest.param({}, "no label managed-by", id="unlabelled"),
+    pytest.param({"managed-by": "someone"}, "managed by someone", id="another manager"),
+    pytest.param({"managed-by": "hyperfleet", "cluster-id": "cls-9"}, "cls-9", id="another cluster"),
+    pytest.param({"managed-by": "hyperfleet"}, "no label cluster-id", id="no cluster"),
+]
+
+
+def theirs(api: Api, namespace: str, labels: dict[str, str], kind: str = TYPE) -> None:
+    data = {".dockerconfigjson": encoded(json.dumps(THEIRS))}
+    api.create(
+        namespace,
+        "secrets",
+        {"metadata": {"name": NAME, "labels": {**labels, "app": "x"}}, "type": kind, "data": data},
+    )
+
+
+@pytest.mark.parametrize(("labels", "said"), FOREIGN)
+@pytest.mark.parametrize("kind", [TYPE, "Opaque"])
+def test_nothing_is_written_to_what_is_not_ours(
+    api: Api, namespace: str, run: Run, labels: dict[str, str], said: str, kind: str
+) -> None:
+    theirs(api, namespace, labels, kind)
+    before = api.secret(namespace, NAME)
+    for check_mode in (True, False):
+        result = run(**desired(namespace), check_mode=check_mode)
+        (failure,) = result["failed_targets"]
+        assert failure["kind"] == "ownership"
+        assert said in failure["msg"]
+        assert "adopt" in failure["msg"]
+        assert result["changed"] is False
+    assert api.writes() == []
+    assert api.secret(namespace, NAME) == before
+
+
+@pytest.mark.parametrize(("labels", "said"), FOREIGN)
+def test_adopt_takes_it_over_and_keeps_the_rest(
+    api: Api, namespace: str, run: Run, labels: dict[str, str], said: str
+) -> None:
+    theirs(api, namespace, labels)
+    result = run(**desired(namespace, adopt=True))
+    assert result["targets"][0]["actions"] == ["updated", "adopted"]
+    secret = api.secret(namespace, NAME)
+    assert secret is not None
+    assert held(secret) == ONE
+    assert secret["metadata"]["labels"]["app"] == "x"
+    assert secret["metadata"]["labels"]["managed-by"] == "hyperfleet"
+    assert secret["metadata"]["labels"]["cluster-id"] == "cls-123"
+    assert run(**desired(namespace))["changed"] is False, "from now on it is ours"
+
+
+def test_adopt_of_another_type_says_so(api: Api, namespace: str, run: Run) -> None:
+    theirs(api, namespace, {}, "Opaque")
+    assert run(**desired(namespace, adopt=True))["targets"][0]["actions"] == ["adopted", "replaced"]
+
+
+@pytest.mark.parametrize(("labels", "said"), FOREIGN)
+@pytest.mark.parametrize("adopt", [False, True], ids=["plain", "adopt"])
+def test_absent_leaves_what_is_not_ours(
+    api: Api, namespace: str, run: Run, labels: dict[str, str], said: str, adopt: bool
+) -> None:
+    theirs(api, namespace, labels)
+    api.create(
+        namespace,
+        "serviceaccounts",
+        {"metadata": {"name": "puller"}, "imagePullSecrets": [{"name": NAME}]},
+    )
+    absent: dict[str, Any] = {
+        "cluster_id": "cls-123",
+        "namespace": namespace,
+        "state": "absent",
+        "adopt": adopt,
+    }
+    for accounts in (["puller"], []):
+        result = run(**absent, service_accounts=accounts)
+        assert result["failed_targets"][0]["kind"] == "ownership"
+        assert said in result["msg"]
+        assert "state: present and adopt: true" in result["msg"]
+    assert api.writes() == [], "its mentions stay too"
+    # The way that the message says.
+    run(**desired(namespace, adopt=True))
+    assert run(**absent)["targets"][0]["actions"] == ["deleted"]
+
+
+@pytest.mark.parametrize("name", ["created-at", "created-by", "gcp-secret-path", "gcp-secret-version"])
+def test_our_own_annotations_are_no_users(api: Api, namespace: str, run: Run, name: str) -> None:
+    for check_mode in (True, False):
+        result = run(
+            **desired(namespace, annotations={f"hyperfleet.io/{name}": "never"}), check_mode=check_mode
+        )
+        (failure,) = result["failed_targets"]
+        assert failure["kind"] == "configuration"
+        assert failure["msg"].startswith(f"annotation 'hyperfleet.io/{name}' is reserved for this collection")
+    assert api.calls.matching() == []
+
+
+@pytest.mark.parametrize("adopt", [False, True], ids=["plain", "adopt"])
+def test_a_clusters_secret_is_not_deleted_by_its_name_alone(
+    api: Api, namespace: str, run: Run, adopt: bool
+) -> None:
+    run(**desired(namespace))
+    api.calls.clear()
+    named: dict[str, Any] = {"name": NAME, "namespace": namespace, "state": "absent"}
+    for check_mode in (True, False):
+        (failure,) = run(**named, adopt=adopt, check_mode=check_mode)["failed_targets"]
+        assert failure["kind"] == "ownership"
+        assert "belongs to cluster cls-123" in failure["msg"]
+        assert "set cluster_id: cls-123" in failure["msg"]
+    assert api.writes() == []
+    assert run(**named, cluster_id="cls-123")["targets"][0]["actions"] == ["deleted"]
+
+
+def test_a_secret_of_no_cluster_is_deleted_by_its_name(api: Api, namespace: str, run: Run) -> None:
+    named: dict[str, Any] = {"name": "team-pull-secret", "namespace": namespace}
+    run(**named, source={"inline": ONE})
+    assert run(**named, state="absent")["targets"][0]["actions"] == ["deleted"]

@@ -1,0 +1,98 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""kill -9 before each step of the node's work on a real node: its systemd over D-Bus, its directory.
+
+The steps are those of ``tests/node/unit/story.py``; ``tests/node/unit/test_killed.py`` has the other
+stories, such as a roll-back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.dbus import OverDBus
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
+from tests.node.unit.story import NEW, OLD, Stepping, Story, kill_at_every_step
+from tests.node.world import DIRECTORY, FILE, UNIT, World
+
+pytestmark = pytest.mark.real("nodes")
+
+# In the tree, where it is seen from outside, too.
+_STARTED_WITH = "/root/started-with"
+# Quick to start, as that happens hundreds of times.
+_KUBELET = f"""[Service]
+Type=notify
+NotifyAccess=all
+TimeoutStartSec=10
+ExecStart=/bin/sh -c 'cp {FILE} {_STARTED_WITH}; systemd-notify --ready; exec sleep inf'
+"""
+
+
+def _seen(world: World, path: str) -> Path:
+    """The node's file, from outside."""
+    return world.node.root / path.lstrip("/")
+
+
+class RealKubelet(OverDBus, Stepping):
+    """A restart has three steps: the request, its job, and what comes of it."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(Clock())
+        self.before_step: Callable[[], None] = lambda: None
+        self._world = world
+        self._waits = False
+
+    def restart(self, unit: str, timeout: float) -> str:
+        self.before_step()
+        self._waits = True
+        job = super().restart(unit, timeout)
+        self.before_step()
+        return job
+
+    def _signal(self, *args: Any) -> Any:
+        if self._waits:
+            # systemd has been asked and is at work.
+            self._waits = False
+            self.before_step()
+        return super()._signal(*args)
+
+    def start(self) -> str:
+        return self.state(UNIT).invocation
+
+    def started_with(self) -> bytes:
+        return _seen(self._world, _STARTED_WITH).read_bytes()
+
+
+class OnNode(Story):
+    """The node's directory is emptied for each step; the kubelet of the step before goes on."""
+
+    OPTIONS: ClassVar[dict[str, Any]] = {"healthz": "", "attempts": 1, "window": 0.0, "ready_timeout": 5.0}
+
+    def __init__(self, world: World, way: str, old: Any) -> None:
+        super().__init__(way, old)
+        self.clock = Clock()
+        self._world = world
+
+    def prepare(self) -> None:
+        for path in [*_seen(self._world, DIRECTORY).iterdir(), _seen(self._world, _STARTED_WITH)]:
+            path.unlink(missing_ok=True)
+        self.path = _seen(self._world, FILE)
+        self.path.write_text(json.dumps(self.old, indent=1))
+        self.kubelet = RealKubelet(self._world)
+
+
+@pytest.mark.parametrize("way", ["module", "syncer"])
+def test_every_step(world: World, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    world.everywhere("mkdir", "-p", "-m", "0700", DIRECTORY)
+    world.node.install_unit(UNIT, _KUBELET)
+    world.everywhere("systemctl", "start", UNIT)
+    monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", f"unix:path={world.node.bus_dir}/system_bus_socket")
+    steps = kill_at_every_step(OnNode(world, way, OLD), NEW, "in-sync")
+    assert steps > 30, "the steps were not seen"

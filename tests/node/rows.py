@@ -1,0 +1,109 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The outcomes that docs/nodes.md promises: one list for both doors to a node, the module and the syncer."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple, TypeVar
+
+from tests.node.world import FILE
+
+ROWS = (
+    "all is well",
+    "no such unit, masked, a bad setting",
+    "Type=simple or exec that exits at once, a crash after 2 s",
+    "notify that exits, exec whose binary is bad",
+    "never says READY=1",
+    "healthz never answers 200",
+    "a dependency fails",
+    "a condition of the unit is not met",
+    "somebody stops it meanwhile",
+    "kubelet is not running",
+    "the sixth restart in 10 s",
+    "the bus is restarted meanwhile",
+    "D-Bus cannot be reached",
+    "the backup is gone when it is needed",
+    "read-only or full file system",
+    "`config.json` is a link, a directory, a pipe",
+    "another run is at work",
+)
+
+
+class Unwell(NamedTuple):
+    """A kubelet that does not come up: its way (``World.install``), Type, and what is to come of it.
+
+    ``job``: its result; ``says``: words of the result; ``{ready}``: seconds within which it had to be well.
+    """
+
+    row: str
+    mode: str
+    kind: str
+    job: str
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.mode}-{self.kind}"
+
+
+_ENDS, _FAILS = ROWS[2:4]
+_EXIT_CODE = "systemd reports the result 'failed' for the restart; the unit's result is 'exit-code'"
+UNWELL = (
+    Unwell(_ENDS, "exit", "simple", "done", "kubelet ended: the unit is activating/auto-restart"),
+    Unwell(_ENDS, "exit", "exec", "done", "kubelet ended: the unit is activating/auto-restart"),
+    Unwell(_ENDS, "missing", "simple", "done", "kubelet ended: the unit is activating/auto-restart"),
+    Unwell(_ENDS, "crash", "notify", "done", "kubelet ended: the unit is activating/auto-restart"),
+    Unwell(_ENDS, "crash", "simple", "done", "kubelet ended: the unit is activating/auto-restart"),
+    Unwell(_FAILS, "exit", "notify", "failed", _EXIT_CODE),
+    Unwell(_FAILS, "missing", "exec", "failed", _EXIT_CODE),
+    Unwell("never says READY=1", "unready", "notify", "failed", "the unit's result is 'timeout'"),
+    Unwell(
+        "healthz never answers 200",
+        "unhealthy",
+        "notify",
+        "done",
+        "not healthy within {ready} s: healthz answers 500",
+    ),
+)
+
+# How something else comes to be in the file's place, and what is said of it.
+NO_FILE = (
+    (f"ln -s /etc/hostname {FILE}", "is a symbolic link and was left alone"),
+    (f"mkdir {FILE}", "is a directory and was left alone"),
+    (f"mkfifo {FILE}", "is not a regular file and was left alone"),
+)
+
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def row(*names: str) -> Callable[[Test], Test]:
+    """A test that shows these rows."""
+    assert set(names) <= set(ROWS), names
+
+    def marked(test: Test) -> Test:
+        test.rows = names  # type: ignore[attr-defined]
+        return test
+
+    return marked
+
+
+def shown(modules: Iterable[ModuleType]) -> set[str]:
+    """The rows that the modules' tests show."""
+    tests = [vars(module)[name] for module in modules for name in vars(module) if name.startswith("test_")]
+    return {name for test in tests for name in getattr(test, "rows", ())}
+
+
+@contextmanager
+def another_run(directory: Path) -> Iterator[None]:
+    """Somebody holds the lock for writes in kubelet's directory."""
+    path = directory / ".config.json.hyperfleet-writing"
+    with path.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+        path.unlink()

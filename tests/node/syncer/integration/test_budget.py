@@ -1,0 +1,152 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Several nodes, and how many of them may be without a kubelet at the same time."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from tests.node.syncer.conftest import NewNode
+from tests.node.syncer.world import Cluster, NodeUnderTest, blocked, document, eventually
+
+
+class Down:
+    """How many kubelets are down, now and at most."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+        self._lock = threading.Lock()
+
+    def watch(self, node: NodeUnderTest) -> None:
+        before = node.kubelet.on_restart
+
+        def counted(number: int) -> str:
+            with self._lock:
+                self.now += 1
+                self.most = max(self.most, self.now)
+            # Long enough for others to look for a slot several times.
+            time.sleep(0.2)
+            result = before(number)
+            with self._lock:
+                self.now -= 1
+            return result
+
+        node.kubelet.on_restart = counted
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+def test_never_more_than_the_budget(new_node: NewNode, cluster: Cluster, slots: int) -> None:
+    if slots == 2:
+        cluster.add_slot()
+    down = Down()
+    nodes = [new_node(f"node-{number}") for number in range(5)]
+    for node in nodes:
+        down.watch(node)
+        node.start()
+    version = cluster.put(document())
+    for node in nodes:
+        # The file does not wait: it is everywhere before the first two kubelets are through.
+        eventually(node.auths, "the file is written")
+    for node in nodes:
+        cluster.wait("in-sync", version, node.name)
+    assert [node.kubelet.restarts for node in nodes] == [1] * 5
+    assert down.most == slots
+    eventually(lambda: not any(cluster.holder(number) for number in range(slots)), "all slots are given back")
+
+
+def test_a_bad_secret_takes_down_at_most_the_budget(new_node: NewNode, cluster: Cluster) -> None:
+    """It breaks every kubelet; one tries, the others hold, and all have the file of before or wait."""
+    nodes = [new_node(f"node-{number}") for number in range(4)]
+    for node in nodes:
+        # The first restart is for the good one, and three for the bad one; the last is the roll-back's.
+        node.kubelet.on_restart = lambda number: "failed" if 2 <= number <= 4 else "done"
+        node.start()
+    good = cluster.put(document("example-good"))
+    for node in nodes:
+        cluster.wait("in-sync", good, node.name)
+    bad = cluster.put(document("example-bad"))
+
+    def settled() -> bool:
+        states = [cluster.status(node.name) for node in nodes]
+        return all(s["resourceVersion"] == bad and s["state"] in ("failed", "held") for s in states)
+
+    eventually(settled, "one has failed, the others hold")
+    failed = [node for node in nodes if cluster.status(node.name)["state"] == "failed"]
+    held = [node for node in nodes if cluster.status(node.name)["state"] == "held"]
+    assert (len(failed), len(held)) == (1, 3)
+    assert failed[0].kubelet.restarts == 5
+    assert [node.kubelet.restarts for node in held] == [1, 1, 1]
+    assert all(failed[0].name in cluster.status(node.name)["message"] for node in held)
+    better = cluster.put(document("example-better"))
+    for node in held:
+        node.kubelet.on_restart = lambda _number: "done"
+    for node in nodes:
+        cluster.wait("in-sync", better, node.name)
+
+
+def test_held_until_the_other_is_well(new_node: NewNode, cluster: Cluster) -> None:
+    version = cluster.put(document())
+    cluster.say("node-9", {"resourceVersion": version, "state": "failed", "message": "x"})
+    node = new_node().start()
+    assert "node-9" in cluster.wait("held", version)
+    assert "quay.io" in node.auths(), "kubelet reads it by itself, in time"
+    assert node.kubelet.restarts == 0
+    assert cluster.holder() == "", "a slot is not for who holds"
+    cluster.say("node-9", None)
+    cluster.wait("in-sync", version)
+    assert node.kubelet.restarts == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"state": "failed", "by": "node"},
+        {"state": "pending"},
+        {"state": "failed", "resourceVersion": "1"},
+    ],
+)
+def test_what_is_no_reason_to_hold(new_node: NewNode, cluster: Cluster, other: dict[str, str]) -> None:
+    version = cluster.put(document())
+    cluster.say("node-9", {"resourceVersion": version, "message": "x", **other})
+    new_node().start()
+    cluster.wait("in-sync", version)
+
+
+def test_a_holder_that_died_keeps_nobody_up_for_ever(new_node: NewNode, cluster: Cluster) -> None:
+    cluster.hold("node-9", seconds=1)
+    node = new_node().start()
+    version = cluster.put(document())
+    assert "other nodes are restarting" in cluster.wait("pending", version)
+    cluster.wait("in-sync", version)
+    assert node.kubelet.restarts == 1
+
+
+def test_the_slot_is_renewed_while_kubelet_is_being_restarted(new_node: NewNode, cluster: Cluster) -> None:
+    node = new_node(SYNCER_LEASE_SECONDS="2")
+    go_on = blocked(node)
+    node.start()
+    version = cluster.put(document())
+    first = eventually(lambda: cluster.holder() and cluster.renewed(), "the slot is taken")
+    eventually(lambda: cluster.renewed() != first, "it is renewed")
+    assert cluster.holder() == "node-1"
+    go_on.set()
+    cluster.wait("in-sync", version)
+
+
+@pytest.mark.parametrize("code", [429, 503])
+def test_a_slot_that_the_server_does_not_take_back(new_node: NewNode, cluster: Cluster, code: int) -> None:
+    node = new_node(SYNCER_LEASE_SECONDS="12")
+    go_on = blocked(node)
+    node.start()
+    version = cluster.put(document())
+    eventually(cluster.holder, "the slot is taken")
+    cluster.lab.faults.add(verb="update", path="*/leases/*", status=code, times=2)
+    go_on.set()
+    cluster.wait("in-sync", version)
+    eventually(lambda: cluster.holder() == "", "it is given back, long before its time is over", limit=9)
+    eventually(lambda: node.is_at_rest, "and then it rests")

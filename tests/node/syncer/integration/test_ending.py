@@ -1,0 +1,134 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The syncer is ended in each of its phases, and the next one goes on where it was."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from tests.node.syncer.conftest import NewNode
+from tests.node.syncer.world import Cluster, NodeUnderTest, blocked, document, eventually
+
+# Seconds; what it must not wait for takes minutes.
+PROMPT = 30
+
+
+def end(node: NodeUnderTest) -> float:
+    """Stop the syncer; how long it took."""
+    started = time.monotonic()
+    assert node.stop() == 0
+    return time.monotonic() - started
+
+
+def ends_only_after(node: NodeUnderTest, go_on: threading.Event) -> None:
+    """Asked to end, the syncer waits for what goes on then."""
+    ended: list[float] = []
+    ending = threading.Thread(target=lambda: ended.append(end(node)))
+    ending.start()
+    eventually(lambda: node.is_stopping, "it was asked to end")
+    assert ending.is_alive()
+    go_on.set()
+    ending.join(20)
+    assert ended
+
+
+def test_while_nothing_is_to_be_done(new_node: NewNode, cluster: Cluster) -> None:
+    node = new_node().start()
+    cluster.wait("in-sync", cluster.put(document()))
+    assert end(node) < PROMPT
+
+
+def test_while_it_waits_for_a_slot(new_node: NewNode, cluster: Cluster) -> None:
+    cluster.hold("node-9", seconds=600)
+    node = new_node().start()
+    version = cluster.put(document())
+    cluster.wait("pending", version)
+    assert end(node) < PROMPT
+    assert node.kubelet.restarts == 0
+    cluster.hold("", seconds=1)
+    node.start()
+    cluster.wait("in-sync", version)
+    assert node.kubelet.restarts == 1, "the restart that was pending is made up for"
+
+
+def test_while_kubelet_is_watched(new_node: NewNode, cluster: Cluster) -> None:
+    node = new_node(SYNCER_HEALTH_WINDOW="3000").start()
+    version = cluster.put(document())
+    eventually(lambda: node.kubelet.restarts, "kubelet is restarted")
+    eventually(lambda: cluster.status().get("state") == "pending", "and being watched")
+    assert end(node) < PROMPT
+    assert cluster.holder() == "node-1", "whether kubelet gets well is not known: nobody else may restart"
+    assert cluster.status()["state"] == "pending"
+    node.environ["SYNCER_HEALTH_WINDOW"] = "1"
+    node.start()
+    cluster.wait("in-sync", version)
+    assert node.kubelet.restarts == 1, "it had started with the file already"
+    eventually(lambda: cluster.holder() == "", "the slot is given back")
+
+
+def test_while_systemd_is_at_work(new_node: NewNode, cluster: Cluster) -> None:
+    """The job is waited for, since its end says whether kubelet was restarted; kubelet is not."""
+    node = new_node(SYNCER_HEALTH_WINDOW="3000")
+    go_on = blocked(node)
+    node.start()
+    version = cluster.put(document())
+    eventually(lambda: node.kubelet.restarts, "kubelet is being restarted")
+    ends_only_after(node, go_on)
+    assert (cluster.holder(), cluster.status()["state"]) == ("node-1", "pending")
+    node.environ["SYNCER_HEALTH_WINDOW"] = "1"
+    node.start()
+    cluster.wait("in-sync", version)
+    assert node.kubelet.restarts == 1, "it had started with the file already"
+    eventually(lambda: cluster.holder() == "", "the slot is given back")
+
+
+def test_while_it_rolls_back(new_node: NewNode, cluster: Cluster) -> None:
+    """The roll-back is brought to its end, whoever asks for what."""
+    go_on, rolling_back = threading.Event(), threading.Event()
+
+    def fails(number: int) -> str:
+        if number == 1:
+            return "done"
+        if number < 5:
+            return "failed"
+        rolling_back.set()
+        assert go_on.wait(20)
+        return "done"
+
+    node = new_node()
+    node.kubelet.on_restart = fails
+    node.start()
+    cluster.wait("in-sync", cluster.put(document("example-good")))
+    before = node.path.read_bytes()
+    bad = cluster.put(document("example-bad"))
+    assert rolling_back.wait(20)
+    ends_only_after(node, go_on)
+    assert node.path.read_bytes() == before
+    assert node.kubelet.state == ("active", "running")
+    assert "rolled back" in cluster.wait("failed", bad)
+    assert cluster.holder() == ""
+
+
+def test_while_the_api_server_is_silent(new_node: NewNode, cluster: Cluster) -> None:
+    node = new_node().start()
+    cluster.wait("in-sync", cluster.put(document()))
+    # Else the call that gives the slot back, or its answer, is waited for.
+    eventually(lambda: node.is_at_rest, "nothing is under way any more")
+    node.wire.silence()
+    assert end(node) < PROMPT
+
+
+def test_a_syncer_that_starts_where_all_is_well_does_nothing(new_node: NewNode, cluster: Cluster) -> None:
+    node = new_node().start()
+    version = cluster.put(document())
+    cluster.wait("in-sync", version)
+    node.stop()
+    before = node.path.stat().st_mtime_ns
+    cluster.say("node-1", None)
+    node.start()
+    cluster.wait("in-sync", version)
+    assert node.kubelet.restarts == 1
+    assert node.path.stat().st_mtime_ns == before

@@ -1,0 +1,314 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Syncers of some nodes and their API server, in a time that jumps from one thing to do to the next."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import Systemd
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import PullSecretError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.store import Store
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer import loop, restarts
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.api import ApiError
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.intervals import (
+    Intervals,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.leases import (
+    RestartSlots,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import JsonLog
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
+    settings_from_environment,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.status import NodeStatus
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import SecretState
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
+from tests.node.syncer.kubelet import Kubelet
+
+MINUTE = 60.0
+HOUR = 60 * MINUTE
+
+STATUS = "/api/v1/namespaces/kube-system/configmaps/global-pull-secret-status"
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/slot-0"
+# Of steps at one and the same time.
+_MANY = 1000
+
+
+def document(password: str) -> bytes:
+    auth = base64.b64encode(f"robot:{password}".encode()).decode()
+    return json.dumps({"auths": {"quay.io": {"auth": auth}}}).encode()
+
+
+def _no_room(*_args: object, **_options: object) -> None:
+    raise PullSecretError("no space left on device")
+
+
+def full(monkeypatch: pytest.MonkeyPatch, node: SyncedNode) -> None:
+    """From now on nothing can be written on this node."""
+    monkeypatch.setattr(node._loop._node, "write", _no_room)
+
+
+def full_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on a write can be noted, and the file not be replaced."""
+    monkeypatch.setattr(Store, "replace", _no_room)
+
+
+def picky(node: SyncedNode) -> Callable[[int], str]:
+    """A kubelet that does not come up with one content."""
+    return lambda _number: "failed" if node.password == "example-bad" else "done"
+
+
+class Server:
+    """The Lease and the ConfigMap. ``refuses``: an error for what is asked, or None."""
+
+    def __init__(self) -> None:
+        self.refuses: Callable[[str, str], Exception | None] = lambda _method, _path: None
+        self.said: list[tuple[str, str, str]] = []
+        """The node, the Secret's version and the state of each report."""
+        self.unanswered = 0
+        self._version = 1
+        self._kept: dict[str, dict[str, Any]] = {
+            path: {"metadata": {"name": path.rpartition("/")[2], "resourceVersion": "1"}}
+            for path in (STATUS, LEASE)
+        }
+
+    def call(
+        self, method: str, path: str, body: Any = None, content_type: str = "", accept: str = ""
+    ) -> dict[str, Any]:
+        error = self.refuses(method, path)
+        if error is not None:
+            raise error
+        kept = self._kept[path]
+        if method == "PUT":
+            if body["metadata"]["resourceVersion"] != kept["metadata"]["resourceVersion"]:
+                raise ApiError(409, "Conflict", "the object has been modified")
+            self._put(path, spec=body["spec"])
+        elif method == "PATCH":
+            for node, text in body["data"].items():
+                entry = json.loads(text)
+                self.said.append((node, entry["resourceVersion"], entry["state"]))
+            self._put(path, data={**kept.get("data", {}), **body["data"]})
+        return copy.deepcopy(self._kept[path])
+
+    def _put(self, path: str, **content: Any) -> None:
+        self._version += 1
+        metadata = {**self._kept[path]["metadata"], "resourceVersion": str(self._version)}
+        self._kept[path] = {"metadata": metadata, **copy.deepcopy(content)}
+
+    def status(self, node: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self._kept[STATUS].get("data", {}).get(node, "{}"))
+        return found
+
+    @property
+    def holder(self) -> str:
+        return str(self._kept[LEASE].get("spec", {}).get("holderIdentity") or "")
+
+
+class _NodesClock(Clock):
+    """While kubelet is restarted and watched it runs ahead of the others' time."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self.ahead = 0.0
+
+    def monotonic(self) -> float:
+        return self._fleet.now + self.ahead
+
+    def sleep(self, seconds: float) -> None:
+        self.ahead += max(seconds, 0.001)
+
+    def now(self) -> float:
+        return 1_700_000_000.0 + self.monotonic()
+
+
+class SyncedNode:
+    """A directory, a kubelet, and a syncer. ``runs``: when each of its restarts began, and when it ended."""
+
+    def __init__(self, fleet: Fleet, directory: Path, name: str) -> None:
+        directory.mkdir()
+        self.name = name
+        self.path = directory / "config.json"
+        self.kubelet = Kubelet()
+        self.bus_is_away = False
+        self.clock = _NodesClock(fleet)
+        self.runs: list[tuple[float, float]] = []
+        self._fleet = fleet
+        self._settings = settings_from_environment(
+            {
+                "NODE_NAME": name,
+                "SYNCER_API": "http://127.0.0.1:1",
+                "SYNCER_LEASES": "slot-0",
+                "SYNCER_KUBELET_DIR": str(directory),
+                "SYNCER_HEALTHZ": "",
+            }
+        )
+        self.start()
+
+    def start(self) -> None:
+        """A new syncer, which knows nothing of what the one of before did."""
+        settings, server = self._settings, self._fleet.server
+        pace = Intervals(settings)
+        slots = RestartSlots(
+            server,  # type: ignore[arg-type]
+            settings.namespace,
+            settings.leases,
+            self.name,
+            clock=self._fleet.monotonic,
+        )
+        status = NodeStatus(
+            server,  # type: ignore[arg-type]
+            settings.namespace,
+            settings.status,
+            self.name,
+            clock=self._fleet.monotonic,
+            backoff=pace.status,
+        )
+        node = Node(settings, self._open, self.clock)
+        log = JsonLog(os.open(self.path.with_name("log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+        self._loop = loop.SyncLoop(settings, node, slots, status, log, rest=lambda: None, pace=pace)
+        self._result: tuple[str, Any] | None = None
+
+    def _open(self) -> Systemd:
+        if self.bus_is_away:
+            raise PullSecretError("D-Bus cannot be reached")
+        return self.kubelet.systemd()
+
+    def fails(self, error: Exception) -> None:
+        """What nobody thought of comes up in its loop."""
+        self._fleet.acting = self
+        self._loop._on_error(error)
+
+    def restart(self, run: Callable[[], None]) -> None:
+        """In place of the thread: its result comes when its time is over."""
+        began, self.clock.ahead = self._fleet.now, 0.0
+        run()
+        self._result = self._loop._inbox.get_nowait()
+        self.runs.append((began, began + self.clock.ahead))
+
+    @property
+    def due_at(self) -> float:
+        at = self._fleet.now + self._loop._patience()
+        return at if self._result is None else min(at, self.runs[-1][1])
+
+    def step(self) -> None:
+        if self._result is not None and self._fleet.now >= self.runs[-1][1]:
+            result, self._result, self.clock.ahead = self._result, None, 0.0
+            self._loop._step(*result)
+        else:
+            self._loop._step("", None)
+
+    def deliver(self, *secrets: SecretState | None) -> None:
+        """What comes while the loop is at something else."""
+        self._fleet.acting = self
+        for secret in secrets:
+            self._loop.deliver(secret)
+        for _secret in secrets:
+            self._loop._step(*self._loop._inbox.get_nowait())
+
+    @property
+    def status(self) -> dict[str, Any]:
+        return self._fleet.server.status(self.name)
+
+    @property
+    def password(self) -> str:
+        auth = json.loads(self.path.read_bytes())["auths"]["quay.io"]["auth"]
+        return base64.b64decode(auth).decode().partition(":")[2]
+
+    @property
+    def pauses(self) -> list[float]:
+        """Between its restarts."""
+        return [later[0] - earlier[1] for earlier, later in zip(self.runs, self.runs[1:], strict=False)]
+
+
+class Fleet:
+    """Nodes with one slot."""
+
+    def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        self.server = Server()
+        self.nodes: list[SyncedNode] = []
+        self.acting: SyncedNode | None = None
+        self._directory = directory
+        self._version = 0
+        monkeypatch.setattr(loop, "time", self)
+        monkeypatch.setattr(restarts, "time", self)
+        monkeypatch.setattr(restarts, "threading", SimpleNamespace(Thread=self._thread))
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def _thread(self, *, target: Callable[[], None], name: str, daemon: bool) -> Any:
+        node = self.acting
+        assert node is not None
+        return SimpleNamespace(start=lambda: node.restart(target))
+
+    def node(self, on_restart: Callable[[int], str] = lambda _number: "done") -> SyncedNode:
+        name = f"node-{len(self.nodes) + 1}"
+        self.nodes.append(SyncedNode(self, self._directory / name, name))
+        self.nodes[-1].kubelet.on_restart = on_restart
+        return self.nodes[-1]
+
+    def waiting_node(self, seconds: float = MINUTE) -> SyncedNode:
+        """One whose file is new, and whose kubelet could not be restarted for so long."""
+        node = self.node()
+        self.settle(node, "in-sync", self.put(document("example-good")))
+        node.bus_is_away = True
+        self.put(document("example-new"))
+        self.run(seconds)
+        return node
+
+    def held_nodes(self) -> list[SyncedNode]:
+        """Two, since the third has failed with the Secret as it is."""
+        nodes = [self.node() for _number in range(3)]
+        for node in nodes:
+            node.kubelet.on_restart = picky(node)
+        version = self.put(document("example-good"))
+        for node in nodes:
+            self.settle(node, "in-sync", version, within=HOUR)
+        self.put(document("example-bad"))
+        self.run(2 * HOUR)
+        assert sorted(node.status["state"] for node in nodes) == ["failed", "held", "held"]
+        return [node for node in nodes if node.status["state"] == "held"]
+
+    def put(self, content: bytes) -> str:
+        """A new version of the Secret, which all nodes see; the version."""
+        self._version += 1
+        for node in self.nodes:
+            node.deliver(SecretState(str(self._version), content))
+        return str(self._version)
+
+    def run(self, seconds: float, until: Callable[[], object] = lambda: False) -> None:
+        """For so long, or until then."""
+        end, steps = self.now + seconds, 0
+        while not until():
+            node = min(self.nodes, key=lambda one: one.due_at)
+            at = node.due_at
+            if at > end:
+                self.now = end
+                return
+            steps = 0 if at > self.now else steps + 1
+            assert steps < _MANY, "something is done again and again without a pause"
+            self.now, self.acting = max(at, self.now), node
+            node.step()
+
+    def settle(self, node: SyncedNode, state: str, version: str, within: float = 10 * MINUTE) -> None:
+        """Until the node says this of that version."""
+
+        def said() -> bool:
+            return (node.status.get("state"), node.status.get("resourceVersion")) == (state, version)
+
+        self.run(within, said)
+        assert said(), f"{node.name} is {state} at {version}, but {node.status}"

@@ -1,0 +1,48 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Changes that come faster than a node, or its API server, is: the newest counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.watch import SecretState
+from tests.node.syncer.unit.fleet import Fleet, document
+
+pytestmark = pytest.mark.hardening(17)
+
+
+def secrets(*passwords: str, start: int = 1) -> list[SecretState]:
+    return [SecretState(str(start + number), document(text)) for number, text in enumerate(passwords)]
+
+
+def test_what_is_passed_over_is_neither_written_nor_said(fleet: Fleet) -> None:
+    """Else a status would be late by as many writes as there were changes."""
+    node = fleet.node()
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    fleet.server.said.clear()
+    node.deliver(*secrets(*["example-good"] * 20, start=2))
+    assert fleet.server.said == [("node-1", "21", "in-sync")]
+    assert node.kubelet.restarts == 1
+    node.deliver(*secrets("example-one", "example-two", start=22))
+    fleet.settle(node, "in-sync", "23")
+    assert (node.password, node.kubelet.restarts) == ("example-two", 2)
+    assert "22" not in {version for _node, version, _state in fleet.server.said}
+
+
+def test_what_was_there_last_stays_when_the_secret_goes(fleet: Fleet) -> None:
+    """Whoever deletes the Secret has written what the nodes are to keep."""
+    node = fleet.node()
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    node.deliver(None, *secrets("example-new", "example-original", start=2), None, None)
+    fleet.settle(node, "in-sync", "3")
+    assert node.password == "example-original"
+
+
+def test_a_secret_that_is_made_anew_counts(fleet: Fleet) -> None:
+    node = fleet.node()
+    node.deliver(None, *secrets("example-one"), None, *secrets("example-two", start=2))
+    fleet.settle(node, "in-sync", "2")
+    assert node.password == "example-two"

@@ -1,0 +1,195 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What an earlier version has left to be done, where the Secret as it is now cannot be written."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import (
+    GONE,
+    SystemdError,
+)
+from tests.node.syncer.unit.fleet import HOUR, MINUTE, Fleet, document, full, full_at_the_end, picky
+
+
+@pytest.mark.parametrize("trouble", ["gone", "full"])
+def test_a_kubelet_that_is_down_is_tried_until_it_is_well(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    node = fleet.node()
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    node.kubelet.on_restart = lambda _number: "failed"
+    version = fleet.put(document("example-new"))
+    fleet.settle(node, "failed", version)
+    node.start()
+    if trouble == "gone":
+        node.deliver(None)
+    else:
+        full(monkeypatch, node)
+        fleet.put(document("example-newer"))
+    tried = len(node.runs)
+    fleet.run(HOUR)
+    assert len(node.runs) > tried + 3
+    assert node.status["state"] == "failed"
+    node.kubelet.on_restart = lambda _number: "done"
+    fleet.run(HOUR, lambda: node.kubelet.state[0] == "active")
+    assert node.kubelet.state[0] == "active"
+    assert node.password == "example-good"
+    if trouble == "gone":
+        fleet.settle(node, "pending", "", within=MINUTE)
+        assert node.status["message"] == "the Secret does not exist"
+
+
+def test_who_is_held_stays_so_though_the_next_secret_is_refused(fleet: Fleet) -> None:
+    """Whoever has failed says something of the next one, and still what it has failed with."""
+    nodes = fleet.held_nodes()
+    before = [node.kubelet.restarts for node in nodes]
+    fleet.put(b"no JSON")
+    fleet.run(6 * HOUR)
+    assert [node.kubelet.restarts for node in nodes] == before
+    version = fleet.put(document("example-better"))
+    for node in fleet.nodes:
+        fleet.settle(node, "in-sync", version, within=HOUR)
+        assert "failedWith" not in node.status
+
+
+@pytest.mark.parametrize("content", [b"no JSON", None])
+def test_a_new_syncer_restarts_nothing_of_which_it_does_not_know_how_others_fared(
+    fleet: Fleet, content: bytes | None
+) -> None:
+    nodes = fleet.held_nodes()
+    before = [node.kubelet.restarts for node in nodes]
+    for node in nodes:
+        node.start()
+    if content is None:
+        for node in nodes:
+            node.deliver(None)
+    else:
+        fleet.put(content)
+    fleet.run(6 * HOUR)
+    assert [node.kubelet.restarts for node in nodes] == before
+    version = fleet.put(document("example-better"))
+    for node in fleet.nodes:
+        fleet.settle(node, "in-sync", version, within=HOUR)
+
+
+def test_who_has_begun_is_not_held(fleet: Fleet) -> None:
+    """Its kubelet is down with a content that has failed elsewhere meanwhile: it has to be rolled back."""
+    first, second = fleet.node(), fleet.node()
+    version = fleet.put(document("example-good"))
+    for node in (first, second):
+        fleet.settle(node, "in-sync", version, within=HOUR)
+
+    def lost(_number: int) -> str:
+        second.kubelet.state = ("failed", "failed")
+        raise SystemdError("kubelet.service", GONE)
+
+    first.kubelet.on_restart, second.kubelet.on_restart = picky(first), lost
+    first.bus_is_away = True
+    version = fleet.put(document("example-bad"))
+    fleet.run(HOUR, lambda: len(second.runs) > 1)
+    # Its syncer is replaced before anything is known, and the other node is the first to know.
+    second.bus_is_away, first.bus_is_away = True, False
+    second.start()
+    fleet.settle(first, "failed", version, within=HOUR)
+    assert second.kubelet.state[0] == "failed"
+    second.bus_is_away = False
+    second.kubelet.on_restart = picky(second)
+    fleet.put(document("example-bad"))
+    fleet.run(HOUR)
+    assert (second.kubelet.state[0], second.password) == ("active", "example-good")
+
+
+def test_a_failure_is_not_said_of_a_version_that_could_not_be_written(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = fleet.node()
+    node.kubelet.on_restart = picky(node)
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    runs = len(node.runs)
+    fleet.put(document("example-bad"))
+    fleet.run(HOUR, lambda: len(node.runs) > runs)
+    with monkeypatch.context() as meanwhile:
+        full(meanwhile, node)
+        version = fleet.put(document("example-fine"))
+    said: list[str] = []
+
+    def listen() -> bool:
+        if node.status["resourceVersion"] == version and "by" not in node.status:
+            said.append(node.status["state"])
+        return bool(said and said[-1] == "in-sync")
+
+    fleet.run(HOUR, listen)
+    assert said[-1] == "in-sync"
+    assert "failed" not in said
+
+
+def test_a_file_that_was_never_replaced_is_no_reason_to_restart(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = fleet.node()
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    restarts = node.kubelet.restarts
+
+    with monkeypatch.context() as meanwhile:
+        full_at_the_end(meanwhile)
+        fleet.put(document("example-new"))
+        fleet.run(MINUTE)
+    fleet.put(b"no JSON")
+    fleet.run(HOUR)
+    assert (node.kubelet.restarts, node.password) == (restarts, "example-good")
+
+
+@pytest.mark.parametrize("trouble", ["refused", "full"])
+def test_what_can_be_neither_done_nor_rolled_back_keeps_nothing_busy(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    node = fleet.waiting_node()
+    node.path.with_name("config.json.hyperfleet-backup").unlink()
+    node.kubelet.load, node.bus_is_away = "masked", False
+    runs = len(node.runs)
+    if trouble == "refused":
+        fleet.put(b"no JSON")
+    else:
+        full(monkeypatch, node)
+        fleet.put(document("example-newer"))
+    fleet.run(MINUTE)
+    assert len(node.runs) - runs < 10
+    fleet.run(HOUR)
+    assert len(node.runs) - runs < 50
+    assert (node.status["state"], node.status["resourceVersion"]) == ("failed", "3")
+
+
+def test_a_restart_that_has_not_begun_is_not_made_for_what_cannot_be_written(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = fleet.waiting_node()
+    restarts, node.bus_is_away = node.kubelet.restarts, False
+    with monkeypatch.context() as meanwhile:
+        full(meanwhile, node)
+        version = fleet.put(document("example-newer"))
+        fleet.run(HOUR)
+        assert node.kubelet.restarts == restarts
+    fleet.settle(node, "in-sync", version)
+
+
+def test_a_restart_that_cannot_be_made_is_not_said_of_a_secret_that_is_refused(fleet: Fleet) -> None:
+    fleet.waiting_node()
+    version = fleet.put(b"no JSON")
+    fleet.run(6 * HOUR)
+    assert {state for _node, about, state in fleet.server.said if about == version} == {"failed"}
+
+
+def test_a_roll_back_that_may_not_be_ended_keeps_no_syncer_silent(fleet: Fleet) -> None:
+    node = fleet.node()
+    fleet.settle(node, "in-sync", fleet.put(document("example-good")))
+    node.kubelet.on_restart = lambda _number: "failed"
+    fleet.settle(node, "failed", fleet.put(document("example-new")))
+    node._settings = node._settings._replace(restart="never")
+    node.start()
+    node.deliver(None)
+    fleet.settle(node, "pending", "")
+    assert node.status["message"] == "the Secret does not exist"

@@ -1,0 +1,45 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Each outcome that is promised has a test on real nodes, by the module and by the syncer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tests.node.real.test_files as module_files
+import tests.node.real.test_outcomes as module_outcomes
+import tests.node.syncer.real.test_nodes as syncer_program
+import tests.node.syncer.real.test_outcomes as syncer_outcomes
+from tests.node.rows import ROWS, UNWELL, shown
+
+PAGE = Path(__file__).resolve().parents[4] / "docs/nodes.md"
+
+
+def table() -> dict[str, str]:
+    """Of each row of the page its job's result."""
+    text = PAGE.read_text().partition("## What is said, what is left behind")[2]
+    lines = [line.removeprefix("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+    return {cells[0]: cells[1] for cells in lines}
+
+
+def test_the_page_has_these_rows_and_no_other() -> None:
+    assert tuple(table()) == ROWS
+
+
+def test_the_page_has_the_jobs_results_that_were_seen() -> None:
+    jobs = table()
+    assert [(case.row, case.job) for case in UNWELL] == [(case.row, jobs[case.row]) for case in UNWELL]
+
+
+def test_the_module_shows_each() -> None:
+    assert shown([module_outcomes, module_files]) == set(ROWS)
+
+
+def test_the_syncer_shows_each() -> None:
+    assert shown([syncer_outcomes]) == set(ROWS)
+
+
+def test_the_program_shows_what_the_page_says() -> None:
+    assert shown([syncer_program]) == {"all is well", ROWS[3], "`config.json` is a link, a directory, a pipe"}

@@ -1,0 +1,259 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A hosted cluster's API server (the stand-in), and syncers of nodes that are directories."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.backoff import Backoff
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.intervals import (
+    Intervals,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.log import JsonLog
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.program import (
+    SyncerProgram,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
+    SyncerSettings,
+    settings_from_environment,
+)
+from tests.node.syncer.kubelet import Kubelet, QuickClock
+from tests.node.syncer.wire import Wire
+from tests.stand_ins.kubernetes.lab import KubernetesLab
+from tests.stand_ins.kubernetes.resources import RESOURCES
+
+NAMESPACE = "kube-system"
+SECRET = "global-pull-secret"
+STATUS = "global-pull-secret-status"
+SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
+# Seconds, on a machine that is busy with something else.
+LIMIT = 60
+
+
+def eventually(condition: Callable[[], Any], what: str, limit: float = LIMIT) -> Any:
+    """What the condition gives once it is true."""
+    end = time.monotonic() + limit
+    while not (found := condition()):
+        assert time.monotonic() < end, f"not within {limit:g} s: {what}"
+        time.sleep(0.005)
+    return found
+
+
+def document(password: str = "example-password", *registries: str) -> bytes:
+    auth = base64.b64encode(f"robot:{password}".encode()).decode()
+    return json.dumps({"auths": {name: {"auth": auth} for name in registries or ("quay.io",)}}).encode()
+
+
+class Cluster:
+    """The objects that the controller makes, in the stand-in."""
+
+    def __init__(self, lab: KubernetesLab, slots: int = 1) -> None:
+        self.lab = lab
+        self.leases = tuple(f"restart-{number}" for number in range(slots))
+        with lab.store.lock:
+            for name in self.leases:
+                self._create("leases", name, spec={})
+            self._create("configmaps", STATUS)
+
+    def _create(self, plural: str, name: str, **content: Any) -> str:
+        obj = {"metadata": {"name": name, "namespace": NAMESPACE}, **content}
+        return str(self.lab.store.create(RESOURCES[plural], obj).obj["metadata"]["resourceVersion"])
+
+    def put(self, content: bytes | None) -> str:
+        """Write the Secret; its version."""
+        data = {} if content is None else {".dockerconfigjson": base64.b64encode(content).decode()}
+        body = {"metadata": {"name": SECRET}, "type": "kubernetes.io/dockerconfigjson", "data": data}
+        if content is None:
+            # The API server wants the key for that type.
+            self._call("DELETE", f"{SECRETS}/{SECRET}")
+            body["type"] = "Opaque"
+        status, found = self._call("PATCH", f"{SECRETS}/{SECRET}", {"data": data})
+        if status == 404:
+            status, found = self._call("POST", SECRETS, body)
+        assert status < 300, found
+        return str(found["metadata"]["resourceVersion"])
+
+    def delete(self) -> None:
+        status, found = self._call("DELETE", f"{SECRETS}/{SECRET}")
+        assert status < 300, found
+
+    def _call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        """Over HTTP: a watch that just begins may miss what is written into the store from here."""
+        url = urlsplit(self.lab.url)
+        connection = http.client.HTTPConnection(str(url.hostname), url.port, timeout=LIMIT)
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        headers = {"Authorization": f"Bearer {self.lab.admin_token}", "Content-Type": kind}
+        connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+        answer = connection.getresponse()
+        found = json.loads(answer.read())
+        connection.close()
+        return answer.status, found
+
+    def statuses(self) -> dict[str, Any]:
+        with self.lab.store.lock:
+            found = self.lab.store.find("configmaps", NAMESPACE, STATUS) or {}
+        return {node: json.loads(value) for node, value in found.get("data", {}).items()}
+
+    def status(self, node: str = "node-1") -> dict[str, Any]:
+        found: dict[str, Any] = self.statuses().get(node, {})
+        return found
+
+    def say(self, node: str, value: Mapping[str, str] | None) -> None:
+        """What another node's syncer says, or none any more."""
+        store = self.lab.store
+        with store.lock:
+            old = store.find("configmaps", NAMESPACE, STATUS) or {}
+            data = {key: kept for key, kept in old.get("data", {}).items() if key != node}
+            data.update({} if value is None else {node: json.dumps(dict(value))})
+            store.replace(RESOURCES["configmaps"], {**old, "data": data})
+
+    def add_slot(self) -> None:
+        self.leases += (f"restart-{len(self.leases)}",)
+        with self.lab.store.lock:
+            self._create("leases", self.leases[-1], spec={})
+
+    def hold(self, node: str, seconds: int, number: int = 0) -> None:
+        """Somebody takes a slot and is never heard of again."""
+        store = self.lab.store
+        with store.lock:
+            old = store.find("leases", NAMESPACE, self.leases[number]) or {}
+            spec = {"holderIdentity": node, "leaseDurationSeconds": seconds, "renewTime": "x"}
+            store.replace(RESOURCES["leases"], {**old, "spec": spec})
+
+    def renewed(self, number: int = 0) -> str:
+        with self.lab.store.lock:
+            lease = self.lab.store.find("leases", NAMESPACE, self.leases[number])
+        return str((lease or {}).get("spec", {}).get("renewTime") or "")
+
+    def holder(self, number: int = 0) -> str:
+        with self.lab.store.lock:
+            lease = self.lab.store.find("leases", NAMESPACE, self.leases[number])
+        return str((lease or {}).get("spec", {}).get("holderIdentity") or "")
+
+    def wait(self, state: str, version: str, node: str = "node-1") -> str:
+        """Until the node says this of that version; its message."""
+
+        def said() -> bool:
+            found = self.status(node)
+            return (found.get("state"), found.get("resourceVersion")) == (state, version)
+
+        eventually(said, f"{node} is {state} at {version}, but {self.status(node)}")
+        return str(self.status(node)["message"])
+
+
+class NodeUnderTest:
+    """A directory for ``/var/lib/kubelet``, a kubelet, and a syncer in a thread."""
+
+    def __init__(self, cluster: Cluster, directory: Path, name: str = "node-1", **environ: str) -> None:
+        self.cluster = cluster
+        self.name = name
+        self.directory = directory / name
+        self.directory.mkdir()
+        self.path = self.directory / "config.json"
+        self.kubelet = Kubelet()
+        self.wire = Wire(cluster.lab.url)
+        self.account = directory / f"{name}-account"
+        self.account.mkdir()
+        self.token(cluster.lab.admin_token)
+        self.environ = {
+            "NODE_NAME": name,
+            "SYNCER_API": self.wire.url,
+            "SYNCER_LEASES": ",".join(cluster.leases),
+            "SYNCER_KUBELET_DIR": str(self.directory),
+            "SYNCER_ACCOUNT_DIR": str(self.account),
+            "SYNCER_HEALTHZ": "",
+            "SYNCER_HEALTH_WINDOW": "1",
+            "SYNCER_RECHECK": "0.1",
+            **environ,
+        }
+        self._log = directory / f"{name}.log"
+        self._syncer: SyncerProgram | None = None
+        self._thread: threading.Thread | None = None
+        self.code: int | None = None
+        self.is_stopping = False
+
+    def token(self, token: str) -> None:
+        (self.account / "token").write_text(token)
+
+    def start(self) -> NodeUnderTest:
+        settings = settings_from_environment(self.environ)
+        handle = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        pace = Intervals(settings)
+        pace.slot = pace.held = pace.ask = pace.retry = pace.status = pace.watch = Backoff(0.02, 0.05)
+        pace.back = Backoff(0.2, 0.4)
+        node = self._node(settings)
+        self._syncer = SyncerProgram(settings, JsonLog(handle), node, pace)
+        rest, self.rested = self._syncer.loop._rest, 0
+
+        def counted() -> None:
+            self.rested += 1
+            rest()
+
+        self._syncer.loop._rest = counted
+        self._thread = threading.Thread(target=self._run, args=(self._syncer,))
+        self._thread.start()
+        return self
+
+    def _node(self, settings: SyncerSettings) -> Node:
+        return Node(settings, self.kubelet.systemd, QuickClock())
+
+    def _run(self, syncer: SyncerProgram) -> None:
+        self.code = syncer.run()
+
+    def stop(self) -> int | None:
+        self.is_stopping = True
+        if self._syncer is not None and self._thread is not None:
+            self._syncer.loop.stop()
+            self._thread.join(LIMIT)
+            assert not self._thread.is_alive()
+        return self.code
+
+    def close(self) -> None:
+        """Stop it, and the way to the API server."""
+        self.stop()
+        self.wire.close()
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing is under way, and what was needed for it has been let go."""
+        return self._syncer is not None and not self._syncer.loop._is_awake
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self._log.read_text().splitlines()]
+
+    def logged(self, event: str) -> list[dict[str, Any]]:
+        return [line for line in self.log if line["event"] == event]
+
+    def auths(self) -> dict[str, Any]:
+        """What kubelet would find."""
+        try:
+            found: dict[str, Any] = json.loads(self.path.read_bytes())["auths"]
+        except FileNotFoundError:
+            return {}
+        return found
+
+
+def blocked(node: NodeUnderTest) -> threading.Event:
+    """Kubelet's restart takes until this is set."""
+    go_on = threading.Event()
+
+    def waits(_number: int) -> str:
+        assert go_on.wait(20)
+        return "done"
+
+    node.kubelet.on_restart = waits
+    return go_on

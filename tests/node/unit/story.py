@@ -1,0 +1,242 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""kill -9 before each step of the node's work, one after the other until none is left.
+
+A step is a call that changes files or kubelet.  A process of its own is really killed at step 1, 2, 3 … of
+the same work; after each, the file is the old one or the new one, whole, and the next run ends as if nothing
+had been.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.systemd.manager import Systemd
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.dockerconfig import DockerConfig
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.result import Options
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.places.kubelet.sync import Synchroniser
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.node import Node
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.settings import (
+    settings_from_environment,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.clock import Clock
+from tests.node.unit.support import config, document
+
+OS_CALLS = (
+    "open",
+    "close",
+    "write",
+    "ftruncate",
+    "fchmod",
+    "fchown",
+    "fsync",
+    "replace",
+    "unlink",
+    "setxattr",
+)
+_MOST = 2000
+
+OLD = {**document(ecr_example="theirs", quay_io="displaced"), "HttpHeaders": {"a": 7}, "credsStore": "x"}
+NEW = config(quay_io="new", ghcr_io="new")
+BAD = config(bad_example="new")
+LATE = config(late_example="new")
+
+
+class Stepping(Systemd):
+    """A systemd, and a kubelet that fails on ``bad.example``, and a while later on ``late.example``."""
+
+    before_step: Callable[[], None]
+
+    def start(self) -> str:
+        """Which start of kubelet this is: another word after each."""
+        raise NotImplementedError
+
+    def started_with(self) -> bytes:
+        """The file as it was at that; nothing where there was none."""
+        raise NotImplementedError
+
+
+class Story:
+    """Work that is killed at a step, on a node that is made anew for each step.
+
+    :param way: whose work it is: ``module``, ``role`` or ``syncer``.
+    :param old: is in the file at first; None: there is no file.
+    :param earlier: what has been brought in sync then.
+    """
+
+    path: Path
+    kubelet: Stepping
+    clock: Clock
+    OPTIONS: ClassVar[dict[str, Any]] = {"healthz": "", "attempts": 2}
+
+    def __init__(self, way: str, old: Any = None, earlier: Sequence[DockerConfig | None] = ()) -> None:
+        self._way = {"module": self._at_once, "role": self._by_the_role, "syncer": self._by_the_syncer}[way]
+        self.old = old
+        self._earlier = earlier
+
+    def begin(self) -> None:
+        self.prepare()
+        for desired in self._earlier:
+            self.run(desired)
+
+    def prepare(self) -> None:
+        """Set ``path``, with nothing of an earlier step beside it, and ``old`` in it; and ``kubelet``."""
+        raise NotImplementedError
+
+    def run(self, desired: DockerConfig | None) -> str:
+        """Do the work; the state it ends in."""
+        try:
+            return self._way(desired)
+        finally:
+            self.kubelet.close()
+
+    def _sync(self, **options: Any) -> Synchroniser:
+        given = Options(**{**self.OPTIONS, **options})
+        return Synchroniser(str(self.path), given, self.kubelet, self.clock)
+
+    def _at_once(self, desired: DockerConfig | None) -> str:
+        return self._sync().apply(desired).state
+
+    def _by_the_role(self, desired: DockerConfig | None) -> str:
+        """The write, the two handlers and the rescue."""
+        written = self._sync(restart="deferred").apply(desired)
+        well = written.state not in ("failed", "held")
+        if well and written.needed:
+            settled = self._sync(rollback=False, window=0.0).settle()
+            well = settled.state != "failed"
+            if settled.state == "pending":
+                well = bool(self._sync().verify().healthy)
+        if not well and written.needed:
+            self._sync().roll_back()
+        return "in-sync" if well else "held" if written.state == "held" else "failed"
+
+    def _by_the_syncer(self, desired: DockerConfig | None) -> str:
+        """The write, and in the slot the restart; no backup is kept."""
+        assert desired is not None, "it never takes out what it wrote"
+        environ = {
+            "NODE_NAME": "node-1",
+            "SYNCER_API": "http://127.0.0.1:1",
+            "SYNCER_LEASES": "restart-0",
+            "SYNCER_KUBELET_DIR": str(self.path.parent),
+            "SYNCER_HEALTHZ": "",
+            "SYNCER_HEALTH_WINDOW": str(self.OPTIONS.get("window", 12)),
+        }
+        node = Node(settings_from_environment(environ), lambda: self.kubelet, self.clock)
+        written = node.write(desired.canonical())
+        ended = node.restart(lambda: False) if written.restart else written
+        # What failed before is only written to be taken back.
+        is_held = written.failed or ended.only_back
+        assert ended.finished or is_held
+        return "held" if is_held else "failed" if ended.failed else "in-sync"
+
+    def content(self) -> bytes | None:
+        return self.path.read_bytes() if self.path.exists() else None
+
+    def beside(self) -> list[str]:
+        return sorted(path.name for path in self.path.parent.iterdir())
+
+    def killed(self, desired: DockerConfig | None, step: int) -> bool:
+        """Do the work in a process that is killed before its ``step``-th step; False if it has fewer."""
+        child = os.fork()
+        if child == 0:
+            try:
+                self._kill_at(step)
+                self.run(desired)
+                os._exit(0)
+            except BaseException as error:  # noqa: BLE001 - pytest must not go on in the child
+                print(f"step {step}: {error!r}", file=sys.stderr, flush=True)
+                os._exit(1)
+        _pid, status = os.waitpid(child, 0)
+        if os.WIFSIGNALED(status):
+            assert os.WTERMSIG(status) == signal.SIGKILL
+            return True
+        assert os.WEXITSTATUS(status) == 0
+        return False
+
+    def _kill_at(self, step: int) -> None:
+        """Only in the child."""
+        left = [step]
+
+        def before_step() -> None:
+            left[0] -= 1
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        def counted(call: Callable[..., Any]) -> Callable[..., Any]:
+            def counting(*args: Any, **kwargs: Any) -> Any:
+                before_step()
+                return call(*args, **kwargs)
+
+            return counting
+
+        write = os.write
+
+        def write_in_parts(handle: int, data: Any) -> int:
+            # The disk takes as much of a write as it likes.
+            before_step()
+            return write(handle, data[: max(1, len(data) // 2)])
+
+        for name in OS_CALLS:
+            setattr(os, name, write_in_parts if name == "write" else counted(getattr(os, name)))
+        fcntl.flock = counted(fcntl.flock)
+        self.kubelet.before_step = before_step
+
+
+def kill_at_every_step(story: Story, desired: DockerConfig | None, state: str) -> int:
+    """Kill the work at each of its steps, and run it again; how many steps it has.
+
+    :param state: what the run after a killed one ends in.
+    """
+    # What becomes of it when nobody is killed.
+    story.begin()
+    before = story.content()
+    story.run(desired)
+    after = story.content()
+    beside = story.beside()
+    allowed = [_meaning(before), _meaning(after)]
+    if desired in (BAD, LATE):
+        # On its way there; then it is taken back, byte for byte.
+        assert after == before
+        allowed.append(_with(desired, story.old))
+
+    for step in range(1, _MOST):
+        story.begin()
+        if not story.killed(desired, step):
+            return step
+        there = story.content()
+        assert there != b"", f"empty after step {step}"
+        assert _meaning(there) in allowed, f"neither old nor new after step {step}"
+        for _run in range(2):
+            ended = story.run(desired)
+            if desired not in (BAD, LATE):
+                break
+        assert ended == state, f"after step {step}"
+        assert story.content() == after, f"after step {step}"
+        assert story.kubelet.started_with() == (after or b""), f"kubelet after step {step}"
+        assert story.beside() == beside, f"after step {step}"
+        ledger = story.path.parent / "config.json.hyperfleet"
+        assert not ledger.exists() or json.loads(ledger.read_bytes())["pending"] is None
+        start = story.kubelet.start()
+        assert story.run(desired) == state
+        assert story.kubelet.start() == start, f"restarted for nothing after step {step}"
+    raise AssertionError("the work has no end")
+
+
+def _meaning(data: bytes | None) -> Any:
+    """Whole, as JSON: what others wrote need not be a docker config by our rules."""
+    return None if data is None else json.loads(data)
+
+
+def _with(desired: DockerConfig, old: Any) -> Any:
+    auths = {**(old or {"auths": {}})["auths"], **json.loads(desired.canonical())["auths"]}
+    beside = {"credsStore": "x"} if old else {}
+    return {**beside, "auths": auths}

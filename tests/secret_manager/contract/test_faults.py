@@ -1,0 +1,305 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The stand-in's fault table and counters, through the real client. Not for a real project."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from google.api_core import exceptions
+from google.auth.exceptions import InvalidOperation
+
+from tests.secret_manager.contract.support import REAL_PROJECT, Client, Workspace, refused, status_of
+from tests.stand_ins.secret_manager import SecretManagerLab
+from tests.stand_ins.secret_manager.crc32c import crc32c
+
+pytestmark = pytest.mark.skipif(bool(REAL_PROJECT), reason="a real project has no fault table")
+
+DATA = b"example-password"
+
+
+@pytest.fixture
+def secret(lab: SecretManagerLab, work: Workspace) -> str:
+    """A secret with one version; its making is not counted."""
+    name = work.create().name
+    work.add(name, DATA)
+    lab.calls.reset()
+    return str(name)
+
+
+def access(work: Workspace, secret: str, version: str = "1") -> Any:
+    """Without the client's own retries."""
+    name = f"{secret}/versions/{version}"
+    return work.client.access_secret_version(name=name, retry=None).payload
+
+
+@pytest.mark.parametrize(
+    ("code", "parent"),
+    [
+        ("PERMISSION_DENIED", exceptions.Forbidden),
+        ("RESOURCE_EXHAUSTED", exceptions.TooManyRequests),
+        ("UNAVAILABLE", exceptions.ServiceUnavailable),
+        ("INTERNAL", exceptions.InternalServerError),
+        ("ABORTED", exceptions.Conflict),
+        ("ALREADY_EXISTS", exceptions.Conflict),
+        ("FAILED_PRECONDITION", exceptions.BadRequest),
+        ("INVALID_ARGUMENT", exceptions.BadRequest),
+        ("NOT_FOUND", exceptions.NotFound),
+        ("DEADLINE_EXCEEDED", exceptions.GatewayTimeout),
+    ],
+)
+def test_a_code_arrives_as_the_clients_own_exception(
+    lab: SecretManagerLab,
+    work: Workspace,
+    secret: str,
+    code: str,
+    parent: type[exceptions.GoogleAPICallError],
+) -> None:
+    lab.faults.add("AccessSecretVersion", code=code, times=1)
+    with pytest.raises(parent) as caught:
+        access(work, secret)
+    assert status_of(caught.value) == code
+    assert access(work, secret).data == DATA
+    assert lab.calls.count("AccessSecretVersion", code=code) == 1
+    assert lab.calls.count("AccessSecretVersion", code="OK") == 1
+
+
+def test_unauthenticated(lab: SecretManagerLab, work: Workspace, secret: str, transport: str) -> None:
+    """Over REST the client tries to refresh its credentials first, which anonymous ones cannot."""
+    lab.faults.add("AccessSecretVersion", code="UNAUTHENTICATED")
+    expected = {"grpc": exceptions.Unauthorized, "rest": InvalidOperation}[transport]
+    with pytest.raises(expected):
+        access(work, secret)
+
+
+def test_a_refusal_names_permission_and_resource(lab: SecretManagerLab, work: Workspace, secret: str) -> None:
+    lab.faults.add("AccessSecretVersion", code="PERMISSION_DENIED")
+    with refused("PERMISSION_DENIED") as error:
+        access(work, secret)
+    assert "'secretmanager.versions.access'" in str(error[0])
+    assert f"{secret}/versions/1" in str(error[0])
+
+
+def test_a_message_of_ones_own(lab: SecretManagerLab, work: Workspace, secret: str) -> None:
+    lab.faults.add("GetSecret", code="INTERNAL", message="the disk is on fire")
+    with refused("INTERNAL") as error:
+        work.client.get_secret(name=secret, retry=None)
+    assert "the disk is on fire" in str(error[0])
+
+
+def test_only_the_method_and_resource_named_are_hit(
+    lab: SecretManagerLab, work: Workspace, secret: str
+) -> None:
+    secret_id = secret.rpartition("/")[2]
+    fault = lab.faults.add("AccessSecretVersion", f"{work.name(secret_id)}/*", code="INTERNAL")
+    other = work.create().name
+    work.add(other, DATA)
+    assert access(work, other).data == DATA
+    assert work.client.get_secret(name=secret).name == secret
+    assert fault.hits == 0
+    # The rule says the project's id; it fits a call that says the number, too.
+    for name in (secret, work.name(secret_id)):
+        with refused("INTERNAL"):
+            access(work, name)
+    assert fault.hits == 2
+
+
+def test_skip_and_times(lab: SecretManagerLab, work: Workspace, secret: str) -> None:
+    lab.faults.add("AccessSecretVersion", code="INTERNAL", skip=2, times=2)
+    outcomes = []
+    for dummy in range(6):
+        try:
+            outcomes.append(access(work, secret).data == DATA)
+        except exceptions.InternalServerError:
+            outcomes.append(False)
+    assert outcomes == [True, True, False, False, True, True]
+
+
+def test_rules_are_tried_in_order(lab: SecretManagerLab, work: Workspace, secret: str) -> None:
+    lab.faults.add("AccessSecretVersion", code="INTERNAL", times=1)
+    lab.faults.add("*", code="PERMISSION_DENIED", times=1)
+    with refused("INTERNAL"):
+        access(work, secret)
+    with refused("PERMISSION_DENIED"):
+        access(work, secret)
+    assert access(work, secret).data == DATA
+
+
+def test_before_has_no_effect_and_after_has(lab: SecretManagerLab, work: Workspace, secret: str) -> None:
+    fault = lab.faults.add("AddSecretVersion", code="UNAVAILABLE", times=1)
+    with refused("UNAVAILABLE"):
+        work.add(secret, b"example-2")
+    assert (fault.hits, work.versions(secret)) == (1, ["1"])
+    lab.faults.add("AddSecretVersion", code="UNAVAILABLE", phase="after", times=1)
+    with refused("UNAVAILABLE"):
+        work.add(secret, b"example-2")
+    assert work.versions(secret) == ["2", "1"]
+    assert access(work, secret, "2").data == b"example-2"
+
+
+def test_a_call_that_fails_by_itself_keeps_its_own_error(
+    lab: SecretManagerLab, work: Workspace, secret: str
+) -> None:
+    lab.faults.add("AccessSecretVersion", code="UNAVAILABLE", phase="after")
+    with refused("NOT_FOUND"):
+        access(work, secret, "9")
+
+
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_a_delay_outlasts_the_clients_deadline_and_the_add_still_happens(
+    lab: SecretManagerLab, work: Workspace, secret: str, transport: str, phase: str
+) -> None:
+    lab.faults.add("AddSecretVersion", delay=3.0, phase=phase, times=1)
+    with pytest.raises((exceptions.GatewayTimeout, exceptions.RetryError, OSError)):
+        work.client.add_secret_version(parent=secret, payload={"data": b"example-2"}, timeout=1.5, retry=None)
+    limit = time.monotonic() + 60
+    # Until it is counted, too, which a delay comes before: another test's counters are not to have it.
+    while work.versions(secret) != ["2", "1"] or not lab.calls.count("AddSecretVersion"):
+        assert time.monotonic() < limit
+
+
+def test_a_delay_without_a_code_only_takes_time(lab: SecretManagerLab, work: Workspace, secret: str) -> None:
+    lab.faults.add("AccessSecretVersion", delay=0.05, times=1)
+    start = time.monotonic()
+    assert access(work, secret).data == DATA
+    assert time.monotonic() - start >= 0.05
+
+
+def test_a_corrupt_answer_shows_in_its_checksum(lab: SecretManagerLab, work: Workspace, secret: str) -> None:
+    for kind in ("payload", "crc"):
+        lab.faults.add("AccessSecretVersion", corrupt=kind, times=1)
+        payload = access(work, secret)
+        assert crc32c(payload.data) != payload.data_crc32c
+        assert (payload.data == DATA) == (kind == "crc")
+        intact = access(work, secret)
+        assert (intact.data, intact.data_crc32c) == (DATA, crc32c(DATA))
+
+
+def test_a_corrupt_add_shows_in_the_flag_or_in_the_bytes(
+    lab: SecretManagerLab, work: Workspace, secret: str
+) -> None:
+    lab.faults.add("AddSecretVersion", corrupt="crc", times=1)
+    assert work.add(secret, DATA).client_specified_payload_checksum is False
+    assert access(work, secret, "2").data == DATA
+    lab.faults.add("AddSecretVersion", corrupt="payload", times=1)
+    assert work.add(secret, DATA).client_specified_payload_checksum is True
+    stored = access(work, secret, "3")
+    assert (stored.data != DATA, stored.data_crc32c) == (True, crc32c(stored.data))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"method": "Nope", "code": "INTERNAL"},
+        {"method": "GetSecret"},
+        {"code": "OK"},
+        {"code": "NOPE"},
+        {"code": "INTERNAL", "phase": "during"},
+        {"code": "INTERNAL", "times": 0},
+        {"code": "INTERNAL", "skip": -1},
+        {"method": "GetSecret", "corrupt": "crc"},
+        {"method": "AccessSecretVersion", "corrupt": "colour"},
+    ],
+)
+def test_a_rule_without_sense_is_refused(lab: SecretManagerLab, rule: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="fault:"):
+        lab.faults.add(**rule)
+    assert not lab.faults.active
+
+
+def test_the_clients_own_retry_shows_in_the_counters(
+    lab: SecretManagerLab, make_client: Callable[[str], Client]
+) -> None:
+    """Measured: gRPC `access` retries UNAVAILABLE by itself (2 s later at most), `add` never does."""
+    work = Workspace(make_client("grpc"), "customer-prod-12345")
+    secret = work.create().name
+    lab.faults.add("AddSecretVersion", code="UNAVAILABLE", times=1)
+    with refused("UNAVAILABLE"):
+        work.add(secret, DATA)
+    assert lab.calls.count("AddSecretVersion") == 1
+    work.add(secret, DATA)
+    lab.faults.add("AccessSecretVersion", code="UNAVAILABLE", times=1)
+    answer = work.client.access_secret_version(name=f"{secret}/versions/1")
+    assert answer.payload.data == DATA
+    assert lab.calls.count("AccessSecretVersion") == 2
+
+
+def test_calls_are_counted_by_method_code_and_resource(
+    lab: SecretManagerLab, work: Workspace, secret: str
+) -> None:
+    access(work, secret)
+    with refused("NOT_FOUND"):
+        access(work, secret, "9")
+    by_id = f"{work.name(secret.rpartition('/')[2])}/versions/1"
+    counted = lab.calls.snapshot()
+    assert counted["total"] == lab.calls.count() == 2
+    assert counted["methods"] == {"AccessSecretVersion": 2}
+    assert counted["codes"] == {"AccessSecretVersion": {"OK": 1, "NOT_FOUND": 1}}
+    assert counted["resources"]["AccessSecretVersion"][by_id] == 1
+    assert lab.calls.count("AccessSecretVersion", resource=by_id) == 1
+
+
+def admin(lab: SecretManagerLab, verb: str, path: str, data: Any = None) -> tuple[int, Any]:
+    body = None if data is None else json.dumps(data).encode()
+    request = urllib.request.Request(f"{lab.rest}/_lab/{path}", data=body, method=verb)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def test_the_admin_routes_do_the_same(lab: SecretManagerLab, work: Workspace) -> None:
+    fleet = [
+        {
+            "project": "customer-prod-12345",
+            "secret": f"seeded-{number}",
+            "labels": {"managed-by": "hyperfleet"},
+            "versions": [{"data": "example-1", "state": "DISABLED"}, {"data_base64": "ZXhhbXBsZS0y"}],
+        }
+        for number in range(3)
+    ]
+    assert admin(lab, "POST", "seed", fleet) == (200, {"secrets": 3})
+    assert work.secrets("labels.managed-by=hyperfleet") == ["seeded-2", "seeded-1", "seeded-0"]
+    name = work.name("seeded-1")
+    assert work.versions(name, "state:ENABLED") == ["2"]
+    assert access(work, name, "latest").data == b"example-2"
+
+    rule = {"method": "AccessSecretVersion", "resource": "*/seeded-1/*", "code": "ABORTED"}
+    status, answer = admin(lab, "POST", "faults", [rule, {"method": "GetSecret", "code": "INTERNAL"}])
+    assert (status, len(answer["faults"])) == (200, 2)
+    with refused("ABORTED"):
+        access(work, name, "2")
+    assert [fault["hits"] for fault in admin(lab, "GET", "faults")[1]["faults"]] == [1, 0]
+    assert admin(lab, "DELETE", "faults") == (200, {})
+    assert access(work, name, "2").data == b"example-2"
+
+    counted = admin(lab, "GET", "calls")[1]
+    assert counted["codes"]["AccessSecretVersion"] == {"OK": 2, "ABORTED": 1}
+    assert admin(lab, "DELETE", "calls") == (200, {})
+    assert admin(lab, "GET", "calls")[1]["total"] == 0
+    assert admin(lab, "POST", "reset") == (200, {})
+    assert work.secrets("") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("faults", {"method": "Nope", "code": "INTERNAL"}),
+        ("faults", {"method": "GetSecret", "code": "INTERNAL", "colour": "red"}),
+        ("faults", "nonsense"),
+        ("seed", {"project": "p-1"}),
+        ("seed", {"project": "p-1", "secret": "s", "labels": {"K": "v"}}),
+        ("calls", {}),
+    ],
+)
+def test_the_admin_routes_refuse_what_does_not_fit(lab: SecretManagerLab, path: str, data: Any) -> None:
+    status, answer = admin(lab, "POST", path, data)
+    assert (status, answer["error"]["status"]) == (400, "INVALID_ARGUMENT")
+    assert not lab.faults.active

@@ -1,0 +1,105 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ListSecrets: filters, order, pages. Each filter holds the workspace's own label, as a project is shared."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.secret_manager.contract.support import Workspace, refused
+
+
+@pytest.fixture
+def fleet(work: Workspace) -> list[str]:
+    """Three secrets, oldest first."""
+    ids = [work.secret_id() for dummy in range(3)]
+    for number, secret_id in enumerate(ids):
+        labels = {"run": work.prefix, "cluster-id": f"cls-{number}", "managed-by": "hyperfleet"}
+        if number == 2:
+            labels["managed-by"] = "other"
+        work.create(secret_id, labels=labels)
+    return ids
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("", [2, 1, 0]),
+        ("labels.managed-by=hyperfleet", [1, 0]),
+        ("labels.managed-by = hyperfleet", [1, 0]),
+        ('labels.managed-by="hyperfleet"', [1, 0]),
+        ("labels.managed-by=hyperfleet AND labels.cluster-id=cls-1", [1]),
+        ("labels.managed-by=hyperfleet AND NOT labels.cluster-id=cls-1", [0]),
+        ("labels.cluster-id=cls-0 OR labels.cluster-id=cls-2", [2, 0]),
+        ("labels.managed-by=hyperfleet AND (labels.cluster-id=cls-0 OR labels.cluster-id=cls-2)", [0]),
+        ("labels.managed-by:*", [2, 1, 0]),
+        ("labels.no-such-label:*", []),
+        ("labels.managed-by=hyper", []),
+        ("replication.automatic:*", [2, 1, 0]),
+        ("replication.user_managed.replicas.location:us-east1", []),
+        ("create_time>2021-01-01T06:00:00Z", [2, 1, 0]),
+        ("create_time<2021-01-01T06:00:00Z", []),
+    ],
+)
+def test_filters_newest_first(work: Workspace, fleet: list[str], where: str, found: list[int]) -> None:
+    own = f"labels.run={work.prefix}"
+    both = f"{own} AND {where}" if where else own
+    if " OR " in where and "(" not in where:
+        both = f"{own} AND ({where})"
+    assert work.secrets(both) == [fleet[number] for number in found]
+
+
+def test_filter_by_part_of_the_name(work: Workspace, fleet: list[str]) -> None:
+    assert work.secrets(f"name:{work.prefix}") == fleet[::-1]
+    assert work.secrets(f"name:{fleet[1]}") == [fleet[1]]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_pages_hold_every_secret_once(work: Workspace, fleet: list[str], size: int) -> None:
+    request = {"parent": work.parent, "filter": f"labels.run={work.prefix}", "page_size": size}
+    pages = [
+        [secret.name.rpartition("/")[2] for secret in page.secrets]
+        for page in work.client.list_secrets(request=request).pages
+    ]
+    assert [secret_id for page in pages for secret_id in page] == fleet[::-1]
+    assert all(len(page) <= size for page in pages)
+
+
+def test_a_secret_deleted_between_pages_does_not_hide_another(work: Workspace, fleet: list[str]) -> None:
+    request = {"parent": work.parent, "filter": f"labels.run={work.prefix}", "page_size": 1}
+    pages = work.client.list_secrets(request=request).pages
+    first = next(pages)
+    work.client.delete_secret(name=first.secrets[0].name)
+    rest = [secret.name.rpartition("/")[2] for page in pages for secret in page.secrets]
+    assert rest == [fleet[1], fleet[0]]
+
+
+def test_total_size_is_given_without_a_filter_only(work: Workspace, fleet: list[str]) -> None:
+    plain = next(work.client.list_secrets(request={"parent": work.parent, "page_size": 1}).pages)
+    assert plain.total_size >= len(fleet)
+    filtered = f"labels.run={work.prefix}"
+    page = next(work.client.list_secrets(request={"parent": work.parent, "filter": filtered}).pages)
+    assert page.total_size == 0
+
+
+def test_updates_show_in_the_list(work: Workspace, fleet: list[str]) -> None:
+    work.client.update_secret(
+        secret={"name": work.name(fleet[0]), "labels": {"run": work.prefix, "managed-by": "other"}},
+        update_mask={"paths": ["labels"]},
+    )
+    both = f"labels.run={work.prefix} AND labels.managed-by=other"
+    assert work.secrets(both) == [fleet[2], fleet[0]]
+
+
+@pytest.mark.parametrize("where", ["labels.a=b AND", "(labels.a=b", "no_such_field=1", "="])
+def test_a_filter_that_cannot_be_read_is_refused(work: Workspace, where: str) -> None:
+    with refused("INVALID_ARGUMENT"):
+        work.secrets(where)
+
+
+def test_a_page_token_of_ones_own_making_is_refused(work: Workspace) -> None:
+    with refused("INVALID_ARGUMENT"):
+        list(work.client.list_secrets(request={"parent": work.parent, "page_token": "not-a-token"}))
+    with refused("INVALID_ARGUMENT"):
+        list(work.client.list_secrets(request={"parent": work.parent, "page_size": -1}))

@@ -1,0 +1,24 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every test here that asks for ``module`` runs over gRPC, REST, and REST without Google's library."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.secret_manager.integration.flows import CALLS, Flow, started
+from tests.stand_ins.secret_manager import SecretManagerLab
+from tests.support.secret_manager import PLAIN, TRANSPORTS, Module
+
+
+@pytest.fixture(params=[*TRANSPORTS, PLAIN])
+def module(request: pytest.FixtureRequest, secret_manager: SecretManagerLab) -> Module:
+    """The module in this process, against the test's own stand-in."""
+    return Module(secret_manager, request.param)
+
+
+@pytest.fixture(params=list(CALLS))
+def flow(request: pytest.FixtureRequest, module: Module) -> Flow:
+    """Each call in its turn, over both transports."""
+    return started(request.param, module)

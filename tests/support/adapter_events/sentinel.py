@@ -1,0 +1,60 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the sentinel does: it publishes events of clusters to RabbitMQ."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from typing import Any
+
+import aio_pika
+
+from tests.lab.rabbitmq import RabbitMQ
+
+
+class Sentinel:
+    """Publishes as the sentinel's broker library does: no content type, an empty routing key."""
+
+    def __init__(self, broker: RabbitMQ, kind: str = "topic") -> None:
+        self.url = broker.url
+        self.topic = f"clusters-{uuid.uuid4().hex[:8]}"
+        self.kind = kind
+
+    async def publish(self, *bodies: bytes, **headers: str) -> None:
+        connection = await aio_pika.connect(self.url)
+        async with connection:
+            channel = await connection.channel()
+            exchange = await channel.declare_exchange(self.topic, self.kind, durable=True)
+            messages = [aio_pika.Message(body, headers=dict(headers), delivery_mode=2) for body in bodies]
+            await asyncio.gather(*(exchange.publish(message, routing_key="") for message in messages))
+
+    async def left(self, subscription: str = "sub") -> int:
+        """Messages of the queue that nobody holds."""
+        connection = await aio_pika.connect(self.url)
+        async with connection:
+            channel = await connection.channel()
+            queue = await channel.declare_queue(f"{self.topic}-{subscription}", passive=True)
+            return queue.declaration_result.message_count or 0
+
+    async def listens(self, subscription: str = "sub") -> None:
+        """Wait until the source consumes."""
+        for _try in range(600):
+            connection = await aio_pika.connect(self.url)
+            async with connection:
+                channel = await connection.channel()
+                try:
+                    queue = await channel.declare_queue(f"{self.topic}-{subscription}", passive=True)
+                except aio_pika.exceptions.ChannelClosed:
+                    pass
+                else:
+                    if queue.declaration_result.consumer_count:
+                        return
+            await asyncio.sleep(0.05)
+        raise AssertionError("nobody consumes")
+
+    def broker(self, **changed: Any) -> dict[str, Any]:
+        """The source's option."""
+        described = {"type": "rabbitmq", "url": self.url, "topic": self.topic, "subscription": "sub"}
+        return {**described, **changed}

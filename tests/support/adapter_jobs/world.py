@@ -1,0 +1,192 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The adapter's Jobs in a namespace of a test's own, with the controllers played where there are none."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import time
+from collections.abc import Mapping
+from typing import Any, cast
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes.client import (
+    KubernetesClient,
+    KubernetesClients,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster_document import read_spec
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.retry import (
+    Deadline,
+    Retrier,
+    RetryPolicy,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.runtime.run_settings import RunSettings
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.config import (
+    AdapterConfig,
+    parse_adapter_config,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.defaults import (
+    fill_job,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.parts import (
+    JobTemplate,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.dry_run import (
+    DryRunClient,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.job_removal import (
+    JobRemoval,
+)
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs.jobs import Jobs
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.model import (
+    Observed,
+    Order,
+)
+from tests.stand_ins.kubernetes.playing import Object, Playing
+from tests.support.adapter_jobs.documents import document
+from tests.support.kubernetes.world import KEY, TYPE, Api
+
+CANARY = "example-password-canary-4711"
+DOCUMENT = json.dumps({"auths": {"quay.io": {"auth": base64.b64encode(b"u:" + CANARY.encode()).decode()}}})
+SUCCESS = {
+    "result": "success",
+    "version": "3",
+    "secret": "projects/p-1/secrets/hyperfleet-c-1-pull-secret",
+    "changed": True,
+    "versions_created": 1,
+    "duration_seconds": 1.5,
+}
+FAILURE = {"result": "failure", "kind": "permission_denied", "message": "PERMISSION_DENIED on projects/p-1"}
+
+
+def template(**fields: Any) -> JobTemplate:
+    """The configuration's, with these of its fields."""
+    made = fill_job({"image": "registry.example.com/pullsecret-job:v1", "backoffLimit": 1})
+    return dataclasses.replace(made, **fields)
+
+
+def config(namespace: str, adapter: str = "pullsecret", **fields: Any) -> AdapterConfig:
+    """An adapter's, with these fields of its ``jobTemplate``."""
+    return dataclasses.replace(
+        parse_adapter_config(document()), namespace=namespace, adapter=adapter, job=template(**fields)
+    )
+
+
+class Working(Playing):
+    """A pod that succeeds has made the management Secret, of what it was given."""
+
+    def finish(self, job: str, message: str = "", *, exit_code: int = 0, reason: str = "") -> Object:
+        """As ``Playing``."""
+        if exit_code == 0:
+            (container,) = self._known(job)["spec"]["template"]["spec"]["containers"]
+            given = {item["name"]: item for item in container["env"]}
+            reference = given["PULL_SECRET_DATA"]["valueFrom"]["secretKeyRef"]
+            secrets = self._pods.rpartition("/")[0] + "/secrets"
+            code, data = self._request("GET", f"{secrets}/{reference['name']}", None, "application/json")
+            if code == 200:
+                self._place(given, data["data"][reference["key"]])
+        return super().finish(job, message, exit_code=exit_code, reason=reason)
+
+    def _place(self, given: Mapping[str, Any], value: str) -> None:
+        labels = {"managed-by": "hyperfleet", "cluster-id": given["CLUSTER_ID"]["value"]}
+        body = {
+            "metadata": {"name": given["K8S_SECRET_NAME"]["value"], "labels": labels},
+            "type": TYPE,
+            "data": {KEY: value},
+        }
+        path = f"/api/v1/namespaces/{given['MANAGEMENT_NAMESPACE']['value']}/secrets"
+        code, answer = self._request("POST", path, body, "application/json")
+        if code == 409:
+            path += "/" + body["metadata"]["name"]  # type: ignore[index]
+            code, answer = self._request("PATCH", path, body, "application/merge-patch+json")
+        assert code in (200, 201, 404), answer
+
+
+class World:
+    """One adapter, one namespace."""
+
+    def __init__(self, api: Api, namespace: str) -> None:
+        self.api = api
+        self.namespace = namespace
+        self.playing = Working(api.request, namespace, controllers=api.real)
+        self.ahead = 0.0
+        settings = RunSettings(
+            api_timeout=5.0,
+            timeout=20.0,
+            retrier=Retrier(RetryPolicy(tries=3, delay=0.02, max_delay=0.1)),
+            connections={"kubernetes": {"host": api.url, "api_key": api.token}},
+        )
+        self.client = KubernetesClients(settings).get(Deadline(20))
+        self.jobs = self.adapter()
+
+    def adapter(self, *, name: str = "pullsecret", check: bool = False, **template: Any) -> Jobs:
+        """An adapter as another process, or another configuration, has it."""
+        given = config(self.namespace, name, **template)
+        client = cast(KubernetesClient, DryRunClient(self.client)) if check else self.client
+        return Jobs(client, given, clock=lambda: time.time() + self.ahead)
+
+    def apply(
+        self, generation: int = 1, document: str = DOCUMENT, *, by: Jobs | None = None, **changed: Any
+    ) -> Observed:
+        wanted = self.order(generation, **changed)
+        return (by or self.jobs).apply(wanted, document.encode(), Deadline(20))
+
+    def order(self, generation: int = 1, **changed: Any) -> Order:
+        """One whose management namespace is there: the adapter's own."""
+        return order(generation, **{"namespace": self.namespace, **changed})
+
+    def placed(self, cluster_id: str = "c-1") -> Any:
+        """The management Secret, or None."""
+        return self.api.secret(self.namespace, f"{cluster_id}-pull-secret")
+
+    def remove(self, cluster_id: str = "c-1") -> JobRemoval:
+        return self.jobs.remove(cluster_id, Deadline(20))
+
+    def job_names(self) -> list[str]:
+        return sorted(job["metadata"]["name"] for job in self.all("/apis/batch/v1", "jobs"))
+
+    def secrets(self) -> dict[str, Any]:
+        """The Secrets with data for Jobs, by name."""
+        found = self.all("/api/v1", "secrets")
+        kind = "pull-secret-data"
+        return {
+            item["metadata"]["name"]: item
+            for item in found
+            if (item["metadata"].get("labels") or {}).get("resource-type") == kind
+        }
+
+    def all(self, base: str, kind: str) -> list[Any]:
+        _code, found = self.api.request("GET", f"{base}/namespaces/{self.namespace}/{kind}")
+        return list(found["items"])
+
+    def requests(self) -> list[str]:
+        """Verb and kind of each call so far through the proxy."""
+        calls = self.api.calls.matching()
+        # /api/v1/secrets is of all namespaces.
+        paths = [call.path.rpartition(f"/namespaces/{self.namespace}/")[2] for call in calls]
+        kinds = [path.removeprefix("/api/v1/").split("/")[0] for path in paths]
+        return [f"{call.verb} {kind}" for call, kind in zip(calls, kinds, strict=True)]
+
+
+def order(
+    generation: int = 1,
+    *,
+    cluster_id: str = "c-1",
+    cluster_name: str = "one",
+    project: str = "p-1",
+    namespace: str = "clusters-c-1",
+    replication: str = "automatic",
+    traceparent: str | None = None,
+) -> Order:
+    """An order as the engine makes it of a cluster's spec."""
+    gcp = {"projectId": project, "replicationPolicy": replication}
+    spec = read_spec({"name": cluster_name, "spec": {"gcp": gcp}})
+    return Order(spec.cluster(cluster_id, management_namespace=namespace), generation, traceparent)
+
+
+def said(document: Mapping[str, Any]) -> str:
+    """A termination message."""
+    return json.dumps(document)

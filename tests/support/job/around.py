@@ -1,0 +1,79 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a pod of the job has around its program: files, the service account, and TLS with the API server.
+
+In a pod the account is at a place where nobody but root can put it: here a few lines start the program that
+look for it elsewhere, as the image's own start does all else.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import google_crc32c
+
+from tests.stand_ins.kubernetes import KubernetesLab
+from tests.support.login import TlsFront
+from tests.tools.env import ROOT
+
+_START = """
+import os
+import sys
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, here)
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.clients.kubernetes import pod
+
+pod.ACCOUNT = os.path.join(os.path.dirname(here), "account")
+
+import main
+
+sys.exit(main.main())
+"""
+
+
+class Pod:
+    """Lays it out in a directory; ``stop`` ends what listens.
+
+    :param environment: what the kubelet tells every container of the API server.
+    """
+
+    def __init__(self, directory: Path, management: KubernetesLab) -> None:
+        account = directory / "account"
+        account.mkdir()
+        self._front = TlsFront(management.url.removeprefix("http://"), account)
+        shutil.copy(self._front.authority, account / "ca.crt")
+        (account / "token").write_text(management.admin_token + "\n")
+        address = self._front.url.rpartition(":")
+        self.environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": address[2]}
+        link = directory / "opt" / "ansible_collections" / "hyperfleet" / "pull_secret"
+        link.parent.mkdir(parents=True)
+        link.symlink_to(ROOT, target_is_directory=True)
+        give_packages(directory / "opt")
+        self.start = start(directory / "opt")
+        self.command = [sys.executable, "-I", "-S", "-B", str(self.start)]
+
+    def stop(self) -> None:
+        """No more connections are taken."""
+        self._front.stop()
+
+
+def give_packages(directory: Path) -> None:
+    """Put what the image has of its wheel beside the program, as it is installed here."""
+    package = Path(google_crc32c.__file__).parent
+    for path in (package, package.with_name(f"{package.name}.libs")):
+        if path.is_dir():
+            shutil.copytree(path, directory / path.name, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def start(directory: Path) -> Path:
+    """The program's start, beside the image's own, in a directory beside that of the account."""
+    shutil.copy(ROOT / "extensions" / "job" / "main.py", directory)
+    path = directory / "start.py"
+    path.write_text(_START)
+    return path

@@ -1,0 +1,197 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A proxy in front of an API server, stand-in or real, that counts calls, injects faults and runs hooks.
+
+The faults are those of the stand-in (``tests.stand_ins.kubernetes.faults``), so that every one of them is shown on
+the real API server too.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import http.client
+import json
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.stand_ins.kubernetes.faults import CallLog, Fault, FaultTable
+from tests.stand_ins.kubernetes.routing import Request, route
+
+_SKIPPED = frozenset({"connection", "transfer-encoding", "content-length", "host", "keep-alive"})
+_REASONS = {
+    401: "Unauthorized",
+    403: "Forbidden",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+}
+
+
+@dataclass
+class Hook:
+    """``act`` runs before the next ``times`` calls of this verb and path are forwarded."""
+
+    verb: str
+    path: str
+    act: Callable[[], Any]
+    times: int
+
+
+class FaultProxy:
+    """``with FaultProxy(url, ca_file) as proxy``: ``url``, ``faults``, ``calls``, ``before``."""
+
+    def __init__(self, upstream: str, ca_file: str | None = None) -> None:
+        self.faults = FaultTable()
+        self.calls = CallLog()
+        self._hooks: list[Hook] = []
+        self._lock = threading.Lock()
+        parts = urlsplit(upstream)
+        self._address = (str(parts.hostname), int(parts.port or 80))
+        self._tls = ssl.create_default_context(cafile=ca_file) if parts.scheme == "https" else None
+        self._server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"proxy": self}))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def before(self, verb: str, path: str, act: Callable[[], Any], times: int = 1) -> None:
+        """Run ``act`` before a matching call reaches the server."""
+        with self._lock:
+            self._hooks.append(Hook(verb, path, act, times))
+
+    def reset(self) -> None:
+        """No faults, hooks or counts."""
+        self.faults.clear()
+        self.calls.clear()
+        with self._lock:
+            self._hooks.clear()
+
+    def run_hooks(self, verb: str, path: str) -> None:
+        with self._lock:
+            due = [
+                hook
+                for hook in self._hooks
+                if hook.times > 0
+                and fnmatch.fnmatchcase(verb, hook.verb)
+                and fnmatch.fnmatchcase(path, hook.path)
+            ]
+            for hook in due:
+                hook.times -= 1
+        for hook in due:
+            hook.act()
+
+    def connect(self) -> http.client.HTTPConnection:
+        """A connection to the API server itself, past the faults."""
+        if self._tls:
+            return http.client.HTTPSConnection(*self._address, timeout=30, context=self._tls)
+        return http.client.HTTPConnection(*self._address, timeout=30)
+
+    def __enter__(self) -> FaultProxy:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away in the middle is what some tests are about."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    proxy: FaultProxy
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    disable_nagle_algorithm = True
+
+    def setup(self) -> None:
+        super().setup()
+        self._upstream: http.client.HTTPConnection | None = None
+
+    def finish(self) -> None:
+        super().finish()
+        if self._upstream:
+            self._upstream.close()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def _handle(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        request = Request(self.command, self.path, {}, body)
+        target = route(request)
+        verb = target.verb if target else ""
+        self.proxy.run_hooks(verb, request.path)
+        fault = self.proxy.faults.take(verb, self.command, request.path)
+        if fault and fault.delay:
+            time.sleep(fault.delay)
+        if fault is None or fault.phase == "after" or not (fault.drop or fault.status):
+            status, headers, answer = self._forward(body)
+        else:
+            status, headers, answer = 0, [], b""
+        if fault and fault.drop:
+            status = 0
+        elif fault and fault.status:
+            status, headers, answer = _injected(fault)
+        self.proxy.calls.add(verb, self.command, request.path, request.query_string, "", status)
+        if not status:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        self.send_response_only(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+        self.wfile.flush()
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle  # noqa: N815 - names of http.server
+
+    def _forward(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in _SKIPPED}
+        if self._upstream is None:
+            self._upstream = self.proxy.connect()
+        self._upstream.request(self.command, self.path, body or None, headers)
+        answer = self._upstream.getresponse()
+        data = answer.read()
+        return (
+            answer.status,
+            [(name, value) for name, value in answer.getheaders() if name.lower() not in _SKIPPED],
+            data,
+        )
+
+
+def _injected(fault: Fault) -> tuple[int, list[tuple[str, str]], bytes]:
+    assert fault.status
+    body = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": fault.message,
+        "reason": fault.reason or _REASONS.get(fault.status, ""),
+        "code": fault.status,
+    }
+    headers = [("Content-Type", "application/json"), *fault.headers.items()]
+    return fault.status, headers, json.dumps(body).encode()

@@ -1,0 +1,215 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ansible as a process: run a module or a playbook, get what a callback was told."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+COLLECTION = "hyperfleet.pull_secret"
+_LIMIT = 120
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task's result, as callbacks (and with them logs and AWX) see it."""
+
+    name: str
+    action: str
+    status: str  # ok, failed, skipped, unreachable
+    result: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A process that has ended; ``output`` is stdout and stderr."""
+
+    code: int
+    stdout: str
+    stderr: str
+    tasks: list[Task]
+
+    @property
+    def output(self) -> str:
+        return self.stdout + self.stderr
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The last task's result; the output is the message if there is none."""
+        assert self.tasks, self.output
+        return self.tasks[-1].result
+
+    def of(self, action: str) -> list[dict[str, Any]]:
+        """The results of all tasks with that action (its last word is enough)."""
+        return [task.result for task in self.tasks if task.action.rpartition(".")[2] == action]
+
+
+class Running:
+    """A process that was started and not yet waited for."""
+
+    def __init__(self, process: subprocess.Popen[str], record: Path) -> None:
+        self.process = process
+        self._record = record
+
+    def terminate(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+
+    def wait(self) -> Finished:
+        """Wait for its end, at most two minutes."""
+        try:
+            stdout, stderr = self.process.communicate(timeout=_LIMIT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            raise
+        lines = self._record.read_text().splitlines() if self._record.exists() else []
+        return Finished(self.process.returncode, stdout, stderr, [Task(**json.loads(line)) for line in lines])
+
+
+class Ansible:
+    """``directory`` is where its processes run and keep what is temporary; ``env`` is added to each."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        directory.mkdir(parents=True)
+        self.env: dict[str, str] = {}
+        self.python = Path(sys.executable)
+        self._count = 0
+
+    def module(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        check: bool = False,
+        diff: bool = False,
+        verbosity: int = 0,
+        env: Mapping[str, str] | None = None,
+    ) -> Finished:
+        """One task on localhost with a module of the collection (or a fully qualified one)."""
+        full = name if "." in name else f"{COLLECTION}.{name}"
+        return self.start_module(
+            full, arguments, flags=_flags(check=check, diff=diff, verbosity=verbosity), env=env
+        ).wait()
+
+    def start_module(
+        self,
+        full_name: str,
+        arguments: Mapping[str, Any],
+        *,
+        flags: list[str] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Running:
+        play = [
+            {
+                "hosts": "localhost",
+                "gather_facts": False,
+                "tasks": [{"name": "One task", full_name: dict(arguments)}],
+            }
+        ]
+        return self._start([str(self._file("play", play)), *(flags or [])], env)
+
+    def playbook(
+        self,
+        playbook: str | Path | list[dict[str, Any]],
+        variables: Mapping[str, Any] | None = None,
+        *,
+        check: bool = False,
+        diff: bool = False,
+        verbosity: int = 0,
+        flags: list[str] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Finished:
+        """A playbook by path or fully qualified name, or one written as plays."""
+        return self.start_playbook(
+            playbook, variables, check=check, diff=diff, verbosity=verbosity, flags=flags, env=env
+        ).wait()
+
+    def start_playbook(
+        self,
+        playbook: str | Path | list[dict[str, Any]],
+        variables: Mapping[str, Any] | None = None,
+        *,
+        check: bool = False,
+        diff: bool = False,
+        verbosity: int = 0,
+        flags: list[str] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Running:
+        """The same, not waited for."""
+        if isinstance(playbook, list):
+            playbook = self._file("play", playbook)
+        command = [str(playbook), *_flags(check=check, diff=diff, verbosity=verbosity), *(flags or [])]
+        if variables is not None:
+            command += ["--extra-vars", f"@{self._file('vars', dict(variables))}"]
+        return self._start(command, env)
+
+    def _file(self, kind: str, content: Any) -> Path:
+        self._count += 1
+        path = self.directory / f"{kind}-{self._count}.json"
+        path.write_text(json.dumps(content))
+        return path
+
+    def _start(self, arguments: list[str], env: Mapping[str, str] | None) -> Running:
+        self._count += 1
+        record = self.directory / f"record-{self._count}.jsonl"
+        program = self.python.parent / "ansible-playbook"
+        process = subprocess.Popen(
+            [str(self.python), str(program), *arguments],
+            cwd=self.directory,
+            env=self._environment(record) | dict(env or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        return Running(process, record)
+
+    def _environment(self, record: Path) -> dict[str, str]:
+        # Nothing of the user's own Ansible: no configuration, no home, no colours.
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
+        return {
+            **kept,
+            "ANSIBLE_COLLECTIONS_PATH": os.environ["ANSIBLE_COLLECTIONS_PATH"],
+            "ANSIBLE_HOME": str(self.directory / "home"),
+            "ANSIBLE_LOCALHOST_WARNING": "false",
+            "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
+            "ANSIBLE_NOCOLOR": "true",
+            "ANSIBLE_CALLBACK_PLUGINS": str(ROOT / "tests" / "support" / "callback"),
+            "ANSIBLE_CALLBACKS_ENABLED": "record",
+            "TEST_RECORD": str(record),
+            **self.env,
+        }
+
+
+def _flags(*, check: bool, diff: bool, verbosity: int) -> list[str]:
+    flags = ["--check"] if check else []
+    flags += ["--diff"] if diff else []
+    return flags + (["-" + "v" * verbosity] if verbosity else [])
+
+
+def family(pid: int) -> list[int]:
+    """A process and all that descend from it: workers of Ansible have sessions of their own."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue
+            parent = int(stat.rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(entry.name))
+    found = [pid]
+    for process in found:
+        found += children.get(process, [])
+    return found

@@ -1,0 +1,54 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``make test`` and ``make test-real`` run every test between them, and none twice."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+MARKERS = ("real", "exhaustive", "alone")
+
+
+def would_run(*targets: str) -> str:
+    """The commands of the targets, as make itself prints them."""
+    make = shutil.which("make")
+    assert make is not None
+    found = subprocess.run(
+        [make, "-n", *targets],
+        cwd=ROOT,
+        env={"PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+@pytest.mark.parametrize(
+    "marked",
+    list(itertools.product((False, True), repeat=len(MARKERS))),
+    ids=lambda one: "-".join(map(str, one)),
+)
+def test_every_test_is_in_exactly_one_part(marked: tuple[bool, ...]) -> None:
+    """Whatever markers it has: a part is an expression of them, over all tests."""
+    parts = re.findall(r'-m pytest .*-m "([^"]*)" tests$', would_run("test", "test-real"), re.MULTILINE)
+    assert len(parts) == 4, parts
+    markers = dict(zip(MARKERS, marked, strict=True))
+    assert [eval(part, {"__builtins__": {}}, markers) for part in parts].count(True) == 1  # noqa: S307
+
+
+def test_nothing_beside_the_real_parts_has_their_priority() -> None:
+    lines = [line for line in would_run("test-real").splitlines() if "tests/tools/part.sh" in line]
+    hurried = [line for line in lines if not line.startswith("nice -n 19 ")]
+    names = [re.findall(r'part\.sh "([^"]*)"', line) for line in hurried]
+    assert sorted(names) == [["nodes' parts"], ["real parts"], ["real parts, alone"]]
+    assert len(lines) > len(hurried)

@@ -1,0 +1,246 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Unknown variables and wrong values are refused before anything is read; variables of others are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support import names
+from tests.support.exhaustive import some
+from tests.variables.integration.world import CANARY, World
+
+# What AWX gives a job, what an inventory says of other roles, and a value that one of ours is made of.
+OTHERS: dict[str, Any] = {
+    "awx_job_id": 7,
+    "tower_job_id": 7,
+    "node_exporter_version": "1.8.2",
+    "node_labels": {"a": "b"},
+    "adapter_name": "other",
+    "adapter_image": "other:1",
+    "provision_user": "other",
+    "hosted_cluster_name": "other",
+    "clusters_by_region": [],
+}
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize(
+    ("playbook", "name", "meant"),
+    some(
+        [
+            ("provision", "provison_retry", "provision_retry"),
+            ("provision", "provision_retries", "provision_retry"),
+            ("provision", "provision_retry_tries", "provision_retry"),
+            ("provision", "manegement_context", "management_context"),
+            ("hosted_cluster", "hosted_cluster_api_time_out", "hosted_cluster_api_timeout"),
+            ("hosted_cluster", "managment_kubeconfig", "management_kubeconfig"),
+            ("adapter", "clusters_ids", "cluster_ids"),
+            ("adapter", "adapter_overides", "adapter_overrides"),
+            ("reconcile", "adapter_api_timout", "adapter_api_timeout"),
+            ("job", "job_kubernets", "job_kubernetes"),
+            ("job", "job_timeout", "job_retry"),
+            ("node", "node_host", "node_hosts"),
+            ("node", "node_sauce", "node_source"),
+        ],
+        ("provision", "provison_retry", "provision_retry"),
+        ("provision", "manegement_context", "management_context"),
+        ("job", "job_timeout", "job_retry"),
+    ),
+)
+def test_an_unknown_extra_variable_is_refused(world: World, playbook: str, name: str, meant: str) -> None:
+    finished = world.run(playbook, {name: CANARY})
+    assert finished.code != 0
+    assert f"{name}: unknown variable; did you mean {meant}?" in str(finished.result["msg"])
+    assert CANARY not in finished.output
+    assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(7)
+def test_a_secret_in_the_place_of_a_plays_own_list_of_names_is_not_shown(world: World) -> None:
+    finished = world.run("job", {"job_variables": CANARY, "job_gcp": []})
+    assert finished.code != 0
+    assert finished.result["msg"] == "playbook must be a list of names of variables"
+    assert CANARY not in finished.output
+
+
+@pytest.mark.hardening(7)
+def test_what_is_neither_true_nor_false_is_not_shown(world: World) -> None:
+    finished = world.run("reconcile", {"adapter_all": CANARY})
+    assert finished.code != 0
+    assert "adapter_all" in str(finished.result["msg"])
+    assert CANARY not in finished.output
+    assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(14)
+@pytest.mark.parametrize("wrong", some([CANARY, [3, None], [[3]], {"a": 1}, True, 1.5, "3\n"], CANARY, [[3]]))
+def test_a_number_of_nodes_that_is_none_is_refused_by_name(world: World, wrong: Any) -> None:
+    finished = world.run("node", {"node_serial": wrong})
+    assert finished.code != 0
+    assert str(finished.result["msg"]).startswith("node_serial must be a number of nodes")
+    assert CANARY not in finished.output
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize(
+    ("playbook", "name"),
+    some(
+        [("provision", "provision_retries"), ("node", "node_sources"), ("provision", "managment_context")],
+        ("provision", "managment_context"),
+    ),
+)
+def test_a_misspelt_variable_of_an_inventory_is_refused(world: World, playbook: str, name: str) -> None:
+    finished = world.run(playbook, {}, inventory={name: CANARY})
+    assert finished.code != 0
+    assert f"{name}: unknown variable; did you mean " in str(finished.result["msg"])
+    assert CANARY not in finished.output
+    assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize("form", some(["import_role", "include_role", "roles"], "include_role"))
+def test_an_unknown_variable_where_a_role_is_used_is_refused(world: World, form: str) -> None:
+    role = "hyperfleet.pull_secret.provision"
+    given = {"provision_clusters": [], "provision_show": False}
+    task = {f"ansible.builtin.{form}": {"name": role}, "vars": given}
+    body = {"roles": [{"role": role, "vars": given}]} if form == "roles" else {"tasks": [task]}
+    finished = world.ansible.playbook([{"hosts": "localhost", "gather_facts": False, **body}])
+    assert finished.code != 0
+    assert "provision_show: unknown variable; did you mean provision_show_table?" in finished.result["msg"]
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize(
+    ("playbook", "name", "value", "said"),
+    some(
+        [
+            ("provision", "provision_show_table", "maybe", "must be true or false"),
+            ("provision", "provision_concurrency", CANARY, "must be a whole number"),
+            ("provision", "provision_retry", CANARY, "must be a mapping"),
+            ("hosted_cluster", "hosted_cluster_show_table", CANARY, "must be true or false"),
+            ("node", "node_restart", CANARY, "must be one of on_change, never"),
+            ("node", "node_window", CANARY, "must be a number"),
+            ("adapter", "adapter_all", CANARY, "must be true or false"),
+            ("reconcile", "adapter_timeout", [CANARY], "must be a number"),
+        ],
+        ("provision", "provision_show_table", "maybe", "must be true or false"),
+    ),
+)
+def test_a_wrong_value_is_found_before_the_first_write(
+    world: World, playbook: str, name: str, value: Any, said: str
+) -> None:
+    finished = world.run(playbook, {name: value})
+    assert finished.code != 0
+    assert f"{name} {said}" in finished.result["msg"]
+    assert CANARY not in finished.output
+    assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize("playbook", some(names.PLAYBOOKS, "node"))
+def test_variables_of_others_are_no_reason_to_refuse(world: World, playbook: str) -> None:
+    """Nor is one that another variable reads, whatever it is called."""
+    read = {"provision_timeouts": 20, "node_timeouts": 20, "node_secret_file": "a"}
+    extra = {
+        "awx_job_id": 7,
+        "tower_job_id": 7,
+        **read,
+        "mine": "{{ provision_timeouts }} {{ node_timeouts }} {{ node_secret_file }}",
+    }
+    finished = world.run(playbook, extra, inventory=OTHERS)
+    assert "unknown variable" not in finished.output
+    assert finished.tasks[0].status == "ok"
+    assert finished.tasks[0].action.endswith("check_variables")
+    assert not world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+def test_a_misspelt_variable_of_an_imported_playbook_is_refused(world: World) -> None:
+    name = "hyperfleet.pull_secret.provision"
+    finished = world.ansible.playbook(
+        [{"ansible.builtin.import_playbook": name, "vars": {"managment_context": CANARY}}],
+        world.usual["provision"],
+    )
+    assert finished.code != 0
+    assert "managment_context: unknown variable; did you mean management_context?" in finished.result["msg"]
+    assert world.nothing_was_reached()
+
+
+def test_what_only_looks_like_a_variable_is_left_alone(world: World) -> None:
+    """In an inventory, a play, or registered by a task, even if that differs in one letter."""
+    tasks: list[dict[str, Any]] = [
+        {"ansible.builtin.command": "true", "register": name} for name in ("provision_retrys", "node_status")
+    ]
+    role = {"name": "hyperfleet.pull_secret.provision"}
+    tasks.append({"ansible.builtin.import_role": role, "vars": {"provision_clusters": []}})
+    variables = {"provision_registry": "quay.io", "hosted_cluster_role": "a", "node_status": "up"}
+    play = {"hosts": "localhost", "gather_facts": False, "vars": variables, "tasks": tasks}
+    finished = world.ansible.playbook([play])
+    assert finished.code == 0, finished.stdout
+
+
+@pytest.mark.parametrize(
+    ("playbook", "extra"),
+    some(
+        [
+            ("provision", {"cluster_ids": ["cls-1"]}),
+            ("adapter", {"cluster_id": "cls-1"}),
+            ("hosted_cluster", {"cluster_ids": ["cls-1"], "clusters_dir": "fleet/"}),
+        ],
+        ("adapter", {"cluster_id": "cls-1"}),
+    ),
+)
+def test_one_file_of_variables_serves_several_playbooks(
+    world: World, playbook: str, extra: dict[str, Any]
+) -> None:
+    finished = world.run(playbook, extra)
+    assert "unknown variable" not in finished.output
+    assert not world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize(
+    "name",
+    some(
+        ["cluster_id", "cluster_ids", "clusters", "clusters_dir", "events"],
+        "cluster_ids",
+    ),
+)
+def test_a_sweep_over_all_clusters_refuses_a_variable_that_names_some(world: World, name: str) -> None:
+    value = [{"id": "cls-1"}] if name == "events" else ["cls-1"]
+    finished = world.run("reconcile", {name: value})
+    assert finished.code != 0
+    assert finished.result["msg"].startswith(f"{name}: reconcile sweeps over all clusters")
+    assert world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize("value", some([False, "", None], False))
+def test_a_sweep_over_no_clusters_is_no_success(world: World, value: Any) -> None:
+    """A file of variables that serves the playbook adapter, too, may say it."""
+    finished = world.run("reconcile", {"adapter_all": value})
+    assert finished.code != 0
+    assert finished.result["msg"].startswith("adapter_all: reconcile always sweeps over all clusters")
+    assert world.nothing_was_reached()
+    assert world.run("reconcile", {}, inventory={"adapter_all": value}).code == 0
+    assert not world.nothing_was_reached()
+
+
+@pytest.mark.hardening(3)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    some(
+        [("node_hosts", "node-1"), ("node_serial", 1), ("node_max_fail_percentage", 20)], ("node_serial", 1)
+    ),
+)
+def test_an_inventory_cannot_choose_the_nodes(world: World, name: str, value: Any) -> None:
+    finished = world.run("node", {}, inventory={name: value})
+    assert finished.code != 0
+    assert f"{name}: cannot be set in the inventory" in finished.result["msg"]
+    assert world.nothing_was_reached()
+    assert world.run("node", {name: value}, inventory={name: value}).code == 0

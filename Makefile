@@ -163,8 +163,8 @@ sanity-core%: venv
 
 ##@ Quality
 
-.PHONY: lint ruff mypy layers yamllint shellcheck hygiene ansible-lint changelog docs importer sanity format messages
-lint: ruff mypy layers yamllint shellcheck hygiene ansible-lint changelog docs importer sanity ## all checks below
+.PHONY: lint ruff mypy layers yamllint shellcheck actionlint hygiene ansible-lint changelog docs importer sanity format messages
+lint: ruff mypy layers yamllint shellcheck actionlint hygiene ansible-lint changelog docs importer sanity ## all checks below
 
 ruff: lint-env ## Python style and formatting
 	$(PART) "ruff check" $(LINT)/ruff check .
@@ -186,6 +186,9 @@ yamllint: lint-env ## YAML files
 
 shellcheck: lint-env ## shell scripts
 	$(PART) shellcheck $(MODULE) tests.tools.shellcheck $(LINT)/shellcheck
+
+actionlint: lint-env ## the workflows of .github (builds actionlint once, with Go)
+	$(PART) actionlint $(MODULE) tests.tools.actionlint $(LINT)/shellcheck
 
 messages: venv ## list every error message of the collection, with its file and line, to be read against one another
 	@$(MODULE) tests.tools.messages
@@ -210,7 +213,7 @@ sanity: venv ## ansible-test sanity, with no ignores
 
 ##@ Release and measure
 
-.PHONY: release-notes build install-test bench clean distclean
+.PHONY: release-notes build install-test release-check publish github-release bench clean distclean
 build: runtime ## build the collection's tarball into dist/ and check what is in it
 	$(PART) build $(MODULE) tests.tools.artifact
 
@@ -219,6 +222,16 @@ install-test: build ## install the tarball into a clean environment and provisio
 
 release-notes: lint-env ## gather the changelog's fragments into CHANGELOG.md
 	$(PART) release-notes $(MODULE) tests.tools.in_tree --keep CHANGELOG.md --keep changelogs/changelog.yaml lint python tests/tools/release_notes.py
+
+# The workflow `release` gives these three the tag (TAG or GITHUB_REF_NAME) and, to the last two, a token each.
+release-check: importer install-test ## check that TAG, the version and the changelog fit together, and the tarball
+	$(PART) "release check" $(MODULE) tests.tools.release check
+
+publish: venv ## publish the tarball in dist/ to Galaxy (the token is in GALAXY_TOKEN)
+	$(PART) publish $(MODULE) tests.tools.release publish
+
+github-release: venv ## create the release of TAG, with its notes and the tarball (the token is in GH_TOKEN)
+	$(PART) "GitHub release" $(MODULE) tests.tools.release github
 
 # Each says which of its goals are not reached; what ends the target is an error, after all have run.
 BENCHES := tests.bench $(addprefix tests.bench.,hosted syncer job adapter_run adapter nodes)

@@ -89,7 +89,7 @@ def run(venv: Path, arguments: list[str], *more_bin_dirs: Path) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--core", choices=sorted(env.CORES), help="one end of the supported range")
+    parser.add_argument("--core", choices=sorted(env.CORES), help="one of the supported ansible-cores")
     parser.add_argument("--oldest-python", action="store_true")
     parser.add_argument("command", choices=["sanity"])
     options, rest = parser.parse_known_args()

@@ -30,11 +30,15 @@ CACHE = (
     Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").expanduser() / "hyperfleet-pull-secret"
 )
 
-# The ends of the range of ansible-core that the collection supports: version, Pythons that run it.
+# The ansible-cores that the collection supports: version, and the Pythons that run it.
 CORES = {
     "2.18": ("2.18.19", ("3.11", "3.12", "3.13")),
+    "2.19": ("2.19.14", ("3.11", "3.12", "3.13")),
+    "2.20": ("2.20.10", ("3.12", "3.13", "3.14")),
     "2.21": ("2.21.5", ("3.12", "3.13", "3.14")),
 }
+# The oldest and the newest: tests that start Ansible run on both.
+ENDS = ("2.18", "2.21")
 
 
 class ToolError(Exception):
@@ -185,9 +189,13 @@ def cached(name: str, python: str, files: Sequence[str], extra: Sequence[str] = 
 
 
 def core(name: str, files: Sequence[str], label: str) -> Path | None:
-    """An environment with one end of the supported range; None where no Python here can run it."""
+    """An environment with one of the supported ansible-cores; None where no Python here can run it.
+
+    It uses this Python's version if that ansible-core runs on it, so that CI chooses one by the Python of `.venv`.
+    """
     version, pythons = CORES[name]
-    python = find_python(pythons)
+    own = "{}.{}".format(*sys.version_info)
+    python = find_python([own, *pythons] if own in pythons else pythons)
     if python is None:
         return None
     return cached(f"{label}-{name}", python, files, [f"ansible-core=={version}"])

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Prints the Python for the environments: the newest that is at least 3.11, or nothing.
 # Each is run, not looked up: a version manager's shim can be on PATH and refuse to work.
-for name in python3.13 python3.12 python3.11 python3 python; do
+for name in python3.14 python3.13 python3.12 python3.11 python3 python; do
     if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
         echo "$name"
         exit 0

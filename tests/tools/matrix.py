@@ -31,7 +31,7 @@ def run(name: str, arguments: list[str]) -> int:
 
 
 def main() -> int:
-    codes = [run(name, sys.argv[1:]) for name in env.CORES]
+    codes = [run(name, sys.argv[1:]) for name in env.ENDS]
     return max(codes)
 
 

@@ -178,7 +178,7 @@ def test_a_failing_node_stops_the_roll_out(fleet: World, mode: str) -> None:
     assert fleet.auths() == {"ecr.example"}
 
 
-@pytest.mark.parametrize("core", env.CORES)
+@pytest.mark.parametrize("core", env.ENDS)
 def test_the_rescue_is_reached_with_every_ansible_core(fleet: World, core: str) -> None:
     """A handler that fails while handlers are flushed in a block: versions count it differently."""
     venv = env.core(core, [], "bare")

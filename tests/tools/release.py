@@ -1,0 +1,104 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Releases the tarball in ``dist``: ``python -m tests.tools.release check|publish|github``.
+
+The tag is in TAG or GITHUB_REF_NAME. A token is read from the environment and is never an argument of a program:
+GALAXY_TOKEN for ``publish``, GH_TOKEN (which ``gh`` reads itself) for ``github``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+
+from tests.tools import artifact, env
+
+GALAXY = "https://galaxy.ansible.com/"
+_SERVER = "release"
+
+
+def tag() -> str:
+    return os.environ.get("TAG") or os.environ.get("GITHUB_REF_NAME") or ""
+
+
+def complaints(root: Path, name: str) -> list[str]:
+    """Returns why the checkout under ``root`` cannot be released as the tag ``name``."""
+    version = str(yaml.safe_load((root / "galaxy.yml").read_text())["version"])
+    if name != version:
+        return [
+            f"tag: {name!r} is not the version of galaxy.yml, {version}; delete the tag, or change galaxy.yml"
+        ]
+    releases = yaml.safe_load((root / "changelogs" / "changelog.yaml").read_text()).get("releases") or {}
+    notes = (root / "CHANGELOG.md").read_text()
+    if version not in releases or not section(notes, version):
+        return [f"changelog: it has no release {version}; run make release-notes"]
+    released = {fragment for release in releases.values() for fragment in release.get("fragments") or []}
+    fragments = sorted(path.name for path in (root / "changelogs" / "fragments").iterdir())
+    return [
+        f"changelog: {fragment} is in no release; run make release-notes"
+        for fragment in fragments
+        if fragment not in released
+    ]
+
+
+def section(notes: str, version: str) -> str:
+    """The part of CHANGELOG.md about one version, without its heading; empty if there is none."""
+    heading = re.escape("v" + version.replace(".", "\\."))
+    found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", notes, re.MULTILINE | re.DOTALL)
+    return re.sub(r'^<a id="[^"]*"></a>\n', "", found.group(1), flags=re.MULTILINE).strip() if found else ""
+
+
+def check() -> int:
+    found = complaints(env.ROOT, tag())
+    if not artifact.path().exists():
+        found.append("dist: there is no tarball of this version; run make build")
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+def publish() -> int:
+    """Ends when Galaxy has imported the tarball."""
+    token = os.environ.get("GALAXY_TOKEN")
+    if not token:
+        print("GALAXY_TOKEN: the variable is not set; it holds the API token of Galaxy")
+        return 1
+    variables = {name: value for name, value in os.environ.items() if name != "GALAXY_TOKEN"}
+    variables |= {
+        "ANSIBLE_GALAXY_SERVER_LIST": _SERVER,
+        f"ANSIBLE_GALAXY_SERVER_{_SERVER.upper()}_URL": os.environ.get("GALAXY_URL") or GALAXY,
+        f"ANSIBLE_GALAXY_SERVER_{_SERVER.upper()}_TOKEN": token,
+    }
+    command = [str(env.VENV / "bin" / "ansible-galaxy"), "collection", "publish", str(artifact.path())]
+    return subprocess.run(command, cwd=env.ROOT, env=variables, check=False).returncode
+
+
+def github() -> int:
+    name = tag()
+    with tempfile.NamedTemporaryFile("w", suffix=".md") as notes:
+        notes.write(section((env.ROOT / "CHANGELOG.md").read_text(), name) + "\n")
+        notes.flush()
+        command = ["gh", "release", "create", name, str(artifact.path())]
+        command += ["--verify-tag", "--title", name, "--notes-file", notes.name]
+        return subprocess.run(command, cwd=env.ROOT, check=False).returncode
+
+
+COMMANDS = {"check": check, "publish": publish, "github": github}
+
+
+def main() -> int:
+    if len(sys.argv) != 2 or sys.argv[1] not in COMMANDS:
+        print("usage: python -m tests.tools.release " + "|".join(COMMANDS))
+        return 2
+    return 1 if check() else COMMANDS[sys.argv[1]]()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,21 +11,18 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.docs import readme
-from tests.docs.readme import Block, Ran
+from tests.docs import blocks, session
+from tests.docs.blocks import README, ROOT, Block
+from tests.docs.session import Ran
 from tests.tools import env
 
-TEXT = readme.README.read_text()
-BLOCKS = readme.blocks(TEXT)
-MARKERS = re.compile(r"(lab|lab-up|lab-down|fresh|install)(, exit \d+)?")
+TEXT = README.read_text()
+BLOCKS = blocks.blocks(README)
 # What a block of the lab says where the README does not show it, by a part of its commands.
 SAYS = {
     "make lab-up": ["lab: up"],
@@ -47,28 +44,8 @@ SAYS = {
     "make lab-down": ["lab: down"],
 }
 # Beside the README's own: is the API server the one that was asked for?
-ADDRESS = Block(0, "sh", "lab", 'echo "$K8S_URL"\n')
+ADDRESS = Block(README, 0, "sh", "run", "lab", 'echo "$K8S_URL"\n')
 AGAIN = "2 clusters: 0 changed, 0 failed"
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Iterator[Path]:
-    """A copy in which the lab, if a test starts it, is ended."""
-    env.make("runtime", sys.executable)  # once, for all the copies that share it
-    (tmp_path / "home").mkdir()
-    (tmp_path / "tmp").mkdir()
-    copy = readme.copy_checkout(tmp_path / "checkout")
-    yield copy
-    if (copy / ".lab").exists():
-        subprocess.run(["make", "lab-down"], cwd=copy, env=_environment(copy), check=True)
-
-
-def _environment(checkout: Path, **more: str) -> dict[str, str]:
-    return readme.clean_environment(checkout.parent / "home", **more)
-
-
-def _moved(block: Block, checkout: Path) -> Block:
-    return block._replace(text=block.text.replace("/tmp/", f"{checkout.parent}/tmp/"))
 
 
 def _file_name(block: Block) -> str | None:
@@ -85,13 +62,13 @@ def _lab_steps(checkout: Path) -> list[Block]:
     """The blocks of the lab, and for each playbook that the README shows the command that runs it."""
     steps = []
     for block in BLOCKS:
-        if block.marker.startswith("lab"):
-            steps.append(_moved(block, checkout))
-            if block.marker == "lab-up":
+        if block.session.startswith("lab"):
+            steps.append(session.moved(block, checkout))
+            if block.session == "lab-up":
                 steps.append(ADDRESS)
         elif block.language == "yaml" and _is_playbook(block):
             name = f"readme-line-{block.line}.yml"
-            (checkout / name).write_text(_moved(block, checkout).text)
+            (checkout / name).write_text(session.moved(block, checkout).text)
             # The emulator's address is the gRPC one; REST has another port.
             world = (
                 'SECRET_MANAGER_EMULATOR_HOST="$SECRET_MANAGER_REST" '
@@ -117,7 +94,7 @@ def _expected(block: Block) -> list[str]:
 
 def _assert_done(ran: Ran) -> None:
     where = f"README.md, line {ran.block.line}, said:\n{ran.output}"
-    assert ran.statuses == readme.expected_statuses(ran.block), where
+    assert ran.statuses == ran.block.statuses, where
     for text in _expected(ran.block):
         assert text in ran.output, f"{text!r} is missing; {where}"
     if "pull_secret.job_log" in ran.block.text:
@@ -129,10 +106,10 @@ def test_lab_commands_work_as_written(lab: str, checkout: Path) -> None:
     """In one shell, from ``make lab-up`` to ``make lab-down``, on the stand-ins and on a real API server."""
     for block in BLOCKS:
         if block.language == "yaml" and (name := _file_name(block)):
-            (checkout / name).write_text(_moved(block, checkout).text)
+            (checkout / name).write_text(session.moved(block, checkout).text)
     steps = _lab_steps(checkout)
     real = {"LAB": "real", "XDG_CACHE_HOME": str(env.CACHE.parent)} if lab == "real" else {}
-    done = readme.run(steps, checkout, _environment(checkout, **real))
+    done = session.run(steps, checkout, session.clean_environment(checkout, **real))
     for ran in done:
         _assert_done(ran)
     assert len(done) == len(steps)
@@ -143,7 +120,7 @@ def test_lab_commands_work_as_written(lab: str, checkout: Path) -> None:
 
 def test_quickstart_works_as_written(checkout: Path) -> None:
     block = next(block for block in BLOCKS if block.text == "make quickstart\n")
-    (ran,) = readme.run([block], checkout, _environment(checkout))
+    (ran,) = session.run([block], checkout, session.clean_environment(checkout))
     _assert_done(ran)
     lines = ran.output.splitlines()
     # Four runs: what would happen, the first, the same again, after the rotation of one.
@@ -159,12 +136,12 @@ def test_quickstart_works_as_written(checkout: Path) -> None:
 
 def test_install_works_as_written(checkout: Path) -> None:
     """With what is installed already; ``make install-test`` does the same in a fresh environment."""
-    block = next(block for block in BLOCKS if block.marker == "install")
+    block = next(block for block in BLOCKS if block.session == "install")
     # pip finds everything in .venv or fails: a test changes no environment.
     venv = env.VENV / "bin"
-    world = _environment(checkout, PIP_NO_INDEX="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
+    world = session.clean_environment(checkout, PIP_NO_INDEX="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
     world["PATH"] = f"{venv}:{world['PATH']}"
-    (ran,) = readme.run([block], checkout, world)
+    (ran,) = session.run([block], checkout, world)
     _assert_done(ran)
     installed = checkout.parent / "home/.ansible/collections/ansible_collections/hyperfleet/pull_secret"
     assert (installed / "plugins/modules/gcp_pull_secret.py").is_file(), ran.output
@@ -173,11 +150,11 @@ def test_install_works_as_written(checkout: Path) -> None:
 
 def test_what_is_fresh_is_run_by_ci() -> None:
     """``make quickstart`` by a test above, the rest by ``.ci/run``, the installation by ``make test``."""
-    fresh = [line for block in BLOCKS if block.marker == "fresh" for line in block.text.splitlines()]
-    ci = (readme.ROOT / ".ci" / "run").read_text().splitlines()
+    fresh = [line for block in BLOCKS if block.session == "fresh" for line in block.text.splitlines()]
+    ci = (ROOT / ".ci" / "run").read_text().splitlines()
     assert fresh
     assert [line for line in fresh if line != "make quickstart" and line not in ci] == []
-    makefile = (readme.ROOT / "Makefile").read_text()
+    makefile = (ROOT / "Makefile").read_text()
     assert re.search(r"^test:.*\n\t.*\binstall-test\b", makefile, re.MULTILINE)
     assert "-r runtime.txt" in (env.REQUIREMENTS / "install.txt").read_text().splitlines()
 
@@ -186,8 +163,8 @@ def test_every_block_is_one_that_a_test_runs() -> None:
     for block in BLOCKS:
         where = f"README.md, line {block.line}"
         if block.language == "sh":
-            assert MARKERS.fullmatch(block.marker), f"{where}: <!-- run: {block.marker} --> is not known"
-            assert block.marker != "lab" or _expected(block), f"{where}: what its output says is not told"
+            assert session.is_known(block), f"{where}: neither <!-- run: ... --> nor <!-- not run: REASON -->"
+            assert block.session != "lab" or _expected(block), f"{where}: what its output says is not told"
         elif block.language == "yaml":
             assert _file_name(block) or _is_playbook(block), f"{where}: neither a named file nor a playbook"
         else:
@@ -202,10 +179,10 @@ def test_commands_in_the_text_are_there() -> None:
     prose = re.sub(r"^```.*?^```$", "", TEXT, flags=re.MULTILINE | re.DOTALL)
     code = re.findall(r"`([^`]+)`", prose)
     targets = {found[1] for text in code if (found := re.fullmatch(r"make ([a-z-]+)(?: [A-Z]+=\S+)?", text))}
-    makefile = (readme.ROOT / "Makefile").read_text()
+    makefile = (ROOT / "Makefile").read_text()
     assert targets
     assert [name for name in targets if not re.search(rf"^{name}:.*##", makefile, re.MULTILINE)] == []
-    modules = {path.stem for path in (readme.ROOT / "plugins" / "modules").glob("*.py")}
+    modules = {path.stem for path in (ROOT / "plugins" / "modules").glob("*.py")}
     assert modules <= set(code)
     documented = [text.split()[1:] for text in code if text.startswith("ansible-doc ")]
     assert documented
@@ -216,4 +193,4 @@ def test_commands_in_the_text_are_there() -> None:
 def test_links_lead_somewhere() -> None:
     links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", TEXT) if "://" not in link]
     assert links
-    assert [link for link in links if not (readme.ROOT / link).exists()] == []
+    assert [link for link in links if not (ROOT / link).exists()] == []

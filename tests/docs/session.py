@@ -1,7 +1,11 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The README's blocks, and how a person at a terminal would type them: in one shell, one after the other."""
+"""Runs blocks of commands as a person at a terminal would type them: in one shell, one after the other.
+
+The sessions that a marker may name: ``lab-up``, ``lab`` and ``lab-down`` run in one shell; ``fresh`` and
+``install`` run in a checkout of their own.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +18,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.docs.blocks import ROOT, Block
 from tests.tools import tree
 
-ROOT = Path(__file__).resolve().parents[2]
-README = ROOT / "README.md"
-_BLOCK = re.compile(
-    r"^(?:<!-- run: (?P<marker>[^>]*?) -->\n)?```(?P<language>[^\n]*)\n(?P<text>.*?)^```$",
-    re.MULTILINE | re.DOTALL,
+SESSIONS = ("fresh", "install", "lab-up", "lab", "lab-down")
+_MARKER = re.compile(rf"({'|'.join(SESSIONS)})(, exit \d+)*")
+_END_OF_FILE = "END-OF-FILE"
+# What differs from run to run, and what a page shows in its place when the two are compared.
+_VARIABLE = (
+    (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"), "TIME"),
+    (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "UUID"),
+    (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b"), "DIGEST"),
+    (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s)\b"), "DURATION"),
+    (re.compile(r"\b127\.0\.0\.1:\d+\b"), "ADDRESS"),
 )
-
-
-class Block(NamedTuple):
-    """``marker`` is what ``<!-- run: ... -->`` in front of it says, or empty; ``line`` is its fence's."""
-
-    line: int
-    language: str
-    marker: str
-    text: str
 
 
 class Ran(NamedTuple):
@@ -41,22 +42,56 @@ class Ran(NamedTuple):
     statuses: list[int]
 
 
-def blocks(markdown: str) -> list[Block]:
-    """All fenced blocks, in their order."""
-    return [
-        Block(
-            markdown.count("\n", 0, found.start("language")) + 1,
-            found["language"],
-            found["marker"] or "",
-            found["text"],
-        )
-        for found in _BLOCK.finditer(markdown)
-    ]
+def is_known(block: Block) -> bool:
+    """Whether a block's marker names a session, or says why it is not run."""
+    if block.kind == "run":
+        return _MARKER.fullmatch(block.marker) is not None
+    return block.kind == "not run" and bool(block.marker)
 
 
-def expected_statuses(block: Block) -> list[int]:
-    """``lab, exit 2``: one command ends with 2; without that, none ends with anything but 0."""
-    return [int(number) for number in re.findall(r"\bexit (\d+)\b", block.marker)]
+def writes(block: Block) -> Block:
+    """For a block with a ``file`` marker, the command that writes it."""
+    name = block.marker
+    assert re.fullmatch(r"[\w./-]+", name), f"{block.where}: {name!r} is no name of a file"
+    assert _END_OF_FILE not in block.text
+    command = f"mkdir -p $(dirname {name})\ncat > {name} <<'{_END_OF_FILE}'\n{block.text}{_END_OF_FILE}\n"
+    return block._replace(kind="run", marker="lab", text=command)
+
+
+def moved(block: Block, checkout: Path) -> Block:
+    """The block with a ``/tmp`` of its own, beside the checkout."""
+    return block._replace(text=re.sub(r"(?<![\w.])/tmp/", f"{checkout.parent}/tmp/", block.text))
+
+
+def shown_after(block: Block, others: Sequence[Block]) -> list[Block]:
+    """The blocks directly behind one that say what it prints."""
+    shown = []
+    for other in others[others.index(block) + 1 :]:
+        if other.kind != "output":
+            break
+        shown.append(other)
+    return shown
+
+
+def shows(shown: str, output: str) -> bool:
+    """Whether an output has the lines of a page, in this order and nothing between them.
+
+    A line that is ``...`` stands for any number of lines, and ``…`` for any text in a line. Times, digests,
+    durations and local addresses may differ.
+    """
+    pattern = ""
+    for line in _masked(shown).splitlines():
+        if line.strip() == "...":
+            pattern += r"(?:.*\n)*?"
+        else:
+            pattern += r".*".join(re.escape(part) for part in line.split("…")) + r"\n"
+    return re.search(f"^{pattern}", _masked(output) + "\n", re.MULTILINE) is not None
+
+
+def _masked(text: str) -> str:
+    for variable, name in _VARIABLE:
+        text = variable.sub(name, text)
+    return "\n".join(line.rstrip() for line in text.splitlines())
 
 
 def copy_checkout(target: Path) -> Path:
@@ -72,7 +107,7 @@ def copy_checkout(target: Path) -> Path:
     return target
 
 
-def clean_environment(home: Path, **more: str) -> dict[str, str]:
+def clean_environment(checkout: Path, **more: str) -> dict[str, str]:
     """A login's variables with another HOME: nothing of Ansible, the lab or an activated environment."""
     ours = ("ANSIBLE_", "K8S_", "SECRET_MANAGER_", "HYPERFLEET_", "PYTEST", "MAKE", "MFLAGS", "XDG_", "GIT_")
     kept = {
@@ -82,7 +117,7 @@ def clean_environment(home: Path, **more: str) -> dict[str, str]:
     }
     # make puts .venv first for nobody.
     path = os.pathsep.join(p for p in kept["PATH"].split(os.pathsep) if Path(p) != ROOT / ".venv" / "bin")
-    return {**kept, "PATH": path, "HOME": str(home), **more}
+    return {**kept, "PATH": path, "HOME": str(checkout.parent / "home"), **more}
 
 
 def run(

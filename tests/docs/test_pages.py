@@ -1,0 +1,156 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every command on a page of the documentation site is run as written, or says why not and is checked.
+
+Only ``/tmp`` and HOME are others. The ``lab`` blocks of a page share one shell and one lab.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.docs import blocks, commands, session
+from tests.docs.blocks import PAGES, ROOT, Block
+
+BLOCKS = {str(page.relative_to(PAGES).with_suffix("")): blocks.blocks(page) for page in blocks.pages()}
+LAB = [name for name, found in BLOCKS.items() if any(block.session.startswith("lab") for block in found)]
+# What `text` is not: checked by no test.
+LANGUAGES = ("shell", "yaml", "json", "text", "promql")
+UP = "make lab-up\n. .lab/env\n. .venv/bin/activate\n"
+_INLINE = re.compile(r"(?<!`)``([^`]+)``(?!`)")
+
+
+@pytest.mark.parametrize("page", BLOCKS)
+def test_every_block_is_one_that_a_test_checks(page: str) -> None:
+    for number, block in enumerate(BLOCKS[page]):
+        before = BLOCKS[page][number - 1] if number else None
+        assert block.language in LANGUAGES, f"{block.where}: {block.language!r} is none of {LANGUAGES}"
+        if block.language == "shell":
+            assert session.is_known(block), f"{block.where}: neither '.. run: ...' nor '.. not run: REASON'"
+        elif before is not None and before.kind == "run" and block.language == "text":
+            assert block.kind in ("output", "not run"), f"{block.where}: '.. output' or '.. not run: REASON'"
+        if block.kind == "output":
+            assert before is not None, f"{block.where}: the output of nothing"
+            assert before.kind in ("run", "output"), f"{block.where}: the output of a block that is not run"
+        if block.kind == "file":
+            session.writes(block)
+
+
+@pytest.mark.parametrize("page", BLOCKS)
+def test_there_is_no_code_without_a_language(page: str) -> None:
+    assert blocks.literals(PAGES / f"{page}.rst") == []
+
+
+@pytest.mark.parametrize("page", BLOCKS)
+def test_data_can_be_read(page: str) -> None:
+    for block in BLOCKS[page]:
+        try:
+            if block.language == "yaml":
+                list(yaml.safe_load_all(block.text))
+            elif block.language == "json":
+                json.loads(block.text)
+        except ValueError as error:
+            pytest.fail(f"{block.where}: {error}")
+        except yaml.YAMLError as error:
+            pytest.fail(f"{block.where}: {error}")
+
+
+def _play(block: Block) -> list[dict[str, Any]] | None:
+    """A YAML block as a playbook: it is one, or its tasks are put into one; None for anything else."""
+    if block.language != "yaml" or len(found := list(yaml.safe_load_all(block.text))) != 1:
+        return None
+    (data,) = found
+    if not isinstance(data, list) or not data or not all(isinstance(part, dict) for part in data):
+        return None
+    if all("hosts" in part or "ansible.builtin.import_playbook" in part for part in data):
+        return data if not any("sources" in part for part in data) else None  # a rulebook
+    is_task = [
+        any(str(key).startswith((commands.COLLECTION, "ansible.builtin.")) for key in part) for part in data
+    ]
+    return [{"name": "Tasks", "hosts": "localhost", "tasks": data}] if all(is_task) else None
+
+
+def test_playbooks_are_accepted_by_ansible(tmp_path: Path) -> None:
+    """Tasks, too: every module and role is one that exists."""
+    found = {
+        f"{page.replace('/', '-')}-line-{block.line}.yml": play
+        for page, of_page in BLOCKS.items()
+        for block in of_page
+        if (play := _play(block)) is not None
+    }
+    if not found:
+        return
+    for name, play in found.items():
+        (tmp_path / name).write_text(yaml.safe_dump(play, sort_keys=False))
+    done = subprocess.run(
+        [Path(sys.executable).with_name("ansible-playbook"), "--syntax-check", *found],
+        cwd=tmp_path,
+        env={**os.environ, "HOME": str(tmp_path), "ANSIBLE_LOCALHOST_WARNING": "False"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", BLOCKS)
+def test_commands_that_are_not_run_name_what_exists(page: str) -> None:
+    files = {block.marker for block in BLOCKS[page] if block.kind == "file"}
+    wrong = {
+        block.where: found
+        for block in BLOCKS[page]
+        if block.language == "shell"
+        and block.kind == "not run"
+        and (found := commands.complaints(block.text, files))
+    }
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("page", BLOCKS)
+def test_names_in_the_text_exist(page: str) -> None:
+    """Of plugins, roles and playbooks anywhere; of targets of make in literals."""
+    text = (PAGES / f"{page}.rst").read_text()
+    literals = "\n".join(_INLINE.findall(text))
+    assert [*commands.unknown_names(text), *commands.unknown_targets(literals)] == []
+
+
+def test_what_needs_a_checkout_of_its_own_is_run_by_other_tests() -> None:
+    """The README's test runs these commands, or ``.ci/run`` does."""
+    readme = blocks.blocks(blocks.README)
+    known = {
+        line for block in readme if block.session in ("fresh", "install") for line in block.text.splitlines()
+    }
+    known |= set((ROOT / ".ci" / "run").read_text().splitlines())
+    for found in BLOCKS.values():
+        for block in found:
+            if block.session in ("fresh", "install"):
+                assert [line for line in block.text.splitlines() if line not in known] == [], block.where
+
+
+@pytest.mark.parametrize("page", LAB)
+def test_commands_work_as_written(page: str, checkout: Path) -> None:
+    found = BLOCKS[page]
+    steps = [session.writes(block) if block.kind == "file" else block for block in found]
+    steps = [session.moved(block, checkout) for block in steps if block.session.startswith("lab")]
+    if not any(block.session == "lab-up" for block in steps):
+        steps.insert(0, Block(PAGES / f"{page}.rst", 0, "shell", "run", "lab-up", UP))
+    done = session.run(steps, checkout, session.clean_environment(checkout))
+    for ran in done:
+        where = f"{ran.block.where} printed:\n{ran.output}"
+        assert ran.statuses == ran.block.statuses, where
+        origin = next((block for block in found if block.line == ran.block.line), None)
+        for shown in session.shown_after(origin, found) if origin and origin.kind == "run" else ():
+            assert session.shows(session.moved(shown, checkout).text, ran.output), (
+                f"{shown.where} differs; {where}"
+            )
+    assert len(done) == len(steps)

@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Collection, Iterator
 
 from tests.docs.blocks import ROOT
-from tests.integration.variables.names import settable
+from tests.support.names import settable
 
 COLLECTION = "hyperfleet.pull_secret."
 # Where each of our names is.

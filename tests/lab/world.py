@@ -71,7 +71,7 @@ class Lab:
             there = bool(self._recorded()) or self.env_file.exists() or self.plane.directory.exists()
             self._stop()
             self.plane.down()
-            for pattern in ("*.log", "*.ready.json", "env", "kubeconfig", "*.real"):
+            for pattern in ("*.log", "*.ready.json", "env", "kubeconfig", "ca.crt", "*.real"):
                 for path in self.directory.glob(pattern):
                     path.unlink()
             self._lock.unlink()
@@ -126,19 +126,16 @@ class Lab:
         return state is not None and state.token not in self.env_file.read_text()
 
     def _write(self, found: dict[str, dict[str, Any]], real: bool) -> None:
-        second = found["kubernetes-2"]
-        ca_file = ""
         if real:
             state = self.plane.state()
             if state is None:
                 raise LabError("the control plane ended at once: see its logs")
-            first = Cluster("mgmt-1", state.url, state.token, state.ca)
-            viewer, ca_file = state.viewer_token, state.ca_file
+            first, viewer = Cluster("mgmt-1", state.url, state.token, state.ca), state.viewer_token
         else:
-            mine = found["kubernetes"]
-            first = Cluster("mgmt-1", mine["url"], mine["token"])
-            viewer = mine["viewer_token"]
-        clusters = [first, Cluster("mgmt-2", second["url"], second["token"])]
+            first, viewer = _stand_in("mgmt-1", found["kubernetes"]), found["kubernetes"]["viewer_token"]
+        assert first.ca
+        ca_file = write_private(self.directory / "ca.crt", first.ca)
+        clusters = [first, _stand_in("mgmt-2", found["kubernetes-2"])]
         kubeconfig = write_kubeconfig(self.directory / "kubeconfig", clusters)
         grpc = found["secret-manager"]["grpc"]
         values = {
@@ -146,7 +143,7 @@ class Lab:
             "K8S_URL": first.url,
             "K8S_TOKEN": first.token,
             "K8S_VIEWER_TOKEN": viewer,
-            "K8S_CA_FILE": ca_file,
+            "K8S_CA_FILE": str(ca_file),
             "SECRET_MANAGER_GRPC": grpc,
             "SECRET_MANAGER_REST": found["secret-manager"]["rest"],
             "SECRET_MANAGER_EMULATOR_HOST": grpc,
@@ -154,3 +151,7 @@ class Lab:
         }
         lines = [f"export {name}={shlex.quote(value)}\n" for name, value in values.items()]
         write_private(self.env_file, "".join(lines))
+
+
+def _stand_in(context: str, found: dict[str, Any]) -> Cluster:
+    return Cluster(context, found["url"], found["token"], found["ca"].encode())

@@ -58,7 +58,7 @@ def main() -> int:
     with (
         tempfile.TemporaryDirectory(prefix="quickstart-") as home,
         SecretManagerLab() as store,
-        KubernetesLab() as mgmt,
+        KubernetesLab(tls=True) as mgmt,
     ):
         directory = Path(home)
         fleet = Path(shutil.copytree(FLEET, directory / "fleet"))

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import datetime
-import ipaddress
 import json
 import selectors
 import socket
@@ -17,10 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from tests.stand_ins.certificate import write_certificate
 
 ACCOUNT = "pullsecret-manager@customer-prod-12345.iam.gserviceaccount.com"
 FEDERATED = "example-federated-token"
@@ -151,8 +147,7 @@ class TlsFront:
     def __init__(self, backend: str, directory: Path) -> None:
         host, port = backend.rsplit(":", 1)
         address = (host, int(port))
-        self.authority = directory / "ca.pem"
-        key = _certificate(self.authority, directory / "key.pem")
+        self.authority, key = write_certificate(directory)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.authority, key)
         # gRPC insists on h2; a REST client asks for http/1.1 or nothing.
@@ -193,31 +188,3 @@ def _pump(front: ssl.SSLSocket, back: socket.socket) -> None:
                 if not data:
                     return
                 ready.data.sendall(data)
-
-
-def _certificate(certificate: Path, key_file: Path) -> Path:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.UTC)
-    loopback = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost"), loopback]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    key_file.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return key_file

@@ -97,13 +97,19 @@ class Client:
         return kubernetes.client.ApiClient(self.configuration)
 
     def call(
-        self, method: str, path: str, body: Any = None, content_type: str = JSON, **query: Any
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        content_type: str = JSON,
+        accept: str = JSON,
+        **query: Any,
     ) -> Answer:
-        """Send one request; ``body`` is an object to encode, or text to send as it is."""
-        headers = dict(self._headers)
+        """Send one request; ``body`` is an object to encode, or text or bytes to send as they are."""
+        headers = {**self._headers, "Accept": accept}
         if body is not None:
             headers["Content-Type"] = content_type
-            body = body if isinstance(body, str) else json.dumps(body)
+            body = body if isinstance(body, str | bytes) else json.dumps(body)
         url = f"{self.configuration.host}{path}" + (f"?{urlencode(query)}" if query else "")
         answer = self._pool.request(method, url, body=body, headers=headers, timeout=30)
         return Answer(answer.status, answer.data)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Builds etcd, the three servers of Kubernetes and the kubelet from their Go modules, once a machine.
+"""Builds etcd, the three servers of Kubernetes, the kubelet and kubectl from their Go modules, once a machine.
 
 The binaries lie outside the checkout, under a name made from ``go.mod``, ``go.sum`` and the build's flags;
 what is there is never built again. A cold build takes about six minutes on two cores.
@@ -27,6 +27,7 @@ PROGRAMS = {
     "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
     "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
     "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
+    "kubectl": "k8s.io/kubernetes/cmd/kubectl",
     "kubelet": "k8s.io/kubernetes/cmd/kubelet",
 }
 # A build without git knows no version; clients and the servers themselves read it.

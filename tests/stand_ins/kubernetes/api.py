@@ -13,9 +13,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.stand_ins.kubernetes import writes
+from tests.stand_ins.kubernetes import protobuf, tables, writes
 from tests.stand_ins.kubernetes.resources import Resource, discovery
-from tests.stand_ins.kubernetes.routing import Request, Target, User, authenticate, authorize, route
+from tests.stand_ins.kubernetes.routing import Request, Target, User, authenticate, authorize, is_admin, route
 from tests.stand_ins.kubernetes.selectors import Predicate, field_selector, label_selector
 from tests.stand_ins.kubernetes.status import ApiError, named
 from tests.stand_ins.kubernetes.store import Entry, Event, Store
@@ -23,6 +23,7 @@ from tests.stand_ins.kubernetes.store import Entry, Event, Store
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
 SNAPSHOTS_KEPT = 64
+ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 # Turns a change into the line a watcher sees, or None when it sees nothing.
 EventLine = Callable[[Event], bytes | None]
@@ -55,6 +56,43 @@ def single(resource: Resource, entry: Entry, code: int = 200) -> Response:
     return Response(code, _prefix(resource) + entry.tail)
 
 
+def _read_json(request: Request, kind: str) -> None:
+    """Have the body in JSON; 415 when it is in no known format."""
+    media_type = request.headers.get("content-type", JSON).partition(";")[0]
+    if media_type == JSON:
+        return
+    found = protobuf.decode_body(request.body, kind) if media_type == protobuf.CONTENT_TYPE else None
+    if found is None:
+        raise ApiError(
+            415,
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json",
+        )
+    request.body = json.dumps(found).encode()
+
+
+def _review(request: Request, user: User) -> Response:
+    """Answer ``kubectl auth can-i``."""
+    _read_json(request, "SelfSubjectAccessReview")
+    review = writes.parse_json(request, "SelfSubjectAccessReview")
+    review["status"] = {"allowed": is_admin(user)}
+    return Response(201, json.dumps(review).encode())
+
+
+def _make_table(response: Response) -> None:
+    seen = response.watch
+    if seen is None:
+        response.body = json.dumps(tables.as_table(json.loads(response.body))).encode()
+        return
+
+    def seen_as_table(event: Event) -> bytes | None:
+        line = seen(event)
+        return tables.tabled_line(line) if line else None
+
+    response.watch = seen_as_table
+    response.lines = [tables.tabled_line(line) for line in response.lines]
+
+
 class Api:
     """The API of one store. ``handle`` is called with the store's lock held."""
 
@@ -71,10 +109,17 @@ class Api:
         try:
             user = authenticate(request, self.tokens)
             name = user.name if user else ""
+            if user and (request.method, request.path) == ("POST", ACCESS_REVIEWS):
+                return _review(request, user), name
             if user is None or target is None:
                 return self._document(request), name
             authorize(user, target)
-            return self._resource(request, target), name
+            response = self._resource(request, target)
+            if target.verb in ("get", "list", "watch") and tables.is_asked_for(
+                request.headers.get("accept", "")
+            ):
+                _make_table(response)
+            return response, name
         except ApiError as error:
             return failure(error), name
         except Exception as error:  # noqa: BLE001 - a bug of the stand-in must not look like a network fault
@@ -95,15 +140,8 @@ class Api:
         store, resource, verb = self.store, target.resource, target.verb
         if verb not in resource.verbs:
             raise ApiError(405, "the server does not allow this method on the requested resource", details={})
-        if (
-            verb in ("create", "update")
-            and request.headers.get("content-type", JSON).partition(";")[0] != JSON
-        ):
-            raise ApiError(
-                415,
-                "the body of the request was in an unknown format - accepted media types include: "
-                "application/json",
-            )
+        if verb in ("create", "update"):
+            _read_json(request, resource.kind)
         if verb == "get":
             return single(resource, store.get(resource, target.space, target.name))
         if verb == "list":

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
+import tempfile
 import threading
 from pathlib import Path
 from types import TracebackType
 
+from tests.stand_ins.certificate import write_certificate
 from tests.stand_ins.kubernetes.api import Api
 from tests.stand_ins.kubernetes.faults import CallLog, FaultTable
 from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
@@ -29,17 +32,27 @@ class KubernetesLab:
     ``with KubernetesLab() as lab:`` gives ``lab.url`` (``http://127.0.0.1:port``), ``lab.admin_token`` and
     ``lab.viewer_token``, ``lab.faults`` (a ``FaultTable``), ``lab.calls`` (a ``CallLog``), ``lab.store``
     (a ``Store``) and ``lab.kubeconfig(path)``. ``port`` 0 chooses a free one.
+
+    With ``tls`` the URL is ``https://`` and ``lab.ca`` is the CA certificate (PEM) of this start: kubectl
+    sends no token over plain HTTP.
     """
 
     def __init__(
-        self, *, port: int = 0, admin_token: str = ADMIN_TOKEN, viewer_token: str = VIEWER_TOKEN
+        self,
+        *,
+        port: int = 0,
+        admin_token: str = ADMIN_TOKEN,
+        viewer_token: str = VIEWER_TOKEN,
+        tls: bool = False,
     ) -> None:
         self.admin_token = admin_token
         self.viewer_token = viewer_token
         self.store = Store()
         self.faults = FaultTable()
         self.calls = CallLog()
+        self.ca: bytes | None = None
         self._port = port
+        self._tls = tls
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self.url = ""
@@ -48,7 +61,8 @@ class KubernetesLab:
         """Listen and serve; returns when connections are accepted."""
         listener = socket.create_server(("127.0.0.1", self._port), backlog=512)
         address = f"127.0.0.1:{listener.getsockname()[1]}"
-        self.url = f"http://{address}"
+        context = self._make_context() if self._tls else None
+        self.url = f"{'https' if context else 'http'}://{address}"
         tokens = {
             self.admin_token: User("admin", (ADMINS, "system:authenticated")),
             self.viewer_token: User("viewer", ("viewers", "system:authenticated")),
@@ -56,14 +70,30 @@ class KubernetesLab:
         world = World(self.store, Api(self.store, tokens, address), self.faults, self.calls)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
-            target=self._run, args=(self._loop, listener, world), name="kubernetes-lab", daemon=True
+            target=self._run, args=(self._loop, listener, world, context), name="kubernetes-lab", daemon=True
         )
         self._thread.start()
         return self
 
-    def _run(self, loop: asyncio.AbstractEventLoop, listener: socket.socket, world: World) -> None:
+    def _make_context(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        with tempfile.TemporaryDirectory() as directory:
+            certificate, key = write_certificate(Path(directory))
+            context.load_cert_chain(certificate, key)
+            self.ca = certificate.read_bytes()
+        return context
+
+    def _run(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        listener: socket.socket,
+        world: World,
+        context: ssl.SSLContext | None,
+    ) -> None:
         asyncio.set_event_loop(loop)
-        server = loop.run_until_complete(loop.create_server(lambda: Connection(world, loop), sock=listener))
+        server = loop.run_until_complete(
+            loop.create_server(lambda: Connection(world, loop), sock=listener, ssl=context)
+        )
         try:
             loop.run_forever()
         finally:
@@ -81,7 +111,7 @@ class KubernetesLab:
 
     def kubeconfig(self, path: str | Path, *, token: str | None = None, context: str = "mgmt-1") -> Path:
         """Write a kubeconfig (mode 0600) for the admin, or for another token, and return its path."""
-        return write_kubeconfig(path, [Cluster(context, self.url, token or self.admin_token)])
+        return write_kubeconfig(path, [Cluster(context, self.url, token or self.admin_token, self.ca)])
 
     def __enter__(self) -> KubernetesLab:
         return self.start()

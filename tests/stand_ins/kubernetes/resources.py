@@ -166,11 +166,41 @@ def _dumps(document: dict[str, Any]) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
 
 
+def _openapi(versions: dict[str, Resource]) -> dict[str, bytes]:
+    """OpenAPI documents without schemas: kubectl looks whether PATCH takes ``fieldValidation``, and no further."""
+    documents = {
+        "/openapi/v3": _dumps(
+            {"paths": {p: {"serverRelativeURL": f"/openapi/v3/{p}"} for p in map(_path, versions.values())}}
+        )
+    }
+    for version, first in versions.items():
+        paths = {}
+        for resource in RESOURCES.values():
+            if resource.api_version != version:
+                continue
+            kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
+            parameters = [
+                {"name": name, "in": "query", "schema": {"type": "string"}}
+                for name in ("dryRun", "fieldValidation")
+            ]
+            space = "namespaces/{namespace}/" if resource.namespaced else ""
+            paths[f"/{_path(resource)}/{space}{resource.plural}/{{name}}"] = {
+                "patch": {"parameters": parameters, "responses": {}, "x-kubernetes-group-version-kind": kind}
+            }
+        info = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
+        documents[f"/openapi/v3/{_path(first)}"] = _dumps({"openapi": "3.0.0", "info": info, "paths": paths})
+    return documents
+
+
+def _path(resource: Resource) -> str:
+    return f"{'apis' if resource.group else 'api'}/{resource.api_version}"
+
+
 def discovery(address: str) -> dict[str, bytes]:
     """Return path → body of every discovery document; ``address`` is ``host:port`` of the server."""
     versions = {r.api_version: r for r in RESOURCES.values()}
     documents = {
-        f"/{'apis' if r.group else 'api'}/{name}": _dumps(
+        f"/{_path(r)}": _dumps(
             {
                 "kind": "APIResourceList",
                 "groupVersion": name,
@@ -187,6 +217,7 @@ def discovery(address: str) -> dict[str, bytes]:
     groups = [_api_group(r) for r in versions.values() if r.group]
     return {
         **documents,
+        **_openapi(versions),
         "/version": _dumps(VERSION),
         "/api": _dumps(
             {

@@ -117,9 +117,14 @@ def authenticate(request: Request, tokens: dict[str, User]) -> User | None:
     raise ApiError(401, "Unauthorized")
 
 
+def is_admin(user: User) -> bool:
+    """Admins may do everything, all others nothing."""
+    return ADMINS in user.groups
+
+
 def authorize(user: User, target: Target) -> None:
-    """Admins may do everything, all others nothing; 403 in the words of the RBAC authorizer."""
-    if ADMINS in user.groups:
+    """Refuse with 403, in the words of the RBAC authorizer, what the user may not do."""
+    if is_admin(user):
         return
     where = f'in the namespace "{target.namespace}"' if target.namespace else "at the cluster scope"
     resource = target.resource

@@ -1,0 +1,230 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""kubectl, and what it needs of a server beside the verbs: tables, protobuf bodies, OpenAPI, access reviews."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kubernetes.contract.support import Body, Client, Place, pull_secret, secret
+from tests.lab.session import REAL, STAND_IN, KubernetesEnv, kubernetes
+from tests.stand_ins.kubernetes.lab import KubernetesLab
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+# What kubectl 1.34 sends for `create secret generic two --from-literal=a=b --from-literal=e=`, and for
+# `create job j --image=example.com/x:1 -- true`.
+META = b'\x12\x00\x1a\x00"\x00*\x002\x008\x00B\x00'
+SECRET = (
+    b"k8s\x00\n\x0c\n\x02v1\x12\x06Secret\x12&\n\x13\n\x03two"
+    + META
+    + b'\x12\x06\n\x01a\x12\x01b\x12\x05\n\x01e\x12\x00\x1a\x00\x1a\x00"\x00'
+)
+JOB = (
+    b"k8s\x00\n\x0f\n\x08batch/v1\x12\x03Job\x12\x86\x01\n\x11\n\x01j"
+    + META
+    + b"\x12g2e\n\x10\n\x00"
+    + META
+    + b"\x12Q\x12.\n\x01j\x12\x0fexample.com/x:1\x1a\x04true*\x00B\x00j\x00r\x00\x80\x01\x00\x88\x01\x00\x90"
+    b"\x01\x00\xa2\x01\x00\x1a\x05Never2\x00B\x00J\x00R\x00X\x00`\x00h\x00\x82\x01\x00\x8a\x01\x00\x9a\x01"
+    b'\x00\xc2\x01\x00\x1a\x08 \x00(\x000\x00:\x00\x1a\x00"\x00'
+)
+Run = Callable[..., tuple[int, str]]
+
+
+def rows(answer: Body) -> list[dict[str, Any]]:
+    """Each row of a table as column name → cell, without the age."""
+    assert answer["kind"] == "Table"
+    columns = [c["name"] for c in answer["columnDefinitions"] if not c["priority"]]
+    wide = [bool(c["priority"]) for c in answer["columnDefinitions"]]
+    cells = [[c for c, hidden in zip(r["cells"], wide, strict=True) if not hidden] for r in answer["rows"]]
+    return [
+        {name: str(cell) for name, cell in zip(columns, row, strict=True) if name != "Age"} for row in cells
+    ]
+
+
+def test_a_list_as_a_table(admin: Client, place: Place) -> None:
+    place.made(pull_secret("a"))
+    place.made(secret("b", stringData={"x": "1", "y": "2"}))
+    told = admin.get(place.secrets, accept=TABLE).ok()
+    assert rows(told) == [
+        {"Name": "a", "Type": "kubernetes.io/dockerconfigjson", "Data": "1"},
+        {"Name": "b", "Type": "Opaque", "Data": "2"},
+    ]
+    assert [row["object"]["metadata"]["namespace"] for row in told["rows"]] == [place.namespace] * 2
+    assert int(told["metadata"]["resourceVersion"])
+    one = admin.get(place.at("b"), accept=TABLE).ok()
+    assert [row["Name"] for row in rows(one)] == ["b"]
+    assert admin.get(place.at("c"), accept=TABLE).refused(404, "NotFound")
+
+
+def test_tables_of_other_kinds(admin: Client, place: Place) -> None:
+    assert rows(admin.get(place.root, accept=TABLE).ok()) == [{"Name": place.namespace, "Status": "Active"}]
+    admin.post(place.accounts, {"metadata": {"name": "robot"}}).ok()
+    try:
+        account = admin.get(f"{place.accounts}/robot", accept=TABLE).ok()
+        assert rows(account) == [{"Name": "robot", "Secrets": "0"}]
+    finally:
+        admin.delete(f"{place.accounts}/robot").ok()
+    admin.post(f"{place.root}/configmaps", {"metadata": {"name": "cm"}, "data": {"a": "b"}}).ok()
+    found = admin.get(f"{place.root}/configmaps/cm", accept=TABLE).ok()
+    assert rows(found) == [{"Name": "cm", "Data": "1"}]
+    admin.delete(f"{place.root}/configmaps/cm").ok()
+
+
+def test_objects_in_protobuf(admin: Client, new_place: Callable[[], Place]) -> None:
+    place = new_place()
+    made = admin.call("POST", place.secrets, SECRET, PROTOBUF).ok()
+    assert (made["metadata"]["name"], made["data"], made["type"]) == ("two", {"a": "Yg==", "e": ""}, "Opaque")
+    jobs = f"/apis/batch/v1/namespaces/{place.namespace}/jobs"
+    spec = admin.call("POST", jobs, JOB, PROTOBUF).ok()["spec"]["template"]["spec"]
+    container = spec["containers"][0]
+    assert (spec["restartPolicy"], container["command"]) == ("Never", ["true"])
+    assert container["image"] == "example.com/x:1"
+
+
+def test_a_body_in_an_unknown_format(admin: Client, place: Place) -> None:
+    admin.call("POST", place.secrets, b"a: b", "application/toml").refused(415, "UnsupportedMediaType")
+
+
+def test_whether_a_user_may(admin: Client, viewer: Client, place: Place) -> None:
+    wanted = {"verb": "create", "resource": "secrets", "namespace": place.namespace}
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": wanted},
+    }
+    told = [user.post(REVIEWS, review).ok()["status"]["allowed"] for user in (admin, viewer)]
+    assert told == [True, False]
+
+
+@pytest.mark.parametrize("version", ["api/v1", "apis/batch/v1"])
+def test_patch_takes_a_field_validation(admin: Client, version: str) -> None:
+    """By this kubectl knows that the server refuses unknown fields, and does not do so itself."""
+    at = admin.get("/openapi/v3").ok()["paths"][version]["serverRelativeURL"]
+    paths = admin.get(at).ok()["paths"]
+    kind = "secrets" if version == "api/v1" else "jobs"
+    patch = paths[f"/{version}/namespaces/{{namespace}}/{kind}/{{name}}"]["patch"]
+    assert {"dryRun", "fieldValidation"} <= {parameter["name"] for parameter in patch["parameters"]}
+    assert patch["x-kubernetes-group-version-kind"]["kind"] == kind.removesuffix("s").capitalize()
+
+
+MANIFEST = """
+apiVersion: v1
+kind: Secret
+metadata: {name: applied}
+stringData: {x: v1}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: robot}
+imagePullSecrets: [{name: applied}]
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: work}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: example.com/work:1}]}}}
+"""
+
+
+@pytest.fixture(params=[STAND_IN, REAL])
+def kubectl(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Run]:
+    """Run kubectl with a kubeconfig for the server: exit code and output."""
+    from tests.lab.control_plane.build import build
+
+    with contextlib.ExitStack() as stack:
+        server: KubernetesLab | KubernetesEnv = (
+            stack.enter_context(KubernetesLab(tls=True))
+            if request.param == STAND_IN
+            else stack.enter_context(kubernetes(REAL))
+        )
+        config = server.kubeconfig(tmp_path / "kubeconfig")
+        program = build() / "kubectl"
+        environment = {**os.environ, "HOME": str(tmp_path), "KUBECONFIG": str(config)}
+
+        def run(*arguments: str, token: str = "") -> tuple[int, str]:
+            who = [f"--token={token}"] * bool(token)
+            done = subprocess.run(
+                [str(program), *who, *arguments],
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+                timeout=60,
+            )
+            return done.returncode, done.stdout
+
+        assert run("create", "namespace", "kubectl") == (0, "namespace/kubectl created\n")
+        run("config", "set-context", "--current", "--namespace=kubectl")
+        yield run
+        assert run("delete", "namespace", "kubectl") == (0, 'namespace "kubectl" deleted\n')
+
+
+@pytest.mark.real("go")
+def test_kubectl_creates_shows_and_deletes(kubectl: Run) -> None:
+    said = kubectl("create", "secret", "generic", "s", "--from-literal=a=b")
+    assert said == (0, "secret/s created\n")
+    assert kubectl("create", "serviceaccount", "robot") == (0, "serviceaccount/robot created\n")
+    job = ("create", "job", "work", "--image=example.com/work:1", "--", "true")
+    assert kubectl(*job) == (0, "job.batch/work created\n")
+    code, told = kubectl("create", "namespace", "kubectl")
+    assert (code, told) == (
+        1,
+        'Error from server (AlreadyExists): namespaces "kubectl" already exists\n',
+    )
+    code, told = kubectl("get", "secrets")
+    assert [line.split()[:3] for line in told.splitlines()] == [
+        ["NAME", "TYPE", "DATA"],
+        ["s", "Opaque", "1"],
+    ]
+    code, told = kubectl("get", "secrets", "-A")
+    assert ["kubectl", "s", "Opaque", "1"] in [line.split()[:4] for line in told.splitlines()]
+    code, told = kubectl("get", "namespaces,serviceaccounts,jobs")
+    assert code == 0
+    assert {"namespace/kubectl", "serviceaccount/robot", "job.batch/work"} <= set(told.split())
+    for kind, name in (("secret", "s"), ("namespace", "kubectl"), ("sa", "robot"), ("job", "work")):
+        code, told = kubectl("describe", kind, name)
+        assert (code, told.splitlines()[0].split()) == (0, ["Name:", name])
+    for kind, name in (("secret", "s"), ("serviceaccount", "robot"), ("job", "work")):
+        code, told = kubectl("delete", kind, name)
+        assert (code, told.split()[1:3]) == (0, [f'"{name}"', "deleted"])
+    assert kubectl("get", "secret", "s") == (1, 'Error from server (NotFound): secrets "s" not found\n')
+
+
+@pytest.mark.real("go")
+def test_kubectl_applies(kubectl: Run, tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.yml"
+    apply = ("apply", "-f", str(manifest))
+    names = ("secret/applied", "serviceaccount/robot", "job.batch/work")
+    manifest.write_text(MANIFEST)
+    assert kubectl(*apply) == (0, "".join(f"{name} created\n" for name in names))
+    # kube-apiserver reads stringData, so that kubectl finds the Secret changed each time.
+    again = ["configured", "unchanged", "unchanged"]
+    for text in (MANIFEST, MANIFEST.replace("v1}", "v2}")):
+        manifest.write_text(text)
+        lines = [f"{name} {what}\n" for name, what in zip(names, again, strict=True)]
+        assert kubectl(*apply) == (0, "".join(lines))
+    assert kubectl("get", "secret", "applied", "-o", "jsonpath={.data.x}") == (0, "djI=")
+    manifest.write_text(MANIFEST.replace("imagePullSecrets", "imagePullSecret"))
+    code, told = kubectl(*apply)
+    assert code == 1
+    assert 'strict decoding error: unknown field "imagePullSecret"' in told
+    assert kubectl("delete", "-f", str(manifest))[0] == 0
+
+
+@pytest.mark.real("go")
+def test_kubectl_says_who_may(kubectl: Run) -> None:
+    assert kubectl("auth", "can-i", "create", "secrets") == (0, "yes\n")
+    code, told = kubectl("get", "secrets", token="not-a-token")
+    assert (code, told) == (1, "error: You must be logged in to the server (Unauthorized)\n")

@@ -25,10 +25,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import with_targets
 from tests.docs import tables
-from tests.lab.kubernetes import KubernetesLab
-from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
-from tests.lab.kubernetes.resources import RESOURCES
-from tests.lab.secret_manager import SecretManagerLab
+from tests.stand_ins.kubernetes import KubernetesLab
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubernetes.resources import RESOURCES
+from tests.stand_ins.secret_manager import SecretManagerLab
 
 PAGE = tables.page("permissions")
 PREFIX = "secretmanager."

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
 import pytest
@@ -31,7 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.run_results import (
     ClusterResult,
 )
-from tests.tools.env import ROOT
+from tests.docs import tables
 
 TOLD = conditions.preconditions_unmet(ReportSubject("cls-1", "pullsecret", 3), UnmetPreconditions(("dns",)))
 TRACE = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"
@@ -143,13 +142,13 @@ def test_the_log_says_where_the_pull_secret_is_and_why_not() -> None:
 
 
 def test_the_page_names_the_fields_of_the_log() -> None:
-    page = (ROOT / "docs" / "monitoring.md").read_text()
-    (said,) = re.findall(r"^Fields beside .*?: (.*?)\.", page, re.MULTILINE | re.DOTALL)
+    rows = tables.table(tables.page("monitoring"), "field", "meaning")
     one = ClusterResult(
         "cls-1", run_results.OUTCOME_FAILED, 3, TRACE, TOLD, "unavailable", actions=("created secret x",)
     )
     fields = {name for entry in run_results.log_entries(one) for name in entry}
-    assert set(re.findall(r"`(\w+)`", said)) == fields - {"timestamp", "level", "component", "message"}
+    named = {name for row in rows for name in tables.literals(row[0])}
+    assert named == fields - {"timestamp", "level", "component", "message"}
 
 
 @pytest.mark.parametrize(

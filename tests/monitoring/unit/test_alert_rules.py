@@ -14,10 +14,12 @@ from prometheus_client import Metric
 
 from ansible_collections.hyperfleet.pull_secret.extensions.eda.monitoring.recorder import MonitoringRecorder
 from tests.monitoring.unit.results import failure, result, row, success
+from tests.support import doc_tables as tables
 from tests.support import monitoring
-from tests.tools.env import ROOT
 
-PAGE = (ROOT / "docs" / "monitoring.md").read_text()
+PAGE = tables.page("monitoring")
+METRICS = tables.table(PAGE, "metric", "type", "labels", "what it counts")
+ALERTS = tables.table(PAGE, "alert", "severity", "it fires when", "what to do")
 
 
 def families(*, per_cluster: bool) -> dict[str, Metric]:
@@ -41,8 +43,8 @@ def labels(metric: Metric) -> set[str]:
 
 def documented() -> Iterator[tuple[str, str, set[str]]]:
     """Name, type and labels of each row of the table."""
-    for name, kind, said in re.findall(r"^\| `(pullsecret_\w+)` \| (\w+) \| ([^|]*)\|", PAGE, re.MULTILINE):
-        yield name, kind, set(re.findall(r"`(\w+)`\*?", said))
+    for name, kind, said, _counts in METRICS:
+        yield name.strip("`"), kind, set(tables.literals(said))
 
 
 def test_the_page_has_every_metric_as_it_is() -> None:
@@ -53,10 +55,10 @@ def test_the_page_has_every_metric_as_it_is() -> None:
 
 
 def test_only_what_is_marked_so_is_by_cluster() -> None:
+    marks = {name.strip("`"): "``cluster_id`` [1]_" in said for name, _kind, said, _counts in METRICS}
     for name, metric in families(per_cluster=False).items():
         assert "cluster_id" not in labels(metric)
-        marked = re.search(rf"^\| `{name}` .*`cluster_id`\*", PAGE, re.MULTILINE) is not None
-        assert marked == ("cluster_id" in labels(families(per_cluster=True)[name]))
+        assert marks[name] == ("cluster_id" in labels(families(per_cluster=True)[name]))
 
 
 def test_rules_and_dashboard_name_metrics_that_there_are() -> None:
@@ -91,11 +93,12 @@ def test_seed_003s_names_are_there(name: str) -> None:
 def test_every_alert_is_on_the_page_and_in_the_tests() -> None:
     alerts = [rule["alert"] for rule in monitoring.rules()]
     tests = (monitoring.DIRECTORY / "alerts_test.yml").read_text()
-    assert re.findall(r"^\| (PullSecret\w+) \|", PAGE, re.MULTILINE) == alerts
+    assert [row[0] for row in ALERTS] == alerts
+    severities = {alert: severity for alert, severity, _when, _what in ALERTS}
     for rule in monitoring.rules():
-        assert f"| {rule['alert']} | {rule['labels']['severity']} |" in PAGE
+        assert severities[rule["alert"]] == rule["labels"]["severity"]
         assert f"alertname: {rule['alert']}\n" in tests
-        assert rule["annotations"]["runbook"] == f"docs/monitoring.md, {rule['alert']}"
+        assert rule["annotations"]["runbook"] == f"docs/docsite/rst/monitoring.rst, {rule['alert']}"
         assert rule["annotations"]["summary"]
 
 

@@ -20,11 +20,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.provision i
     gcp_targets,
     kubernetes_targets,
 )
-from tests.docs import tables
-from tests.lab.kubernetes import KubernetesLab
-from tests.lab.kubernetes.kubeconfig import Cluster, write_kubeconfig
-from tests.lab.kubernetes.resources import RESOURCES
-from tests.lab.secret_manager import SecretManagerLab
+from tests.stand_ins.kubernetes import KubernetesLab
+from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
+from tests.stand_ins.kubernetes.resources import RESOURCES
+from tests.stand_ins.secret_manager import SecretManagerLab
+from tests.support import doc_tables as tables
 
 ROWS = tables.table(tables.page("google_cloud"), "What happens", "Writes", "Reads", "Accesses")
 NUMBER = 3

@@ -30,7 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.engine.run_results import (
     ClusterResult,
 )
-from tests.docs import tables
+from tests.support import doc_tables as tables
 
 TOLD = conditions.preconditions_unmet(ReportSubject("cls-1", "pullsecret", 3), UnmetPreconditions(("dns",)))
 TRACE = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from tests.docs.examples import ROOT
+from tests.tools.env import ROOT
 
 PAGES = ROOT / "docs" / "docsite" / "rst"
 _TABLE = re.compile(r"^\.\. list-table::.*\n((?:[ ]{3}.*\n|\n)+)", re.MULTILINE)

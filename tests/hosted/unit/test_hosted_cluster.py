@@ -50,9 +50,9 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
     slot_count,
     tolerates_all,
 )
+from tests.stand_ins.certificate import write_certificate
 from tests.stand_ins.kubernetes.patches import MERGE_PATCH, apply_patch
 from tests.support.kubernetes.world import docker_config
-from tests.support.login import _certificate
 
 BASE = {
     "cluster_id": "cls-1",
@@ -337,14 +337,14 @@ def test_an_original_without_entries_is_nothing_to_give_to_nodes() -> None:
 
 
 def test_a_client_certificate_is_used_from_memory(tmp_path: Path) -> None:
-    key = _certificate(tmp_path / "cert.pem", tmp_path / "key.pem")
-    certificate = (tmp_path / "cert.pem").read_bytes()
+    path, key = write_certificate(tmp_path)
+    certificate = path.read_bytes()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "cert.pem", key)
-    context.load_verify_locations(tmp_path / "cert.pem")
+    context.load_cert_chain(path, key)
+    context.load_verify_locations(path)
     context.verify_mode = ssl.CERT_REQUIRED
     embedded = Embedded("cls-1", "here", "https://localhost", certificate, certificate, key.read_bytes())
-    (tmp_path / "cert.pem").unlink()
+    path.unlink()
     key.unlink()
     seen: list[Any] = []
     with socket.create_server(("127.0.0.1", 0)) as server:

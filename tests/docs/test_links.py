@@ -71,7 +71,7 @@ def test_pages_that_the_repository_names_exist() -> None:
     sources = [
         path
         for path in tree.sources()
-        if path.suffix in (".py", ".md", ".rst", ".yml", ".yaml", ".sh", "")
+        if path.suffix in (".py", ".md", ".rst", ".yml", ".yaml", ".sh", ".toml", ".j2")
         and "changelogs" not in path.parts
         and path != Path("tests/docs/test_links.py")
     ]

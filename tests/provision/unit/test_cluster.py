@@ -31,13 +31,18 @@ from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters im
     checked_cluster,
     read_cluster,
 )
-from tests.support.job.environment import REQUIRED
+from tests.support.job import environment
 
 CLUSTER = {
     "cluster_id": "cls-123",
     "cluster_name": "production-cluster",
     "gcp_project_id": "customer-prod-12345",
     "management_namespace": "clusters-cls-123",
+}
+REQUIRED = {
+    **environment.REQUIRED,
+    "CLUSTER_ID": "cls-123",
+    "MANAGEMENT_NAMESPACE": "clusters-cls-123",
 }
 
 

@@ -11,8 +11,12 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[2]
 # What each folder may import beside itself. All others are features.
-SHARED = {"tools": (), "stand_ins": ("tools",), "lab": ("stand_ins", "tools")}
-SHARED["support"] = ("lab", "stand_ins", "tools")
+SHARED = {
+    "stand_ins": (),
+    "tools": ("stand_ins",),
+    "lab": ("stand_ins", "tools"),
+    "support": ("lab", "stand_ins", "tools"),
+}
 FEATURE = ("support", "lab", "stand_ins", "tools")
 # Tests of the tools may look at everything that is shared.
 TOOLS_TESTS = TESTS / "tools" / "unit"

@@ -22,7 +22,6 @@ from tests.support.rulebook import ended_with, prepare
 LIMIT = 300.0
 _SECOND = os.sysconf("SC_CLK_TCK")
 _LOOK = 0.05
-_KIND = "hyperfleet.pull_secret.hosted_cluster"
 
 
 class Adapter:
@@ -41,22 +40,12 @@ class Adapter:
     def __enter__(self) -> Adapter:
         started = prepare(
             self._directory,
-            self._directory / "none",
+            "adapter",
             adapter_config=str(self._config),
             adapter_run_dir=str(self._directory / "runs"),
         )
-        command = [part if part != _KIND else "hyperfleet.pull_secret.adapter" for part in started.command]
-        command.remove("--print-events")
         self._output = started.output
-        with started.output.open("wb") as output:
-            self._process = subprocess.Popen(
-                command,
-                cwd=self._directory,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env={**started.environment, **self._environment},
-            )
+        self._process = started.start(**self._environment)
         try:
             self.until(self._is_ready, "the source consumes")
             # What is still begun, such as the engine's first threads, is not an event's cost.

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -47,18 +48,69 @@ class Rulebook:
         await self.until(lambda lines: sum("end" in line for line in lines) >= runs)
 
 
-class Started(NamedTuple):
-    """What starts it: ``output`` is where its output belongs."""
+class Prepared(NamedTuple):
+    """What starts ansible-rulebook in ``directory``; its output belongs into ``output``."""
 
+    directory: Path
     command: list[str]
     environment: dict[str, str]
     output: Path
 
+    def start(self, **environment: str) -> subprocess.Popen[bytes]:
+        """Start it; the output is added to that of an earlier start."""
+        with self.output.open("ab") as output:
+            return subprocess.Popen(
+                self.command,
+                cwd=self.directory,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**self.environment, **environment},
+            )
 
-def prepare(directory: Path, clusters: Path, **variables: str) -> Started:
-    """Write down what ansible-rulebook needs for the collection's rulebook, as a user would.
+    @contextlib.contextmanager
+    def running(self) -> Iterator[subprocess.Popen[bytes]]:
+        """The process, which has to go on until the block ends; an error has a note of what it printed."""
+        process = self.start()
+        try:
+            yield process
+            assert process.poll() is None, "ansible-rulebook ended by itself"
+        except BaseException as error:
+            error.add_note(self.output.read_text()[-8000:])
+            raise
+        finally:
+            with ended_with(process.pid):
+                process.terminate()
+                process.wait(30)
 
-    :param clusters: the file of the clusters. :param variables: the rulebook's, beside that.
+    @contextlib.asynccontextmanager
+    async def reported(self) -> AsyncIterator[Rulebook]:
+        """The process with what its stub reports; the block may end it."""
+        with self.output.open("w") as output:
+            process = await asyncio.create_subprocess_exec(
+                *self.command,
+                cwd=self.directory,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=asyncio.subprocess.STDOUT,
+                env=self.environment,
+            )
+        try:
+            yield Rulebook(self.directory, process)
+            assert process.returncode in (None, 0), "ansible-rulebook failed"
+        finally:
+            with ended_with(process.pid):
+                if process.returncode is None:
+                    process.terminate()
+                await process.wait()
+
+
+def prepare(
+    directory: Path, rulebook: str | Path, *, print_events: bool = False, **variables: str
+) -> Prepared:
+    """Write down what ansible-rulebook needs, as a user would.
+
+    :param rulebook: the name of one of the collection's, or a file. :param variables: the rulebook's.
     """
     tools = env.make("rulebook", sys.executable).absolute() / "bin"
     inventory, given = directory / "inventory", directory / "vars.json"
@@ -66,9 +118,18 @@ def prepare(directory: Path, clusters: Path, **variables: str) -> Started:
         "localhost ansible_connection=local ansible_python_interpreter='{{ ansible_playbook_python }}'\n"
         f"[all:vars]\nlog={directory / 'log'}\n"
     )
-    given.write_text(json.dumps({"hosted_clusters_file": str(clusters), **variables}))
-    command = [str(tools / "ansible-rulebook"), "--rulebook", "hyperfleet.pull_secret.hosted_cluster"]
-    command += ["-i", str(inventory), "--vars", str(given), "--print-events"]
+    given.write_text(json.dumps(variables))
+    name = str(rulebook) if isinstance(rulebook, Path) else f"hyperfleet.pull_secret.{rulebook}"
+    command = [
+        str(tools / "ansible-rulebook"),
+        "--rulebook",
+        name,
+        "-i",
+        str(inventory),
+        "--vars",
+        str(given),
+    ]
+    command += ["--print-events"] if print_events else []
     environment = {
         **{key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
         "PATH": f"{tools}:{os.environ['PATH']}",
@@ -77,7 +138,7 @@ def prepare(directory: Path, clusters: Path, **variables: str) -> Started:
         # A playbook's directory is left there when the process is ended.
         "TMPDIR": str(directory),
     }
-    return Started(command, environment, directory / "output")
+    return Prepared(directory, command, environment, directory / "output")
 
 
 @contextlib.contextmanager
@@ -115,25 +176,10 @@ async def rulebook(
     """
     listed = directory / "clusters.json"
     listed.write_text(json.dumps({**common, "clusters": clusters}))
-    variables = {}
+    variables = {"hosted_clusters_file": str(listed)}
     if stub:
         (directory / "stub.yml").write_text(stub)
         variables["hosted_cluster_playbook"] = str(directory / "stub.yml")
-    started = prepare(directory, listed, **variables)
-    with started.output.open("w") as output:
-        process = await asyncio.create_subprocess_exec(
-            *started.command,
-            cwd=directory,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=output,
-            stderr=asyncio.subprocess.STDOUT,
-            env=started.environment,
-        )
-        try:
-            yield Rulebook(directory, process)
-            assert process.returncode is None, "it has to go on for ever"
-        finally:
-            with ended_with(process.pid):
-                if process.returncode is None:
-                    process.terminate()
-                await process.wait()
+    async with prepare(directory, "hosted_cluster", print_events=True, **variables).reported() as found:
+        yield found
+        assert found.process.returncode is None, "it has to go on for ever"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +21,7 @@ from tests.lab.nodes.node import Node
 from tests.lab.supervisor import LabError
 from tests.stand_ins.kubernetes.hypershift import BASE, serve_hosted_control_planes
 from tests.support.kubernetes.running import run_task
-from tests.support.rulebook import ended_with, prepare
+from tests.support.rulebook import prepare
 
 CLUSTER, PLANE = "cls-1", "clusters-cls-1"
 CONFIG = "/var/lib/kubelet/config.json"
@@ -236,23 +235,6 @@ def _request(api: Any, method: str, path: str, body: Any) -> int:
 @contextmanager
 def rulebook(directory: Path, clusters: Path) -> Iterator[Path]:
     """ansible-rulebook with the collection's rulebook, as a user starts it; its output's file."""
-    started = prepare(directory, clusters)
-    with started.output.open("w") as stream:
-        process = subprocess.Popen(
-            started.command,
-            cwd=directory,
-            env=started.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            yield started.output
-            assert process.poll() is None, started.output.read_text()
-        except BaseException as error:
-            error.add_note(started.output.read_text()[-8000:])
-            raise
-        finally:
-            with ended_with(process.pid):
-                process.terminate()
-                process.wait(30)
+    started = prepare(directory, "hosted_cluster", print_events=True, hosted_clusters_file=str(clusters))
+    with started.running():
+        yield started.output

@@ -45,7 +45,7 @@ class Real:
         self._random = random.Random(seed)
         self._started = prepare(
             self.home,
-            directory / "none",
+            "adapter",
             adapter_config=str(config),
             adapter_run_dir=str(self.runs_directory),
             adapter_start_timeout="10",
@@ -182,20 +182,7 @@ class Real:
     # -- parts --------------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        command = [
-            "hyperfleet.pull_secret.adapter" if part == "hyperfleet.pull_secret.hosted_cluster" else part
-            for part in self._started.command
-            if part != "--print-events"
-        ]
-        with self._started.output.open("ab") as output:
-            self._process = subprocess.Popen(
-                command,
-                cwd=self.home,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=self._started.environment,
-            )
+        self._process = self._started.start()
 
     def _playbooks(self) -> list[int]:
         return [pid for pid in self._ours() if "ansible-playbook" in _command(pid)]

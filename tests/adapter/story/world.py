@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ from tests.stand_ins.hyperfleet.api import Request
 from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.stand_ins.secret_manager import SecretManagerLab
 from tests.support.processes import Ansible
-from tests.support.rulebook import ended_with, prepare
+from tests.support.rulebook import prepare
 
 CLUSTER, NAME, PROJECT = "cls-123", "production-cluster", "customer-prod-12345"
 SYSTEM, PLACE = "hyperfleet-system", "clusters-cls-123"
@@ -144,29 +143,10 @@ class World:
     @contextmanager
     def rulebook(self) -> Iterator[Path]:
         """ansible-rulebook with the adapter's rulebook, as a user starts it, once it is ready; its output."""
-        started = prepare(self.directory, self.directory / "none", adapter_config=str(self.configuration))
-        command = [part.replace("hosted_cluster", "adapter") for part in started.command]
-        command.remove("--print-events")
-        with started.output.open("w") as stream:
-            process = subprocess.Popen(
-                command,
-                cwd=self.directory,
-                env=started.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-            )
-            try:
-                wait_until(lambda: process.poll() is not None or self._is_ready(), "it is ready", LIMIT)
-                yield started.output
-                assert process.poll() is None, "it has to go on for ever"
-            except BaseException as error:
-                error.add_note(started.output.read_text()[-8000:])
-                raise
-            finally:
-                with ended_with(process.pid):
-                    process.terminate()
-                    process.wait(30)
+        started = prepare(self.directory, "adapter", adapter_config=str(self.configuration))
+        with started.running() as process:
+            wait_until(lambda: process.poll() is not None or self._is_ready(), "it is ready", LIMIT)
+            yield started.output
 
     def _is_ready(self) -> bool:
         try:

@@ -19,7 +19,7 @@ import pytest
 
 from tests.lab.supervisor import free_ports
 from tests.support.adapter_events.source import cloud_event
-from tests.support.rulebook import Rulebook, ended_with, prepare
+from tests.support.rulebook import Rulebook, prepare
 
 pytestmark = [pytest.mark.real("java"), pytest.mark.alone]
 
@@ -75,33 +75,16 @@ async def rulebook(directory: Path, url: str) -> AsyncIterator[Rulebook]:
     assert given in text
     own = directory / "rulebook.yml"
     own.write_text(text.replace(given, f"broker: {broker}\n        run_dir"))
-    started = prepare(
+    prepared = prepare(
         directory,
-        directory / "none",
+        own,
         adapter_config="/not/used",
         adapter_playbook=str(directory / "stub.yml"),
         adapter_run_dir=str(directory / "runs"),
+        print_events=True,
     )
-    command = [
-        part if part != "hyperfleet.pull_secret.hosted_cluster" else str(own) for part in started.command
-    ]
-    with started.output.open("w") as output:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=directory,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=output,
-            stderr=asyncio.subprocess.STDOUT,
-            env=started.environment,
-        )
-        try:
-            yield Rulebook(directory, process)
-            assert process.returncode in (None, 0), "it goes on until it is ended"
-        finally:
-            with ended_with(process.pid):
-                if process.returncode is None:
-                    process.terminate()
-                await process.wait()
+    async with prepared.reported() as found:
+        yield found
 
 
 async def post(url: str, *bodies: bytes) -> None:

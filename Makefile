@@ -73,15 +73,12 @@ lock: venv ## write down the exact versions of what the pinned packages need (re
 
 ##@ Trying it
 
-.PHONY: quickstart lab-up lab-seed lab-down
+.PHONY: quickstart lab-up lab-down
 quickstart: runtime ## provision a small fleet against stand-ins, and see what it did
 	@$(MODULE) tests.quickstart
 
 lab-up: runtime ## start the stand-ins and write .lab/env (LAB=real: a real control plane)
 	@$(MODULE) tests.lab up $(if $(filter real,$(LAB)),--real)
-
-lab-seed: runtime ## put namespaces, sample pull secrets and a foreign secret there
-	@$(MODULE) tests.lab seed
 
 lab-down: runtime ## stop them
 	@$(MODULE) tests.lab down
@@ -117,6 +114,10 @@ contract: venv ## the stand-ins held to their contracts
 
 integration: venv ## the workflows against the stand-ins
 	$(PART) integration $(PYTEST) -n $(WORKERS) -m "$(FAST)" $(call parts,integration)
+
+.PHONY: cost
+cost: venv ## run the fast tests and print what each folder of them costs
+	@$(MODULE) tests.tools.cost -n $(FAST_WORKERS) -q -m "$(FAST)" $(PYTEST_ARGS) tests
 
 .PHONY: test-real real real-alone beside-real go nodes-build matrix sanity-matrix sanity-python3.9
 test-real: venv go ## all other tests: the real control plane, the oracle, both ends of the ansible-core range, the exhaustive ones

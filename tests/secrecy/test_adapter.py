@@ -15,7 +15,6 @@ import pytest
 from tests.secrecy.documents import INVALID, VALID
 from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Recording, Watcher
-from tests.support.exhaustive import some
 from tests.support.secrecy.labs import MANAGED, PROJECT, Labs
 from tests.support.secrecy.misplacements import TEXTS
 from tests.support.secrecy.needles import Evidence, Needles
@@ -102,7 +101,8 @@ class Adapter:
 
 
 @pytest.mark.hardening(7, 8)
-@pytest.mark.parametrize("execution", some(["job", "inline"]))
+@pytest.mark.parametrize("execution", ["job", "inline"])
+@pytest.mark.exhaustive
 def test_adapter(watcher: Watcher, labs: Labs, execution: str) -> None:
     """Checked, done, done again, and with every place failing."""
     adapter = Adapter(watcher, labs, execution)

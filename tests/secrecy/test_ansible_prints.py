@@ -78,6 +78,7 @@ def test_a_variable_with_a_secret_beside_a_template_is_refused_by_2_18(
 
 
 @pytest.mark.hardening(9)
+@pytest.mark.exhaustive
 def test_the_remedies_of_2_18(watcher: Watcher, labs: Labs) -> None:
     """A variable of the document's own, a reference, or no_log: nothing shows, whatever is undefined."""
     world = World(watcher, labs)
@@ -113,6 +114,7 @@ def _shows(world: World, recording: Recording, name: str) -> bool:
 
 
 @pytest.mark.hardening(9)
+@pytest.mark.exhaustive
 def test_an_undefined_template_prints_its_variable_with_2_18(watcher: Watcher, labs: Labs) -> None:
     """Nothing of ours runs. Newer versions print the template's line of a YAML file and the two before."""
     world = World(watcher, labs)
@@ -181,6 +183,7 @@ def test_a_password_with_braces_is_a_template(watcher: Watcher, labs: Labs) -> N
 
 
 @pytest.mark.hardening(10)
+@pytest.mark.exhaustive
 def test_a_file_that_is_encrypted_as_a_whole_is_not_quoted(watcher: Watcher, labs: Labs) -> None:
     """But by ansible-core 2.18, which quotes values and not files; Jinja's own error may quote a part."""
     world = World(watcher, labs)

@@ -10,6 +10,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.secrecy.documents import INVALID, VALID
 from tests.secrecy.test_modules import World
 from tests.secrecy.watcher import Watcher
@@ -44,6 +46,7 @@ def _systemctl(directory: Path, ledger: Path) -> str:
     return f"{directory}{os.pathsep}{os.environ['PATH']}"
 
 
+@pytest.mark.exhaustive
 def test_a_node_shows_nothing(watcher: Watcher, labs: Labs) -> None:
     """Foreign entries, ours, rotated, rolled back, refused; from every source, with all that can be said."""
     world = World(watcher, labs)

@@ -16,7 +16,6 @@ from urllib.parse import quote
 import pytest
 
 from tests.secrecy.watcher import Recording, Watcher
-from tests.support.exhaustive import some
 from tests.support.secrecy.canary import Canary
 from tests.support.secrecy.needles import Evidence, Needles
 
@@ -62,7 +61,8 @@ def _leak_in_all_ways(watcher: Watcher, canaries: dict[str, Canary], settings: d
     return watcher.play(tasks, {"secrets": secrets}, options=["-vvvv", "--diff"], settings=settings)
 
 
-@pytest.mark.parametrize("callback", some(_SETTINGS))
+@pytest.mark.parametrize("callback", _SETTINGS)
+@pytest.mark.exhaustive
 def test_each_way_of_leaking_is_seen(tmp_path: Path, callback: str) -> None:
     ways = {way: kinds for way, kinds in _WAYS.items() if callback == "default" or way in _SHOWN}
     canaries = {way: Canary.make(way) for way in ways}

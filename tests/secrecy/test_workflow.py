@@ -55,6 +55,7 @@ def test_provision(watcher: Watcher, labs: Labs, mode: list[str]) -> None:
     assert leaks == [], "\n".join(map(str, leaks))
 
 
+@pytest.mark.exhaustive
 def test_provision_with_a_pull_secret_where_none_belongs(watcher: Watcher, labs: Labs) -> None:
     """Each of these stops the play before anything is done."""
     good = {"cluster_id": "cls-1", "gcp_project_id": PROJECT, "management_namespace": MANAGED}

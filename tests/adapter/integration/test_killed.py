@@ -120,6 +120,7 @@ def test_a_worker_that_is_killed_leaves_no_result_and_no_lock(
 @pytest.mark.parametrize(
     "leaves", ["where its task begins", "while the adapter logs", "when the pipe is full"]
 )
+@pytest.mark.exhaustive
 def test_a_playbook_that_is_read_by_head_ends(world: World, ansible: Ansible, leaves: str) -> None:
     """At a line that cannot be written ansible-playbook's thread for what workers say ends; nobody ends it."""
     clusters = [world.cluster() for _number in range(_MANY * 5)]
@@ -151,6 +152,7 @@ def test_a_playbook_that_is_read_by_head_ends(world: World, ansible: Ansible, le
     assert len(world.jobs()) == len(clusters)
 
 
+@pytest.mark.exhaustive
 def test_a_run_whose_log_nobody_reads_any_more_ends(world: World, ansible: Ansible, tmp_path: Path) -> None:
     """More than a pipe holds: who waits with it would have the lock for ever, and the source would wait."""
     clusters = [world.cluster() for _number in range(2 * _MANY)]

@@ -38,6 +38,7 @@ def rows(finished: Finished) -> dict[str, dict[str, Any]]:
     return {row["cluster"]: row for row in report["clusters"]}
 
 
+@pytest.mark.exhaustive
 def test_one_cluster_by_variables(ready: World, ansible: Ansible) -> None:
     said = ansible.playbook(PLAYBOOK, ready.options(), check=True, diff=True)
     assert said.code == 0, said.output
@@ -95,6 +96,7 @@ def test_variables_of_one_cluster_beside_a_list_are_refused(ready: World, ansibl
     assert ready.writes() == []
 
 
+@pytest.mark.exhaustive
 def test_a_module_process_does_the_same(ready: World, ansible: Ansible) -> None:
     options = {**ready.connection(), **ready.options()}
     play = [

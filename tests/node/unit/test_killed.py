@@ -74,7 +74,7 @@ def ways() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     ("way", "story"),
-    some(ways(), ("module", "removed"), ("role", "merged into what others wrote"), ("syncer", "made")),
+    some(ways(), ("role", "merged into what others wrote"), ("syncer", "made")),
 )
 def test_every_step(directory: Path, process: ProcessPoolExecutor, way: str, story: str) -> None:
     assert process.submit(kill, directory, way, story).result() > 30, "the steps were not seen"

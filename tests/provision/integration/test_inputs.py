@@ -72,6 +72,7 @@ def test_what_is_no_list_of_clusters_is_one_clear_error(world: World, clusters: 
     assert len(world.manager.store) == 0
 
 
+@pytest.mark.exhaustive
 def test_an_empty_variable_is_no_list_and_no_success(world: World) -> None:
     """``clusters:`` without anything below it is null and says nothing."""
     finished = world.provision({"clusters": None})
@@ -80,6 +81,7 @@ def test_an_empty_variable_is_no_list_and_no_success(world: World) -> None:
     assert row["reason"] == "cluster_id is missing"
 
 
+@pytest.mark.exhaustive
 def test_an_empty_list_is_nothing_to_do(world: World) -> None:
     finished = world.provision({"clusters": []})
     assert finished.code == 0, finished.output
@@ -101,6 +103,7 @@ def test_a_missing_directory_is_told(world: World) -> None:
     assert "/nonexistent/fleet does not exist, or is neither a file nor a directory" in finished.output
 
 
+@pytest.mark.exhaustive
 def test_a_directory_without_cluster_files_is_told(world: World) -> None:
     world.fleet.joinpath(".hidden.json").write_text("{}")
     finished = world.provision({"clusters_dir": "../fleet"})
@@ -109,6 +112,7 @@ def test_a_directory_without_cluster_files_is_told(world: World) -> None:
 
 
 @pytest.mark.hardening(2)
+@pytest.mark.exhaustive
 def test_a_directorys_clusters_are_kept_where_their_spec_says(world: World) -> None:
     """A new secret's replication is chosen once: a file's must not be passed over."""
     europe, _path = world.cluster_file(replicationPolicy="user-managed:europe-west1,europe-west4")
@@ -155,6 +159,7 @@ def test_broken_files_fail_alone_and_do_not_stop_the_fleet(world: World) -> None
     assert len(world.manager.store) == len(fine)
 
 
+@pytest.mark.exhaustive
 def test_in_a_role_of_ones_own_a_wrong_cluster_fails_alone_too(world: World) -> None:
     """Ansible validates the role's variables first; the template is the README's."""
     identity, _path = world.cluster_file()
@@ -177,6 +182,7 @@ def test_in_a_role_of_ones_own_a_wrong_cluster_fails_alone_too(world: World) -> 
     assert world.placed(identity)["metadata"]["labels"]["team"] == "a"
 
 
+@pytest.mark.exhaustive
 def test_files_are_read_once(world: World) -> None:
     """What the files say at the beginning holds for the whole run."""
     identity, path = world.cluster_file()
@@ -213,6 +219,7 @@ def test_what_would_be_ignored_is_refused(world: World, variables: dict[str, Any
     assert len(world.manager.store) == 0
 
 
+@pytest.mark.exhaustive
 def test_empty_variables_say_nothing(world: World) -> None:
     """A survey's empty fields, or what takes back a variable of the inventory."""
     identity, _path = world.cluster_file()
@@ -244,6 +251,7 @@ def test_one_secret_manager_for_all_is_down(world: World) -> None:
     assert world.api.writes() == []
 
 
+@pytest.mark.exhaustive
 def test_the_management_cluster_is_down(world: World) -> None:
     clusters = [world.cluster() for _number in range(3)]
     world.api.faults.add(status=503, times=None)
@@ -256,6 +264,7 @@ def test_the_management_cluster_is_down(world: World) -> None:
     assert [world.versions(cluster) for cluster in clusters] == [1, 1, 1]
 
 
+@pytest.mark.exhaustive
 def test_defaults_of_the_action_group(world: World) -> None:
     """module_defaults reach the modules, and the role, which has variables for that, is not upset by them."""
     cluster = world.cluster()

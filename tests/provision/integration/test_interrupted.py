@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.exhaustive import some
 from tests.support.kubernetes.world import docker_config
 from tests.support.processes import family
 from tests.support.provision import World, recap, rows
@@ -79,6 +78,7 @@ def test_killed_in_the_middle_and_run_again(world: World) -> None:
     assert not list(world.ansible.directory.rglob("pull-secret-*")), "what killed runs left is removed"
 
 
+@pytest.mark.exhaustive
 def test_two_runs_at_once(world: World) -> None:
     clusters = [world.cluster() for _number in range(20)]
     world.manager.faults.add("AddSecretVersion", delay=0.02)
@@ -104,6 +104,7 @@ def test_a_slow_batch_shows_how_far_it_is(world: World) -> None:
 ANOTHER_PYTHON = {"ansible_python_interpreter": str(Path(sys.executable).with_name("python3"))}
 
 
+@pytest.mark.exhaustive
 def test_a_terminated_module_finishes_what_is_begun_and_tells_the_rest(world: World) -> None:
     clusters = [world.cluster() for _number in range(30)]
     variables = {"clusters": clusters, "provision_concurrency": 2}
@@ -125,9 +126,8 @@ def test_a_terminated_module_finishes_what_is_begun_and_tells_the_rest(world: Wo
     check_each_once(world, clusters)
 
 
-@pytest.mark.parametrize(
-    "number", some([signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP], signal.SIGHUP)
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+@pytest.mark.exhaustive
 def test_a_playbook_that_is_ended_leaves_nobody_behind(world: World, number: signal.Signals) -> None:
     """As Ctrl-C does, a supervisor, or the kernel: what is begun is finished, and the worker ends, too."""
     # So many that the worker's answer would fill a pipe that nobody reads any more.

@@ -58,6 +58,7 @@ def test_results_are_taken_by_the_names_they_were_registered_in(ansible: Ansible
         ("management", "some", "must be the name of a registered result"),
     ],
 )
+@pytest.mark.exhaustive
 def test_what_is_no_name_is_told(ansible: Ansible, option: str, name: Any, what: str) -> None:
     finished = report(ansible, **{option: name})
     assert finished.code != 0
@@ -65,6 +66,7 @@ def test_what_is_no_name_is_told(ansible: Ansible, option: str, name: Any, what:
     assert "example-password" not in finished.output + str(finished.tasks)
 
 
+@pytest.mark.exhaustive
 def test_the_table_can_be_left_out(ansible: Ansible) -> None:
     assert "CLUSTER" in report(ansible).stdout
     assert "CLUSTER" not in report(ansible, show=False).stdout
@@ -81,6 +83,7 @@ def test_what_is_no_list_of_clusters_is_told(ansible: Ansible) -> None:
     ("template", "why"),
     [("{{ nope }}", "refers to the undefined variable 'nope'"), ("{{ 1 / 0 }}", "cannot be evaluated (")],
 )
+@pytest.mark.exhaustive
 def test_a_template_that_fails_is_said_to_by_its_variables_name(
     ansible: Ansible, template: str, why: str
 ) -> None:

@@ -128,7 +128,8 @@ def test_what_says_nothing_is_not_given() -> None:
 
 
 @pytest.mark.hardening(1)
-@pytest.mark.parametrize("playbook", some(names.PLAYBOOKS, "provision", "node"))
+@pytest.mark.parametrize("playbook", names.PLAYBOOKS)
+@pytest.mark.exhaustive
 def test_every_variable_of_a_playbook_is_named(world: World, playbook: str) -> None:
     """All at once: first the playbook's own, then its role's. A play's hosts come before any task."""
     own = names.own(playbook)
@@ -170,6 +171,7 @@ def test_a_variable_with_something_undefined_in_it_ends_a_run(world: World, play
         ("provision_clusters", [{"cluster_id": "cls-1", "source": NESTED}]),
     ],
 )
+@pytest.mark.exhaustive
 def test_a_role_in_a_playbook_of_ones_own_is_checked_too(world: World, name: str, value: Any) -> None:
     """Without Ansible's own check before it, which ansible-core 2.18 lets quote the value."""
     role = {"name": "hyperfleet.pull_secret.provision", "rolespec_validate": False}
@@ -182,6 +184,7 @@ def test_a_role_in_a_playbook_of_ones_own_is_checked_too(world: World, name: str
     assert world.nothing_was_reached()
 
 
+@pytest.mark.exhaustive
 def test_an_empty_list_of_clusters_names_none(world: World) -> None:
     """A list of none is given, unlike null and an empty string; the adapter playbook still refuses it."""
     finished = world.run("adapter", {"cluster_ids": []})
@@ -191,6 +194,7 @@ def test_an_empty_list_of_clusters_names_none(world: World) -> None:
 
 
 @pytest.mark.hardening(1)
+@pytest.mark.exhaustive
 def test_what_another_host_leaves_undefined_is_an_error(world: World) -> None:
     """ansible-core 2.18 gives the text of the template in its place."""
     inventory = {"ctx": PLAIN, "nested": {"a": [PLAIN]}}

@@ -59,6 +59,7 @@ def test_never_more_than_the_budget(new_node: NewNode, cluster: Cluster, slots: 
     eventually(lambda: not any(cluster.holder(number) for number in range(slots)), "all slots are given back")
 
 
+@pytest.mark.exhaustive
 def test_a_bad_secret_takes_down_at_most_the_budget(new_node: NewNode, cluster: Cluster) -> None:
     """It breaks every kubelet; one tries, the others hold, and all have the file of before or wait."""
     nodes = [new_node(f"node-{number}") for number in range(4)]

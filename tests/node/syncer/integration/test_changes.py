@@ -61,6 +61,7 @@ def test_a_newer_secret_is_written_while_the_older_is_still_being_tried(
     assert node.kubelet.restarts == 2, "the second restart is for what was written after the first had begun"
 
 
+@pytest.mark.exhaustive
 def test_equal_meaning_is_no_restart(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node().start()
     version = cluster.put(document())
@@ -153,6 +154,7 @@ def test_absence_is_restored_as_absence(cluster: Cluster, new_node: NewNode) -> 
         ["crash"] * 6,
     ],
 )
+@pytest.mark.exhaustive
 def test_a_sick_node_is_not_the_documents_fault(
     cluster: Cluster, new_node: NewNode, outcomes: list[str]
 ) -> None:
@@ -247,6 +249,7 @@ def test_a_file_that_cannot_be_written_is_tried_again(cluster: Cluster, new_node
 
 
 @pytest.mark.parametrize("code", [403, 404, 409, 500])
+@pytest.mark.exhaustive
 def test_a_status_that_cannot_be_written_stops_nothing(
     cluster: Cluster, new_node: NewNode, code: int
 ) -> None:
@@ -281,6 +284,7 @@ def test_a_change_does_not_wait_for_a_silent_api_server(
     cluster.wait("in-sync", version)
 
 
+@pytest.mark.exhaustive
 def test_a_report_that_was_lost_is_repeated(
     cluster: Cluster, new_node: NewNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,6 +327,7 @@ def test_a_token_is_rotated(cluster: Cluster, new_node: NewNode) -> None:
     cluster.wait("in-sync", version)
 
 
+@pytest.mark.exhaustive
 def test_an_invalid_secret_comes_while_kubelet_is_being_restarted(
     cluster: Cluster, new_node: NewNode
 ) -> None:
@@ -340,6 +345,7 @@ def test_an_invalid_secret_comes_while_kubelet_is_being_restarted(
     assert "quay.io" in node.auths()
 
 
+@pytest.mark.exhaustive
 def test_an_invalid_secret_does_not_take_away_the_restart_of_the_good_one(
     cluster: Cluster, new_node: NewNode
 ) -> None:
@@ -358,6 +364,7 @@ def test_an_invalid_secret_does_not_take_away_the_restart_of_the_good_one(
     assert cluster.wait("failed", bad)
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_cannot_be_written_while_kubelet_is_being_restarted(
     cluster: Cluster, new_node: NewNode
 ) -> None:
@@ -377,6 +384,7 @@ def test_a_file_that_cannot_be_written_while_kubelet_is_being_restarted(
     assert base64.b64decode(node.auths()["quay.io"]["auth"]) == b"robot:example-two"
 
 
+@pytest.mark.exhaustive
 def test_without_slots_every_node_restarts_at_once(cluster: Cluster, new_node: NewNode) -> None:
     node = new_node(SYNCER_LEASES="").start()
     cluster.wait("in-sync", cluster.put(document()))

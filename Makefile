@@ -73,12 +73,15 @@ lock: venv ## write down the exact versions of what the pinned packages need (re
 
 ##@ Trying it
 
-.PHONY: quickstart lab-up lab-down
+.PHONY: quickstart lab-up lab-seed lab-down
 quickstart: runtime ## provision a small fleet against stand-ins, and see what it did
 	@$(MODULE) tests.quickstart
 
 lab-up: runtime ## start the stand-ins and write .lab/env (LAB=real: a real control plane)
 	@$(MODULE) tests.lab up $(if $(filter real,$(LAB)),--real)
+
+lab-seed: runtime ## put namespaces, sample pull secrets and a foreign secret there
+	@$(MODULE) tests.lab seed
 
 lab-down: runtime ## stop them
 	@$(MODULE) tests.lab down

@@ -83,6 +83,7 @@ def write_private(path: Path, text: str | bytes) -> Path:
     """Write a file that only this user can read."""
     data = text.encode() if isinstance(text, str) else text
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+        os.fchmod(stream.fileno(), 0o600)  # it may have been there with another mode
         stream.write(data)
     return path
 

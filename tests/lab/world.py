@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,9 @@ class Lab:
             # The control plane may be up for the tests alone: only what this command started counts.
             other = "kubernetes" if real else "kubernetes.real"
             if other in self._recorded():
-                raise LabError(f"it is up with the {'stand-in' if real else 'real'} Kubernetes: end it first")
+                raise LabError(
+                    f"it is up with the {'stand-in' if real else 'real'} Kubernetes; `make lab-down` ends it"
+                )
             if real:
                 self._up_real()
             wanted = [name for name in STAND_INS if not (real and name == "kubernetes")]
@@ -74,10 +77,24 @@ class Lab:
             for pattern in ("*.log", "*.ready.json", "env", "kubeconfig", "ca.crt", "*.real"):
                 for path in self.directory.glob(pattern):
                     path.unlink()
+            shutil.rmtree(self.directory / "samples", ignore_errors=True)
             self._lock.unlink()
         if not any(self.directory.iterdir()):
             self.directory.rmdir()
         return there
+
+    def seed(self) -> str:
+        """Add samples to a running lab; return what to tell the user."""
+        # Imported late: it takes a second, which the other commands need not wait for.
+        from tests.lab.samples import add_samples
+
+        return add_samples(self.directory, self.directory / "kubeconfig", self.secret_manager())
+
+    def secret_manager(self) -> str:
+        """Return the REST address of the running Secret Manager."""
+        if not self.env_file.exists() or not self.supervisor.running("secret-manager"):
+            raise LabError("it is not up; `make lab-up` starts it")
+        return str(self._ready("secret-manager")["rest"])
 
     def status(self) -> dict[str, bool]:
         """Return what should run and whether it does; empty when the lab is down."""

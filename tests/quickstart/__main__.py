@@ -41,7 +41,7 @@ The same playbook on a real project and a real management cluster, with your own
   ansible-playbook hyperfleet.pull_secret.provision -e clusters_dir=path/to/cluster-files/ --check --diff
   ansible-playbook hyperfleet.pull_secret.provision -e clusters_dir=path/to/cluster-files/
 
-README.md has more: one cluster, a list, the HyperFleet API as the source, the container's job.
+More: docs/docsite/rst/provision.rst has a list of clusters, the HyperFleet API as the source, roles and modules.
 """
 
 

@@ -14,13 +14,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import kubernetes.client
 import kubernetes.config
 import pytest
+import urllib3
+import yaml
 from kubernetes.dynamic import DynamicClient
 
 from tests.kubernetes.contract.conftest import until
+from tests.lab import samples
 from tests.lab.control_plane import ControlPlane, keep, leased
+from tests.lab.control_plane.build import build
 from tests.lab.supervisor import LabError, Supervisor, start_time
 from tests.lab.world import STAND_INS, Lab
 
@@ -72,6 +78,37 @@ def test_two_clusters_with_tokens_of_their_own(lab: Lab) -> None:
     assert ["only-in-1" in found for found in seen] == [True, False]
 
 
+def test_samples_to_try_things_with(lab: Lab) -> None:
+    with pytest.raises(LabError, match="make lab-up"):
+        lab.seed()
+    lab.up(real=False)
+    lab.seed()
+    directory = lab.directory / "samples"
+    (directory / "pull-secret.json").chmod(0o644)
+    assert "clusters-cls-foreign" in lab.seed()
+    clusters = yaml.safe_load((directory / "clusters.yml").read_text())["clusters"]
+    files = {Path(cluster["source"]["file"]) for cluster in clusters}
+    assert [stat.S_IMODE(path.stat().st_mode) for path in [*files, directory / "clusters.yml"]] == [0o600] * 3
+    client = kubernetes.config.new_client_from_config(read_env(lab)["KUBECONFIG"])
+    listed: Any = kubernetes.client.CoreV1Api(client).list_namespace().items
+    namespaces = [item.metadata.name for item in listed]
+    assert {cluster["management_namespace"] for cluster in clusters} <= set(namespaces)
+    secret = f"{lab.secret_manager()}/v1/projects/customer-shop-13579/secrets/{samples.FOREIGN}"
+    assert urllib3.request("GET", secret).json()["labels"] == {"managed-by": "shop-team"}
+    assert len(urllib3.request("GET", f"{secret}/versions").json()["versions"]) == 1
+    assert lab.down()
+    assert not lab.directory.exists()
+
+
+def test_a_secret_can_be_put_into_secret_manager(lab: Lab) -> None:
+    lab.up(real=False)
+    for number in (1, 2):
+        version = samples.put(lab.secret_manager(), "customer-1", "mine", b"one", {"team": "a"})
+        assert version.endswith(f"/secrets/mine/versions/{number}")
+    with pytest.raises(LabError, match="Secret ID"):
+        samples.put(lab.secret_manager(), "customer-1", "mi ne", b"one")
+
+
 def test_what_crashed_is_started_again(lab: Lab) -> None:
     lab.up(real=False)
     pid = json.loads((lab.directory / "hyperfleet.pid").read_text())["pid"]
@@ -90,6 +127,29 @@ def test_down_after_a_crash(lab: Lab) -> None:
     until(lambda: not any(lab.status().values()), "all die")
     assert lab.down()
     assert not lab.directory.exists()
+
+
+def test_up_after_everything_crashed(lab: Lab) -> None:
+    lab.up(real=False)
+    before = read_env(lab)
+    for path in lab.directory.glob("*.pid"):
+        os.kill(json.loads(path.read_text())["pid"], signal.SIGKILL)
+    until(lambda: not any(lab.status().values()), "all die")
+    assert lab.up(real=False)
+    assert read_env(lab)["SECRET_MANAGER_REST"] != before["SECRET_MANAGER_REST"]
+    client = kubernetes.config.new_client_from_config(read_env(lab)["KUBECONFIG"])
+    assert kubernetes.client.CoreV1Api(client).list_namespace().items
+
+
+def test_two_labs_of_one_machine(lab: Lab, tmp_path: Path) -> None:
+    other = Lab(tmp_path / "other")
+    try:
+        assert lab.up(real=False)
+        assert other.up(real=False)
+        assert read_env(lab)["K8S_URL"] != read_env(other)["K8S_URL"]
+    finally:
+        assert other.down()
+    assert all(lab.status().values())
 
 
 def test_the_two_kinds_of_kubernetes_exclude_each_other(lab: Lab) -> None:
@@ -160,5 +220,9 @@ def test_the_whole_lab_on_the_real_control_plane(lab: Lab) -> None:
     assert env["K8S_URL"].startswith("https://")
     client = DynamicClient(kubernetes.config.new_client_from_config(env["KUBECONFIG"]))
     assert client.version["kubernetes"]["gitVersion"] == "v1.34.4"
+    lab.seed()
+    command = [str(build() / "kubectl"), "get", "namespace", "clusters-cls-123", "-o", "name"]
+    told = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    assert told.stdout == "namespace/clusters-cls-123\n"
     with pytest.raises(LabError, match="real Kubernetes"):
         lab.up(real=False)

@@ -42,7 +42,7 @@ def outcome(
     gcp_calls: Sequence[dict[str, Any]] = (),
     kubernetes_calls: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """The termination message, as ``docs/job.md`` has it.
+    """The termination message, as the page *The job contract* has it.
 
     :param seconds: how long all of it took; :param gcp_calls: as ``Calls`` has them.
     """

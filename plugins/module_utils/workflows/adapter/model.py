@@ -89,7 +89,7 @@ class Observed:
     :param started: RFC 3339.
     :param made: whether the Job was made by this look.
     :param actions: what was written by this look, in words: ``created job pullsecret-…``.
-    :param result: what the Job said of itself at its end (docs/job.md): ``version``, ``kind``, … no value.
+    :param result: what the Job said of itself at its end (the job contract): ``version``, ``kind``, … no value.
     :param content: digest of what the Job is to bring to its places; None without a Job.
     :param elsewhere: whether the Job named other places than were ordered, which were left out.
     :param retry: whether doing the same once more may help, so that it is looked at again.

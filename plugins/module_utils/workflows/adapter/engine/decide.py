@@ -172,7 +172,7 @@ def may_hold(cluster: Mapping[str, Any], adapter: str) -> bool:
 
 
 def removal_by_jobs(environments: Iterable[Mapping[str, str]]) -> Remove:
-    """The places that Jobs were to fill, as their environments name it (docs/job.md)."""
+    """The places that Jobs were to fill, as their environments name it (page *The job contract*)."""
     secrets, placed = [], []
     for told in environments:
         options = {option: told.get(variable) for option, variable in words_of("variable").items()}

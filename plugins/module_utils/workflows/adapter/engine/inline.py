@@ -167,7 +167,7 @@ def _observed(order: Order, done: Result, spent: Spent) -> Observed:
     actions = tuple(
         f"{action}: {name}" for name, entry in zip(places, done) for action in entry.get("actions") or ()
     )
-    # All that a Job's termination message has (docs/job.md).
+    # All that a Job's termination message has (page *The job contract*).
     result: dict[str, Any] = {
         "phase": PLACE if done.placed else cluster_store().PHASE,
         "secret": secret,

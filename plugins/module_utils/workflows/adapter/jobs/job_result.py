@@ -50,7 +50,7 @@ def cleaned_text(text: Any, longest: int = _LONGEST_MESSAGE) -> str:
 class JobResult:
     """What is left of a result.
 
-    :param fields: as docs/job.md names them, ``result`` at least.
+    :param fields: as the page *The job contract* names them, ``result`` at least.
     :param elsewhere: it names other places than were ordered; they, and the version there, are not in it.
     """
 

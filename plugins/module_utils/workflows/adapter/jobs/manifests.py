@@ -33,7 +33,7 @@ __all__ = [
 
 CONTAINER = "pullsecret-job"
 DATA_KEY = "pull-secret.json"
-# The exit code of docs/job.md that no second try changes.
+# The exit code of the job contract that no second try changes.
 INPUT_IS_WRONG = 2
 # Linux takes no environment variable that is longer, with its name and the zero at its end.
 LARGEST = 128 * 1024 - len("PULL_SECRET_DATA=") - 1

@@ -28,7 +28,7 @@ _Environment = Mapping[str, str]
 class SuspendedJobs:
     """A cluster's suspended Jobs.
 
-    :param environments: of their containers, as docs/job.md has it: names, nothing checked.
+    :param environments: of their containers, as the job contract has it: names, nothing checked.
     :param busy: pods that may still write, and Jobs that may still make some.
     """
 

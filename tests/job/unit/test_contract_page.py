@@ -1,0 +1,31 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page *The job contract* names the variables that the job reads, all of them and no others."""
+
+from __future__ import annotations
+
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import environment
+from tests.support import doc_tables
+
+PAGE = doc_tables.page("job_contract")
+
+
+def test_the_clusters_variables() -> None:
+    rows = doc_tables.table(PAGE, "Variable", "Required", "Meaning")
+    assert {row[0].strip("`") for row in rows} == set(environment.VARIABLES)
+
+
+def test_the_required_ones() -> None:
+    rows = doc_tables.table(PAGE, "Variable", "Required", "Meaning")
+    try:
+        environment.read_environment({})
+    except environment.ConfigurationError as error:
+        missing = error.message.partition(": ")[2].split(", ")
+    assert [row[0].strip("`") for row in rows if row[1] == "yes"] == missing
+
+
+def test_what_says_how_the_places_are_reached() -> None:
+    rows = doc_tables.table(PAGE, "Variable", "Meaning")
+    named = {name for row in rows for name in doc_tables.literals(row[0])}
+    assert named == set(environment.SURROUNDINGS)

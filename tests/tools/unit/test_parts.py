@@ -33,17 +33,30 @@ def would_run(*targets: str) -> str:
     return found.stdout
 
 
+@pytest.mark.parametrize("started", [False, True], ids=["in-process", "starts Ansible"])
 @pytest.mark.parametrize(
     "marked",
     list(itertools.product((False, True), repeat=len(MARKERS))),
     ids=lambda one: "-".join(map(str, one)),
 )
-def test_every_test_is_in_exactly_one_part(marked: tuple[bool, ...]) -> None:
-    """Whatever markers it has: a part is an expression of them, over all tests."""
-    parts = re.findall(r'-m pytest .*-m "([^"]*)" tests$', would_run("test", "test-real"), re.MULTILINE)
+def test_every_test_is_in_exactly_one_part(marked: tuple[bool, ...], started: bool) -> None:
+    """Whatever markers it has: a part is an expression of them, over all tests.
+
+    Of the tests that start Ansible, the exhaustive ones run in the ansible-core matrix, and nowhere else.
+    """
+    commands = would_run("test", "test-real")
+    parts = re.findall(r'-m pytest .*-m "([^"]*)"((?: --ignore=\S+)*) tests$', commands, re.MULTILINE)
     assert len(parts) == 4, parts
+    matrix = re.findall(r'-m tests.tools.matrix .*-m "([^"]*)" (.*)$', commands, re.MULTILINE)
+    ignored = [re.findall(r"--ignore=(\S+)", options) for _, options in parts]
+    assert [paths for paths in ignored if paths] == [matrix[0][1].split()]
     markers = dict(zip(MARKERS, marked, strict=True))
-    assert [eval(part, {"__builtins__": {}}, markers) for part in parts].count(True) == 1  # noqa: S307
+    taking = [
+        expression for (expression, _), paths in zip(parts, ignored, strict=True) if not (started and paths)
+    ]
+    if started and markers["exhaustive"] and not markers["real"]:
+        taking.append(matrix[0][0])
+    assert [eval(part, {"__builtins__": {}}, markers) for part in taking].count(True) == 1  # noqa: S307
 
 
 def test_nothing_beside_the_real_parts_has_their_priority() -> None:

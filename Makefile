@@ -220,7 +220,7 @@ sanity: venv ## ansible-test sanity, with no ignores
 
 ##@ Release and measure
 
-.PHONY: release-notes build install-test release-check publish github-release bench clean distclean
+.PHONY: release-notes build install-test release-check publish github-release sign bench clean distclean
 build: runtime ## build the collection's tarball into dist/ and check what is in it
 	$(PART) build $(MODULE) tests.tools.artifact
 
@@ -239,6 +239,9 @@ publish: venv ## publish the tarball in dist/ to Galaxy (the token is in GALAXY_
 
 github-release: venv ## create the release of TAG, with its notes and the tarball (the token is in GH_TOKEN)
 	$(PART) "GitHub release" $(MODULE) tests.tools.release github
+
+sign: venv ## sign the tarball in dist/ with your own key (TAG=, SIGNING_KEY=)
+	$(PART) sign $(MODULE) tests.tools.release sign
 
 # Each says which of its goals are not reached; what ends the target is an error, after all have run.
 BENCHES := tests.bench $(addprefix tests.bench.,hosted syncer job adapter_run adapter nodes)

@@ -31,6 +31,7 @@ PACKAGES = {
     "skopeo": "skopeo",
     "buildah": "buildah",
     "rabbitmq-server": "rabbitmq-server",
+    "gpg": "gnupg",
 }
 
 

@@ -29,6 +29,8 @@ ALLOWED = {
     "FILES.json",
     "MANIFEST.json",
     "README.md",
+    "SECURITY.md",
+    "SUPPORT.md",
     "changelogs",
     "docs",
     "extensions",

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Releases the tarball in ``dist``: ``python -m tests.tools.release check|publish|github``.
+"""Releases the tarball in ``dist``: ``python -m tests.tools.release check|publish|github|sign``.
 
 The tag is in TAG or GITHUB_REF_NAME. A token is read from the environment and is never an argument of a program:
 GALAXY_TOKEN for ``publish``, GH_TOKEN (which ``gh`` reads itself) for ``github``.
@@ -13,7 +13,9 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -80,25 +82,44 @@ def publish() -> int:
     return subprocess.run(command, cwd=env.ROOT, env=variables, check=False).returncode
 
 
+def signature() -> Path:
+    """Where the signature of the tarball's MANIFEST.json is."""
+    tarball = artifact.path()
+    return tarball.with_name(tarball.name.removesuffix(".tar.gz") + "-MANIFEST.json.asc")
+
+
+def sign() -> int:
+    """Signs with the person's own key (SIGNING_KEY names one of several)."""
+    with tarfile.open(artifact.path()) as archive:
+        manifest = archive.extractfile("MANIFEST.json")
+        assert manifest is not None
+        content = manifest.read()
+    key = os.environ.get("SIGNING_KEY")
+    command = ["gpg", "--yes", "--armor", "--detach-sign", "--output", str(signature())]
+    command += ["--local-user", key] if key else []
+    return subprocess.run(command, input=content, check=False).returncode
+
+
 def github() -> int:
     name = tag()
     with tempfile.NamedTemporaryFile("w", suffix=".md") as notes:
         notes.write(section((env.ROOT / "CHANGELOG.md").read_text(), name) + "\n")
         notes.flush()
         command = ["gh", "release", "create", name, str(artifact.path())]
+        command += [str(signature())] if signature().exists() else []
         command += ["--verify-tag", "--title", name, "--notes-file", notes.name]
         return subprocess.run(command, cwd=env.ROOT, check=False).returncode
 
 
-COMMANDS = {"check": check, "publish": publish, "github": github}
+COMMANDS = {"check": check, "publish": publish, "github": github, "sign": sign}
 
 
-def main() -> int:
-    if len(sys.argv) != 2 or sys.argv[1] not in COMMANDS:
+def main(arguments: Sequence[str]) -> int:
+    if len(arguments) != 1 or arguments[0] not in COMMANDS:
         print("usage: python -m tests.tools.release " + "|".join(COMMANDS))
         return 2
-    return 1 if check() else COMMANDS[sys.argv[1]]()
+    return check() or COMMANDS[arguments[0]]()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

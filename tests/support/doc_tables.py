@@ -42,7 +42,7 @@ def _rows(body: str) -> list[Row]:
     for line in body.splitlines():
         if line.startswith("   * - "):
             rows.append([line[7:]])
-        elif line.startswith("     - "):
+        elif f"{line} ".startswith("     - "):
             rows[-1].append(line[7:])
         elif line.startswith("       ") and rows:
             rows[-1][-1] += f" {line.strip()}"

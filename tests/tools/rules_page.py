@@ -98,10 +98,10 @@ def page() -> str:
             for rule in rules()
             if rule.severity == severity
         ]
-        header = ("rule", "what is wrong", "kubelet", "containers/image")
-        parts.append(f"{title}\n{'-' * len(title)}\n\n{_table(header, rows)}\n")
-    header = ("why the entry applies (``rule``)", "kubelet", "containers/image")
-    return "".join(parts).rstrip("\n") + "\n" + _IMAGES + _table(header, _RULES)
+        table = _table(("rule", "what is wrong", "kubelet", "containers/image"), rows)
+        parts.append(f"{title}\n{'-' * len(title)}\n\n{table}\n")
+    readers = _table(("why the entry applies (``rule``)", "kubelet", "containers/image"), _RULES)
+    return "".join(parts).rstrip("\n") + "\n" + _IMAGES + readers
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

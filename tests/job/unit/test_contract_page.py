@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.provision import environment
 from tests.support import doc_tables
 
@@ -20,7 +21,7 @@ def test_the_required_ones() -> None:
     rows = doc_tables.table(PAGE, "Variable", "Required", "Meaning")
     try:
         environment.read_environment({})
-    except environment.ConfigurationError as error:
+    except ConfigurationError as error:
         missing = error.message.partition(": ")[2].split(", ")
     assert [row[0].strip("`") for row in rows if row[1] == "yes"] == missing
 

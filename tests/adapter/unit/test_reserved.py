@@ -27,7 +27,7 @@ FILES = [
     UTILS / "clients" / "kubernetes" / "pod.py",
     *(UTILS / "clients" / "google" / f"{name}.py" for name in ("auth", "plain", "metadata")),
 ]
-# docs/job.md: how an operator says that other ways are wanted, or another metadata server.
+# The page *The job contract*: how an operator says that other ways are wanted, or another metadata server.
 OPERATORS = {
     "GCE_METADATA_HOST",
     "GOOGLE_APPLICATION_CREDENTIALS",

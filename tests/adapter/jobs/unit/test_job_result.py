@@ -7,8 +7,6 @@
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +15,11 @@ from hypothesis import strategies as st
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model import job_vocabulary
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.jobs import job_result
+from tests.support import doc_tables
 from tests.support.adapter_jobs.world import order
 
-PAGE = (Path(__file__).parents[4] / "docs" / "job.md").read_text(encoding="utf-8")
+PAGE = doc_tables.page("job_contract")
+KINDS = dict(row for row in doc_tables.tables(PAGE)[-2] if len(row) == 2)["``kind``"]
 
 WHOLE: dict[str, Any] = {
     "result": "failure",
@@ -159,9 +159,7 @@ def test_calls_of_another_shape_are_left_out_and_so_are_too_many() -> None:
     assert len(checked({**WHOLE, "gcp_api_calls": [good] * 1000})["gcp_api_calls"]) == 64
 
 
-@pytest.mark.parametrize(
-    "kind", re.findall(r"`(\w+)`", re.findall(r"^\| `kind` \|(.*)", PAGE, re.MULTILINE)[0])
-)
+@pytest.mark.parametrize("kind", doc_tables.literals(KINDS))
 def test_each_kind_that_the_page_names_is_known(kind: str) -> None:
     assert kind in job_vocabulary.KINDS
 

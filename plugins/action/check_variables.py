@@ -12,11 +12,13 @@ from ansible.utils.vars import load_extra_vars
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.errors import ConfigurationError
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.misspelt import (
     meant,
+    meant_or_cut,
     nearest,
     slip_of,
 )
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.shown import shown
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks.entry import validated_by_spec
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import OTHER_WORDS
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.quiet_action import QuietAction
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_options import (
     known_names,
@@ -73,9 +75,12 @@ class ActionModule(QuietAction):
             addressed = extra
         known = {*options, *(playbook or ())}
         unknown = _with_prefix(addressed, known, arguments["prefix"] or (f"{role}_" if role else None))
+        words = {**_short_names(role, known), **OTHER_WORDS}
+        # What is given to a playbook is hardly anybody else's.
+        find = meant if playbook is None else lambda name, names: meant_or_cut(name, names, words)
         wrong = {
             **_alike((name for name in variables if not _is_result(variables[name])), known, slip_of),
-            **_alike([*addressed, *extra], known, meant),
+            **_alike([*addressed, *extra], known, find),
         }
         others = known_names() if wrong else ()
         wrong = {**{name: better for name, better in wrong.items() if name not in others}, **dict(unknown)}
@@ -117,6 +122,12 @@ def _alike(
 ) -> dict[str, str]:
     found = ((name, find(name, known)) for name in names if isinstance(name, str))
     return {name: near for name, near in found if near is not None}
+
+
+def _short_names(role: str | None, known: Collection[str]) -> dict[str, str]:
+    """A role's variables without the role's name -> the variables."""
+    prefix = f"{role}_"
+    return {name[len(prefix) :]: name for name in known if role and name.startswith(prefix)}
 
 
 def _with_prefix(

@@ -216,8 +216,10 @@ _STORE = r"""
         type: float
   restore_version: &restore_version
     description:
-      - Number of an older version, whose docker config becomes the newest version again. Takes the
-        place of O(source).
+      - Number of an older version, whose docker config becomes the newest version again. The action is
+        V(restored from 3), or none where the newest version has the same meaning.
+      - O(source) or O(layers) beside it is not stored. It is compared with what was restored, and a warning
+        says that it differs, since the next run without O(restore_version) stores it again.
       - A disabled version is enabled for the time of the read. If the run is killed meanwhile, the
         annotation C(hyperfleet-restoring) names that version, and the next run disables it.
       - Check mode enables nothing, so it fails for a disabled version.
@@ -266,6 +268,12 @@ _PLACE = r"""
         O(state=absent) taken out of them.
     type: list
     elements: str
+  wait_for_namespace: &wait_for_namespace
+    description:
+      - Whether a missing namespace is waited for, as O(retry) says. With V(false) it is an error at once.
+      - The Job and the adapter wait, since the placement adapter may be about to create the namespace.
+      - The default is V(false).
+    type: bool
   context: &context
     description: Context of the kubeconfig, if not the one of O(kubernetes.context).
     type: str

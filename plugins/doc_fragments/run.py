@@ -128,11 +128,11 @@ options:
         type: dict
       flavour:
         description:
-          - Form of the API's statuses. V(current) is the API's of today. V(seed) is its earlier design, where
-            reports are sent with POST, in camelCase, and a cluster holds its adapters' statuses.
+          - Form of the API's statuses. V(current) is the API's of today. V(contract) is the adapter contract's,
+            where reports are sent with POST, in camelCase, and a cluster holds its adapters' statuses.
           - Only modules that read or report statuses heed it.
         type: str
-        choices: [current, seed]
+        choices: [current, contract]
         default: current
       ca_cert:
         description: Path of the certificates that the API's is checked against.

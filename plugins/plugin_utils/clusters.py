@@ -12,17 +12,19 @@ from typing import Any
 
 from ..module_utils.model.cluster import CLUSTER_KEYS, OPTIONS, Cluster, words_of
 from ..module_utils.model.errors import ConfigurationError
-from ..module_utils.model.misspelt import meant
+from ..module_utils.model.misspelt import meant_or_cut
 from ..module_utils.model.shown import MISPLACED, quoted, shown
 from ..module_utils.runtime.secrecy import misplaced
 from ..module_utils.tasks.fitting import fitted
 from .plain_values import plain
 
-__all__ = ["PROBLEM", "check_known", "checked_cluster", "is_given", "read_cluster"]
+__all__ = ["OTHER_WORDS", "PROBLEM", "check_known", "checked_cluster", "is_given", "read_cluster"]
 
 # The key under which a list of clusters says why a cluster cannot be provisioned: its file cannot be read.
 PROBLEM = "problem"
 _WORDS = words_of("name")
+# The modules' names of the keys. "name" may be that of a cluster, too.
+OTHER_WORDS = {option: key for option, key in _WORDS.items() if option != "name"}
 _REQUIRED = ("cluster_id", "gcp_project_id", "management_namespace")
 
 
@@ -87,13 +89,12 @@ def check_known(cluster: Mapping[str, Any], known: Collection[str]) -> None:
     """:raises ConfigurationError: naming every key that is not known, and the one that was meant."""
     unknown = sorted(str(key) for key in cluster if key not in known)
     if unknown:
-        keys = ", ".join(quoted(key) + _suggestion(key, known) for key in unknown)
-        raise ConfigurationError(f"unknown key {keys}")
-
-
-def _suggestion(key: str, known: Collection[str]) -> str:
-    near = meant(key, known)
-    return f" (did you mean {near}?)" if near else ""
+        near = {key: meant_or_cut(key, known, OTHER_WORDS) for key in unknown}
+        keys = ", ".join(
+            quoted(key) + (f" (did you mean {near[key]}?)" if near[key] else "") for key in unknown
+        )
+        there_are = "" if all(near.values()) else f"; the keys are {', '.join(sorted(known))}"
+        raise ConfigurationError(f"unknown key {keys}{there_are}")
 
 
 def is_given(value: Any) -> bool:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 __all__ = ["HOSTED", "PROVISION", "Columns", "table"]
 
@@ -15,19 +15,27 @@ __all__ = ["HOSTED", "PROVISION", "Columns", "table"]
 class Columns(NamedTuple):
     """What stands between a cluster's name and its result: header -> key of a row.
 
-    :param half: where something was done before a failure.
+    :param half: where something may be done before a failure -> whether a row says that it was.
     """
 
     headers: Mapping[str, str]
-    half: str
+    half: Mapping[str, Callable[[Mapping[str, Any]], bool]]
+
+
+def _is_in_management(action: str) -> bool:
+    return action.startswith("management: ")
 
 
 PROVISION = Columns(
     {"VERSION": "version", "SECRET MANAGER": "secret_manager", "MANAGEMENT SECRET": "management_secret"},
-    "in Secret Manager",
+    {
+        "in Secret Manager": lambda row: not all(map(_is_in_management, row["actions"])),
+        "in the management cluster": lambda row: any(map(_is_in_management, row["actions"])),
+    },
 )
 HOSTED = Columns(
-    {"ADDITIONAL": "additional", "GLOBAL SECRET": "global_secret", "NODES": "nodes"}, "in the hosted cluster"
+    {"ADDITIONAL": "additional", "GLOBAL SECRET": "global_secret", "NODES": "nodes"},
+    {"in the hosted cluster": lambda row: bool(row["changed"])},
 )
 # A fleet's table has to fit on a screen: what changed or failed is shown, up to this many rows.
 _ROWS = 40
@@ -68,8 +76,12 @@ def _cells(row: Mapping[str, Any], columns: Columns) -> tuple[str, ...]:
 def _counts(rows: Sequence[Mapping[str, Any]], check_mode: bool, columns: Columns) -> str:
     changed = sum(1 for row in rows if row["changed"] and not row["failed"])
     failed = sum(1 for row in rows if row["failed"])
+    verbs = ("would change", "would fail") if check_mode else ("changed", "failed")
     # As where workflow 1 went well and workflow 2 did not: neither unchanged nor done.
-    half = sum(1 for row in rows if row["changed"] and row["failed"])
-    verb = "would change" if check_mode else "changed"
-    apart = f" ({half} after a change {columns.half})" if half else ""
-    return f"{len(rows)} cluster{'' if len(rows) == 1 else 's'}: {changed} {verb}, {failed} failed{apart}"
+    done = [
+        (where, sum(1 for row in rows if row["failed"] and was_done(row)))
+        for where, was_done in columns.half.items()
+    ]
+    apart = ", ".join(f"{number} after a change {where}" for where, number in done if number)
+    counted = f"{len(rows)} cluster{'' if len(rows) == 1 else 's'}: {changed} {verbs[0]}, {failed} {verbs[1]}"
+    return f"{counted} ({apart})" if apart else counted

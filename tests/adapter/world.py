@@ -148,7 +148,7 @@ class World:
                 "hyperfleetAPI": {
                     "url": self.hyperfleet.url,
                     "timeout": "5s",
-                    "flavour": "seed" if self.seed else "current",
+                    "flavour": "contract" if self.seed else "current",
                 },
                 "jobTemplate": {"image": "registry.example.com/pullsecret-job:1"},
                 "kubernetes": {"kubeconfig": str(self.kubeconfig)},

@@ -83,7 +83,7 @@ def test_quickstart_works_as_written(checkout: Path) -> None:
     lines = ran.output.splitlines()
     # Four runs: what would happen, the first, the same again, after the rotation of one.
     assert [line for line in lines if line.startswith("5 clusters: ")] == [
-        "5 clusters: 3 would change, 2 failed",
+        "5 clusters: 3 would change, 2 would fail",
         "5 clusters: 3 changed, 2 failed",
         "5 clusters: 0 changed, 2 failed",
         "5 clusters: 1 changed, 2 failed",

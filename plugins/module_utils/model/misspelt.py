@@ -12,16 +12,18 @@ misspelt name would silently have no effect. Other people's names may begin with
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
 
-__all__ = ["OTHERS", "has_same_letters", "meant", "nearest", "slip_of"]
+__all__ = ["OTHERS", "has_same_letters", "meant", "meant_or_cut", "nearest", "slip_of"]
 
 # provision_retries is as near as 0.875 to provision_retry; node_labels as 0.818 to node_layers.
 # provision_user is as near as 0.875 to provision_clusters: such words have to begin alike.
 _NEAR = 0.85
 _VERY_NEAR = 0.93
+# A word of fewer letters is one letter away from too many others.
+_SHORTEST = 5
 _PLURAL = re.compile(r"(?:ies|(?<!s)s)(?=_|$)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 OTHERS = ("ansible_", "awx_", "tower_", "inventory_", "hostvars", "vars", "groups")
@@ -56,6 +58,27 @@ def slip_of(name: str, known: Collection[str]) -> str | None:
     return next((one for one in known if _is_slip(plain, _plain(one))), None)
 
 
+def meant_or_cut(name: str, known: Collection[str], others: Mapping[str, str]) -> str | None:
+    """As ``meant``; also a word with two letters swapped, the first words of a known name, or another name of it.
+
+    For names that somebody has given to us, such as keys of a cluster.
+
+    :param others: what else known names are called -> the known name.
+    """
+    if name in known or name.startswith(OTHERS):
+        return None
+    near = meant(name, known)
+    if near is None and others.get(name) in known:
+        near = others[name]
+    plain = _plain(name)
+    if near is None:
+        near = next((one for one in known if _is_typo(plain, one)), None)
+    if near is None:
+        longer = [one for one in known if one.startswith(f"{plain}_")]
+        near = longer[0] if len(longer) == 1 else None
+    return near
+
+
 def nearest(name: str, known: Collection[str]) -> str:
     """The known name that is most like a name."""
     return get_close_matches(name, list(known), n=1, cutoff=0.0)[0]
@@ -81,6 +104,18 @@ def _is_slip(name: str, other: str) -> bool:
     if has_same_letters(name, other) or _singular(name) == _singular(other):
         return True
     return _is_one_edit(name, other)
+
+
+def _is_typo(name: str, other: str) -> bool:
+    """Whether two neighbours have changed places, or a letter is missing or too many: not a plural's.
+
+    Another letter makes another word, as in ``stage`` and ``state``.
+    """
+    if min(len(name), len(other)) < _SHORTEST or not _is_one_edit(name, other):
+        return False
+    if len(name) == len(other):
+        return sorted(name) == sorted(other)
+    return _singular(name) != _singular(other)
 
 
 def _is_one_edit(name: str, other: str) -> bool:

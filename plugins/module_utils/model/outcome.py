@@ -19,7 +19,20 @@ from ..dockerconfig import Changes, DockerConfig, changes, digest
 from ..dockerconfig.display import displayed
 from .errors import PullSecretError
 
-__all__ = ["Journal", "Outcome"]
+__all__ = ["VERSION_ADDED", "Journal", "Outcome", "adds_version", "restored_from"]
+
+VERSION_ADDED = "version added"
+_RESTORED = "restored from "
+
+
+def restored_from(version: str) -> str:
+    """The action that adds a version with the docker config of an older one."""
+    return f"{_RESTORED}{version}"
+
+
+def adds_version(action: str) -> bool:
+    """Whether an action adds a version to a secret."""
+    return action == VERSION_ADDED or action.startswith(_RESTORED)
 
 
 class Journal:

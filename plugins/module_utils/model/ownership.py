@@ -15,7 +15,13 @@ __all__ = ["foreign"]
 
 
 def foreign(
-    labels: Mapping[str, str], cluster_id: str | None, place: str, *, adopt: bool, delete: bool
+    labels: Mapping[str, str],
+    cluster_id: str | None,
+    place: str,
+    *,
+    adopt: bool,
+    delete: bool,
+    name_key: str | None = None,
 ) -> OwnershipConflict | None:
     """The refusal of an object that is not ours, or None where the work may go on.
 
@@ -24,6 +30,7 @@ def foreign(
 
     :param labels: the object's.
     :param place: the object's full name.
+    :param name_key: the key of a cluster that gives the object another name; None where there is none.
     """
     problem = owner_problem(labels, cluster_id)
     other = labels.get("cluster-id")
@@ -35,10 +42,11 @@ def foreign(
         )
     if problem is None or (adopt and not delete):
         return None
+    other_name = f"give this cluster another {name_key}, " if name_key else ""
     hint = (
         "nothing was deleted; with state: absent, only what this collection owns is deleted, even with "
         "adopt: true; first take it over with state: present and adopt: true, or delete it by hand"
         if delete
-        else "it was left as it is; rename or delete it, or take it over with adopt: true"
+        else f"nothing was changed; delete it, {other_name}or take it over with adopt: true (-e adopt=true)"
     )
     return OwnershipConflict(f"{place} exists but {problem}", hint)

@@ -54,9 +54,10 @@ def state_of(result: Mapping[str, Any]) -> str:
     """What a table says of a target's result, which is empty where the task did not come to the target."""
     if not result:
         return "not reached"
+    done = list(result.get("actions") or ())
     if result.get("failed"):
-        return "failed"
-    return ", ".join(result.get("actions") or ()) or "unchanged"
+        return ", ".join([*done, "failed"])
+    return ", ".join(done) or "unchanged"
 
 
 def whole(results: list[dict[str, Any]], diffs: Sequence[Any] = ()) -> dict[str, Any]:

@@ -21,8 +21,11 @@ from ..model.errors import (
     ConfigurationError,
     InvalidDocument,
     NotFound,
+    PermissionDenied,
     PullSecretError,
     TimedOut,
+    Unavailable,
+    copied_error,
     repeated_error,
 )
 from ..runtime.retry import Deadline
@@ -31,6 +34,11 @@ from .base import Source
 
 __all__ = ["HyperFleetSource", "pull_secret"]
 
+_WITHOUT_SOURCE = (
+    "a cluster without source or layers is read from the HyperFleet API; if its pull secret is elsewhere, give it "
+    "a source"
+)
+_NOT_HAD = (ConfigurationError, NotFound, PermissionDenied, Unavailable)
 # So many searches in a row that failed mean that the API is out of reach, and the next would wait in vain.
 _GIVE_UP = 2
 
@@ -71,7 +79,7 @@ class HyperFleetSource(Source):
             "url": {"type": "str"},
             "token_file": {"type": "path"},
             "headers": {"type": "dict", "no_log": True},
-            "flavour": {"type": "str", "choices": ["current", "seed"], "default": "current"},
+            "flavour": {"type": "str", "choices": ["current", "contract"], "default": "current"},
             "ca_cert": {"type": "path"},
             "validate_certs": {"type": "bool", "default": True},
         },
@@ -137,7 +145,15 @@ class HyperFleetSource(Source):
         :raises NotFound: no such cluster, or it has no pull secret.
         :raises BeingDeleted: it is being deleted.
         """
-        cluster_id = check_api_cluster_id(reference["cluster_id"])
+        try:
+            return self._read(check_api_cluster_id(reference["cluster_id"]), deadline)
+        except _NOT_HAD as error:
+            # One error may be several targets'.
+            explained = copied_error(error)
+            explained.hint = f"{error.hint}; {_WITHOUT_SOURCE}" if error.hint else _WITHOUT_SOURCE
+            raise explained from None
+
+    def _read(self, cluster_id: str, deadline: Deadline) -> bytes:
         with self._lock:
             reading = self._ahead.pop(cluster_id, None)
         if reading is None:

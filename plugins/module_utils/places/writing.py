@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..dockerconfig import DockerConfig, DockerConfigError, load
 from ..model.outcome import Outcome
 
-__all__ = ["note", "parse_held", "same_meaning"]
+__all__ = ["note", "parse_any", "parse_held", "same_meaning"]
 
 
 def parse_held(data: bytes | None, wanted: DockerConfig) -> DockerConfig | None:
@@ -19,8 +19,13 @@ def parse_held(data: bytes | None, wanted: DockerConfig) -> DockerConfig | None:
     if data == wanted.canonical():
         # The common case of a fleet that is right: no second parse.
         return wanted
+    return parse_any(data)
+
+
+def parse_any(data: bytes | None) -> DockerConfig | None:
+    """The docker config that the bytes are; None where they are none."""
     try:
-        return load(data, allow_empty=True)
+        return load(data, allow_empty=True) if data is not None else None
     except DockerConfigError:
         return None
 

@@ -26,6 +26,7 @@ def target_options() -> dict[str, Any]:
         **specs_of("place"),
         "gcp_secret_path": {"type": "str", "no_log": False},
         "annotations": {"type": "dict"},
+        "wait_for_namespace": {"type": "bool"},
         **document_options(),
     }
 

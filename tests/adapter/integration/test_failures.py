@@ -107,7 +107,7 @@ def test_an_unknown_route_is_a_wrong_address(world: World) -> None:
 
 def test_the_other_form_of_the_api_is_told_as_such(world: World) -> None:
     cluster = world.cluster()
-    world.spec = {"hyperfleetAPI": {"url": world.hyperfleet.url, "flavour": "seed"}}
+    world.spec = {"hyperfleetAPI": {"url": world.hyperfleet.url, "flavour": "contract"}}
     handled = world.one(cluster)
     assert (handled.outcome, handled.kind) == ("failed", "configuration")
     assert "flavour" in handled.message

@@ -394,7 +394,7 @@ def test_replaced() -> None:
     config = parse_adapter_config(document()).replaced(
         {
             "adapter_name": "pull-secret-2",
-            "api_flavour": "seed",
+            "api_flavour": "contract",
             "batch_size": "20",
             "batch_window": "2.5",
             "deletion": "keep",
@@ -404,7 +404,7 @@ def test_replaced() -> None:
         }
     )
     assert config.adapter == "pull-secret-2"
-    assert (config.hyperfleet.flavour, config.hyperfleet.token_file) == ("seed", "/run/token")
+    assert (config.hyperfleet.flavour, config.hyperfleet.token_file) == ("contract", "/run/token")
     assert config.hyperfleet.headers == {"X-Tenant": "7", "X-On": "true"}
     assert (config.batch.size, config.batch.window) == (20, 2.5)
     assert (config.deletion.store, config.execution) == ("keep", "inline")
@@ -425,7 +425,7 @@ def test_replaced_by_nothing_is_the_same() -> None:
         ({"batch_size": _SECRET}, "batch_size must be a whole number"),
         ({"batch_window": "soon"}, "batch_window must be a duration such as 10s or 1m30s"),
         ({"batch_window": "nan"}, "batch_window must be a duration above 0s"),
-        ({"api_flavour": "both"}, "api_flavour must be one of current, seed"),
+        ({"api_flavour": "both"}, "api_flavour must be one of current, contract"),
         ({"execution": ["job"]}, "execution must be one of job, inline"),
         ({"deletion": {"store": "keep"}}, "deletion must be one of delete, keep"),
         ({"adapter_name": "A"}, "adapter_name must be an adapter's name"),

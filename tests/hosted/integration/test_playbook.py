@@ -83,7 +83,7 @@ def test_a_list_whose_wrong_clusters_fail_alone(ready: World, ansible: Ansible) 
         "cls-twice": "configuration",
         "cluster 7": "configuration",
     }
-    assert found["cls-unknown"]["reason"] == "unknown key 'nodes'"
+    assert found["cls-unknown"]["reason"].startswith("unknown key 'nodes'; the keys are adopt, cluster_id, ")
     assert "max_restarting" in found["cls-share"]["reason"]
     assert found["cls-twice"]["reason"] == "clusters 5 and 6 share cluster_id cls-twice"
     assert "7 clusters: 1 changed, 6 failed" in done.stdout

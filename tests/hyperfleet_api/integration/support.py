@@ -25,7 +25,7 @@ def run(
     diff: bool = False,
 ) -> dict[str, Any]:
     """The result that the module would end with."""
-    flavour = {"today": "current"}.get(lab.options.flavour, lab.options.flavour)
+    flavour = {"today": "current", "seed": "contract"}[lab.options.flavour]
     given = {
         "retry": FAST_RETRY,
         "timeout": 20,

@@ -85,7 +85,7 @@ def test_today_s_form() -> None:
 
 
 def test_the_seeds_form() -> None:
-    body = FLAVOURS["seed"].body(report(2), "2026-01-01T00:00:00.000001Z")
+    body = FLAVOURS["contract"].body(report(2), "2026-01-01T00:00:00.000001Z")
     assert (body["observedGeneration"], body["lastUpdated"]) == (2, "2026-01-01T00:00:00.000001Z")
     assert {condition["lastTransitionTime"] for condition in body["conditions"]} == {body["lastUpdated"]}
     assert not {"observed_generation", "observed_time", "metadata"} & set(body)
@@ -93,7 +93,7 @@ def test_the_seeds_form() -> None:
 
 def test_the_seeds_transitions_are_those_of_the_status_and_not_of_the_report() -> None:
     first, later = "2026-01-01T00:00:00.000001Z", "2026-01-01T00:05:00.000001Z"
-    body = FLAVOURS["seed"].body(report(2, data={"a": 1}), first)
+    body = FLAVOURS["contract"].body(report(2, data={"a": 1}), first)
     cluster = {
         "generation": 2,
         "status": {"adapters": {"pullsecret": {"available": "True", "data": body["data"]}}},
@@ -102,7 +102,7 @@ def test_the_seeds_transitions_are_those_of_the_status_and_not_of_the_report() -
     assert (held.data, held.dated) == ({"a": 1}, False)
     said = report(2, data={"a": 1})
     other = dataclasses.replace(said.conditions[2], status="False")
-    body = FLAVOURS["seed"].body(
+    body = FLAVOURS["contract"].body(
         dataclasses.replace(said, conditions=(*said.conditions[:2], other, said.conditions[3])), later, held
     )
     assert {one["type"]: one["lastTransitionTime"] for one in body["conditions"]} == {
@@ -138,12 +138,12 @@ def test_transitions_of_another_shape_are_not_heeded(planted: Any) -> None:
     held = statuses_of_cluster({"generation": 2, "status": {"adapters": {"pullsecret": said}}})["pullsecret"]
     assert held.transitions == {}
     assert held.data == {"transitions": planted}, "another adapter's, perhaps"
-    body = FLAVOURS["seed"].body(report(2), "2026-01-01T00:00:00.000001Z", held)
+    body = FLAVOURS["contract"].body(report(2), "2026-01-01T00:00:00.000001Z", held)
     assert {one["lastTransitionTime"] for one in body["conditions"]} == {body["lastUpdated"]}
 
 
 def test_an_unknown_form_is_named() -> None:
-    with pytest.raises(ConfigurationError, match=r"hyperfleet\.flavour must be one of current, seed"):
+    with pytest.raises(ConfigurationError, match=r"hyperfleet\.flavour must be one of current, contract"):
         find_flavour("today")
 
 
@@ -295,7 +295,7 @@ def test_an_address_that_takes_no_reports_is_a_wrong_one(
     assert one.lab.calls.count() == 1
 
 
-@pytest.mark.parametrize(("lab", "client"), [("seed", "current"), ("today", "seed")])
+@pytest.mark.parametrize(("lab", "client"), [("seed", "current"), ("today", "contract")])
 def test_the_wrong_flavour_is_told(
     start: Callable[..., World], deadline: Deadline, lab: str, client: str
 ) -> None:
@@ -333,7 +333,7 @@ def test_the_seeds_api_takes_reports_and_tells_of_them_on_the_cluster(
 ) -> None:
     world = start(flavour="seed")
     world.lab.store.seed([{"id": "cls-1", "generation": 4}])
-    client = world.client(flavour="seed")
+    client = world.client(flavour="contract")
     first = client.report("cls-1", report(4, data={"namespace": "n"}), deadline)
     again = client.report("cls-1", report(4, data={"namespace": "m"}), deadline)
     assert [(said.accepted, said.status) for said in (first, again)] == [(True, 201), (True, 200)]

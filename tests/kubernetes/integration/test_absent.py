@@ -31,8 +31,13 @@ def test_our_secret_is_deleted_once(api: Api, namespace: str, run: Run) -> None:
 def test_check_mode_says_what_would_be_deleted(api: Api, namespace: str, run: Run) -> None:
     run(**desired(namespace))
     api.calls.clear()
-    result = run(**absent(namespace), check_mode=True)
+    result = run(**absent(namespace), check_mode=True, diff=True)
     assert result["targets"][0]["actions"] == ["deleted"]
+    (diff,) = result["diff"]
+    assert "label cluster-id: cls-123\n" in diff["before"]
+    assert "registry quay.io\n" in diff["before"]
+    assert "digest: hmac-sha256:" in diff["before"]
+    assert diff["after"] == ""
     assert api.writes() == []
     assert api.secret(namespace, NAME) is not None
 

@@ -92,7 +92,7 @@ def test_a_certificate_that_is_not_trusted_is_told_at_once(api: Api, namespace: 
         (failure,) = result["failed_targets"]
         assert failure["kind"] == "configuration", failure["msg"]
         assert f"the certificate of the API server {address} is not trusted (self-signed" in failure["msg"]
-        assert "check kubernetes.ca_cert, or the kubeconfig's certificate-authority" in failure["msg"]
+        assert "check kubernetes.ca_cert and kubernetes.host" in failure["msg"]
         assert result["targets"][0]["retries"] == 0
         assert "example-token-for-nobody" not in str(result)
     assert len(api.calls) == 0

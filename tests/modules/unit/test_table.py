@@ -20,6 +20,7 @@ def row(name: str, **more: Any) -> dict[str, Any]:
         "secret_manager": "unchanged",
         "management_secret": "unchanged",
         "reason": None,
+        "actions": [],
         "warnings": [],
         **more,
     }
@@ -49,12 +50,31 @@ def test_warnings_follow() -> None:
 
 
 def test_check_mode_would_change() -> None:
-    assert table([row("a", changed=True)], check_mode=True)[-1] == "1 cluster: 1 would change, 0 failed"
+    assert table([row("a", changed=True)], check_mode=True)[-1] == "1 cluster: 1 would change, 0 would fail"
 
 
 def test_what_failed_has_not_changed_and_what_it_left_is_told() -> None:
-    rows = [row("a", changed=True), failed("b"), {**failed("c"), "changed": True}]
+    rows = [row("a", changed=True), failed("b"), {**failed("c"), "actions": ["created", "version added"]}]
     assert table(rows)[-1] == "3 clusters: 1 changed, 2 failed (1 after a change in Secret Manager)"
+
+
+def test_a_failure_is_counted_where_something_was_done_before_it() -> None:
+    placed = {**failed("a"), "actions": ["management: created"]}
+    both = {**failed("b"), "actions": ["version added", "management: created"]}
+    assert (
+        table([placed])[-1] == "1 cluster: 0 changed, 1 failed (1 after a change in the management cluster)"
+    )
+    assert table([placed, both, failed("c")])[-1] == (
+        "3 clusters: 0 changed, 3 failed "
+        "(1 after a change in Secret Manager, 2 after a change in the management cluster)"
+    )
+
+
+def test_check_mode_says_what_would_fail() -> None:
+    rows = [{**failed("a"), "actions": ["version added"]}]
+    assert table(rows, check_mode=True)[-1] == (
+        "1 cluster: 0 would change, 1 would fail (1 after a change in Secret Manager)"
+    )
 
 
 def test_of_a_large_fleet_only_what_happened() -> None:

@@ -77,8 +77,10 @@ def test_an_empty_variable_is_no_list_and_no_success(world: World) -> None:
     """``clusters:`` without anything below it is null and says nothing."""
     finished = world.provision({"clusters": None})
     assert finished.code != 0
-    (row,) = rows(finished).values()
-    assert row["reason"] == "cluster_id is missing"
+    said = finished.result["msg"]
+    assert said.startswith("no cluster is given; describe one with -e cluster_id=ID ")
+    assert "-e @clusters.yml" in said
+    assert "-e clusters_dir=DIRECTORY" in said
 
 
 @pytest.mark.exhaustive

@@ -78,7 +78,7 @@ def test_a_play_can_ask_for_check_mode_itself(world: World) -> None:
     assert finished.code == 0, finished.output
     row = rows(finished)[cluster["cluster_id"]]
     assert (row["secret_manager"], row["management_secret"]) == ("created, version added", "created")
-    assert "1 cluster: 1 would change, 0 failed" in finished.stdout
+    assert "1 cluster: 1 would change, 0 would fail" in finished.stdout
     assert (world.versions(cluster), world.placed(cluster)) == (0, None)
 
 
@@ -89,7 +89,7 @@ def test_a_fleet_from_check_to_rotation(world: World) -> None:
     variables = {"clusters": clusters}
     checked = world.provision(variables, check=True, diff=True)
     assert checked.code == 0, checked.output
-    assert "5 clusters: 5 would change, 0 failed" in checked.stdout
+    assert "5 clusters: 5 would change, 0 would fail" in checked.stdout
     assert "registry quay.io" in checked.stdout, "the diff names registries"
     assert auth("one") not in checked.output
     assert all(world.versions(cluster) == 0 and world.placed(cluster) is None for cluster in clusters)

@@ -160,9 +160,13 @@ def test_false_is_a_value() -> None:
     assert target["immutable"] is False
 
 
-def test_restoring_takes_the_place_of_the_source() -> None:
+def test_a_source_beside_a_version_to_restore_is_there_to_be_compared() -> None:
     (target,) = gcp_targets([{**CLUSTER, "restore_version": "2", "source": {"env": "A"}}])
-    assert target["restore_version"] == "2"
+    assert (target["restore_version"], target["source"]) == ("2", {"env": "A"})
+
+
+def test_no_source_is_made_up_to_be_compared() -> None:
+    (target,) = gcp_targets([{**CLUSTER, "restore_version": "2"}])
     assert "source" not in target
 
 

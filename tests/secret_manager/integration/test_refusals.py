@@ -60,6 +60,11 @@ def test_a_foreign_secret_is_refused_and_nothing_is_written(
     assert result["kind"] == "ownership"
     assert f"{secret_id('cls-1')} exists but {foreign}" in result["msg"]
     assert "adopt: true" in result["msg"]
+    if arguments.get("state") != "absent":
+        assert result["msg"].endswith(
+            "; nothing was changed; delete it, give this cluster another secret_name, or take it over with "
+            "adopt: true (-e adopt=true)"
+        )
     assert module.writes() == 0
     assert module.secret().SerializeToString() == before
     assert module.states() == ["ENABLED"]

@@ -138,7 +138,7 @@ def test_who_may_not_disable_is_warned_and_does_what_is_left(module: Module) -> 
 def test_an_enabled_version_is_restored_as_a_new_one(module: Module) -> None:
     module.lab.seed([owned("cls-1", document("one"), document("two"))])
     result = module.one(restore_version="1")
-    assert result["actions"] == ["version added"]
+    assert result["actions"] == ["restored from 1"]
     assert result["version"] == "3"
     assert result["registries"] == {"quay.io": "version 1", "registry.redhat.io": "version 1"}
     assert module.states() == ["ENABLED"] * 3
@@ -188,8 +188,40 @@ def test_a_broken_old_version_is_not_restored(module: Module) -> None:
 
 def test_check_mode_foresees_a_restore(module: Module) -> None:
     module.lab.seed([owned("cls-1", document("one"), document("two"))])
-    assert module.one(restore_version="1", check=True)["actions"] == ["version added"]
+    assert module.one(restore_version="1", check=True)["actions"] == ["restored from 1"]
     assert module.writes() == 0
+
+
+@pytest.mark.parametrize("check", [False, True], ids=["run", "check"])
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ({"inline": document("two")}, "the source still holds another pull secret; the next run without "),
+        ({"inline": document("one", indent=1)}, None),
+        ({"env": "NO_SUCH_EXAMPLE_VARIABLE"}, "the source could not be compared with the restored version: "),
+    ],
+    ids=["another", "same", "unreadable"],
+)
+def test_a_source_beside_a_restore_is_only_compared(
+    module: Module, source: dict[str, str], said: str | None, check: bool
+) -> None:
+    module.lab.seed([owned("cls-1", document("one"), document("two"))])
+    for actions in (["restored from 1"], ["restored from 1"] if check else []):
+        result = module.one(restore_version="1", source=source, check=check, diff=True)
+        assert result["actions"] == actions
+        assert [warning.startswith(said or "") for warning in result["warnings"]] == ([True] if said else [])
+        assert ("credential differs" in str(result.get("diff"))) == bool(actions)
+    assert module.holds("two" if check else "one")
+
+
+def test_layers_beside_a_restore_are_compared_too(module: Module) -> None:
+    module.lab.seed([owned("cls-1", document("one"), document("two"))])
+    layers = [{"name": "all", "source": {"inline": document("two")}}]
+    (warning,) = module.one(restore_version="1", layers=layers)["warnings"]
+    assert warning == (
+        "the source still holds another pull secret; the next run without restore_version puts it back: "
+        "change the source"
+    )
 
 
 def test_there_is_nothing_to_restore_of_a_secret_that_is_not_there(module: Module) -> None:
@@ -238,7 +270,7 @@ def test_in_a_batch_as_well(module: Module) -> None:
 
 def test_the_same_restore_goes_on_where_it_was_cut_off(module: Module) -> None:
     _left(module)
-    assert module.one(restore_version="1")["actions"] == ["version added"]
+    assert module.one(restore_version="1")["actions"] == ["restored from 1"]
     assert module.states() == ["DISABLED", "ENABLED", "ENABLED"]
     assert module.holds("one")
     assert _is_tidy(module)
@@ -246,7 +278,7 @@ def test_the_same_restore_goes_on_where_it_was_cut_off(module: Module) -> None:
 
 def test_a_restore_of_another_version_tidies_up_first(module: Module) -> None:
     _left(module, "1", "ENABLED", "DISABLED")
-    assert module.one(restore_version="2")["actions"] == ["version 1 disabled", "version added"]
+    assert module.one(restore_version="2")["actions"] == ["version 1 disabled", "restored from 2"]
     assert module.states() == ["DISABLED", "DISABLED", "ENABLED"]
     assert module.holds("two")
     assert _is_tidy(module)
@@ -282,7 +314,7 @@ def test_a_version_that_is_disabled_while_it_is_read_is_enabled_again(module: Mo
         while not fault.hits:
             time.sleep(0.002)
         assert module.put("two")["actions"] == ["version 1 disabled"]
-        assert restored.result()["actions"] == ["version added"]
+        assert restored.result()["actions"] == ["restored from 1"]
     assert module.states() == ["DISABLED", "ENABLED", "ENABLED"]
     assert module.holds("one")
     assert _LEFT not in module.secret().annotations

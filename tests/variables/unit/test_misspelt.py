@@ -10,11 +10,14 @@ import re
 
 import pytest
 
+from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.cluster import CLUSTER_KEYS
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.model.misspelt import (
     meant,
+    meant_or_cut,
     nearest,
     slip_of,
 )
+from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.clusters import OTHER_WORDS
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.role_options import (
     known_names,
     registered_by,
@@ -126,6 +129,25 @@ def test_a_slip_that_nobody_addressed_differs_in_one_letter_an_underscore_or_a_p
 )
 def test_what_nobody_addressed_and_is_only_near_is_left_alone(name: str) -> None:
     assert slip_of(name, [*KNOWN, *_OWN]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("adpot", "adopt"),
+        ("soruce", "source"),
+        ("precedenc", "precedence"),
+        ("gcp_project", "gcp_project_id"),
+        ("restore", "restore_version"),
+        ("project", "gcp_project_id"),
+        ("kubeconfig", "management_kubeconfig"),
+        ("managment_context", "management_context"),
+        # Other words, more than one longer name, and what may be anybody's.
+        *((name, None) for name in ("stage", "cluster", "secrets", "name", "version", "env", "state")),
+    ],
+)
+def test_a_name_given_to_a_playbook_may_be_cut_or_the_modules(name: str, wanted: str | None) -> None:
+    assert meant_or_cut(name, CLUSTER_KEYS, OTHER_WORDS) == wanted
 
 
 def test_a_name_of_any_playbook_or_role_is_known() -> None:

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, Callable
 
 from ...model.errors import ConfigurationError, PermissionDenied, WrongOption
+from ...model.shown import shown_path
 from ...runtime.waiting import within
 from .errors import NoToken
 
@@ -97,10 +98,17 @@ def credentials_for(connection: GoogleConnection) -> Any:
             credentials, _project = google.auth.default()
         credentials = google.auth.credentials.with_scopes_if_required(credentials, _SCOPES)
     except google.auth.exceptions.GoogleAuthError as error:
-        kind = type(error).__name__
-        if connection.credentials_file:
+        kind, missing = type(error).__name__, _missing_file(connection)
+        if missing is not None and not connection.credentials_file:
             raise PermissionDenied(
-                f"gcp.credentials_file cannot be used ({kind})",
+                "no Google Cloud credentials: GOOGLE_APPLICATION_CREDENTIALS names a file that does not exist: "
+                f"{missing}",
+                "correct the path, or unset the variable to use Workload Identity or gcloud's login",
+            ) from None
+        if connection.credentials_file:
+            reason = f"it does not exist: {missing}" if missing is not None else kind
+            raise PermissionDenied(
+                f"gcp.credentials_file cannot be used ({reason})",
                 "check that the file exists and contains Google Cloud credentials",
             ) from None
         raise PermissionDenied(
@@ -126,6 +134,12 @@ def credentials_for(connection: GoogleConnection) -> Any:
     elif hasattr(credentials, "with_always_use_jwt_access"):
         credentials = credentials.with_always_use_jwt_access(True)
     return credentials
+
+
+def _missing_file(connection: GoogleConnection) -> str | None:
+    """The path of the credentials, for a message, if nothing is there."""
+    path = connection.credentials_file or os.environ.get("GOOGLE_APPLICATION_CREDENTIALS")
+    return shown_path(path) if path and not os.path.exists(path) else None
 
 
 class Tokens:

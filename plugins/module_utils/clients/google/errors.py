@@ -117,6 +117,13 @@ PERMISSIONS = {
 """Call -> the permission that it needs, for the hint of a PERMISSION_DENIED and the page *Permissions*."""
 
 
+_OF_VERSIONS = ("AccessSecretVersion", "GetSecretVersion")
+_VERSION_HINT = (
+    "check the project, the secret and the version; the playbook hyperfleet.pull_secret.inspect lists the "
+    "versions that there are"
+)
+
+
 def translate_google_error(
     error: BaseException, method: str, resource: str, caller: GoogleCaller, *, detail: bool = True
 ) -> PullSecretError:
@@ -220,7 +227,7 @@ def _refusal(
             f"the quota of {_project(resource)} for Secret Manager is used up; raise it",
         )
     if code == 404:
-        return NotFound(f"NOT_FOUND: {where}{said}")
+        return NotFound(f"NOT_FOUND: {where}{said}", _VERSION_HINT if method in _OF_VERSIONS else None)
     if code == 409:
         if word == "ABORTED":
             return Conflict(f"ABORTED: {where}{said}")

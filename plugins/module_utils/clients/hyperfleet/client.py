@@ -8,7 +8,8 @@ Many clusters are read in few requests: ``search=id in [...]``, a hundred at a t
 in brackets since June 2026 and in parentheses in builds before; where neither is taken, and for
 each cluster that a search does not find, the caller gets by with single reads.
 
-What adapters say of a cluster is read and sent in today's form of the API or in the seeds' (``flavour``).
+What adapters say of a cluster is read and sent in today's form of the API or in that of the adapter contract
+(``flavour``).
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class HyperFleetClient:
     :param retrier: the one retry policy; urllib3's own is off.  It calls ``Deadline.on_retry`` at each retry.
     :param api_timeout: seconds for one request.
     :param connections: how many requests are made at once.
-    :param flavour: ``current`` or ``seed``: the form of statuses.
+    :param flavour: ``current`` or ``contract``: the form of statuses.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class HyperFleetClient:
     ) -> dict[str, AdapterStatus]:
         """What each adapter said last of a cluster, by the adapter's name.
 
-        :param cluster: as it was read; the seeds' form has the statuses in there, and reads it where None.
+        :param cluster: as it was read; the contract's form has the statuses in there, and reads it where None.
         :raises NotFound: there is no such cluster.
         """
         if self._flavour.on_cluster:

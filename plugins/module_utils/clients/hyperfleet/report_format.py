@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A report as the API takes it, in today's form and in the seeds', and the times that reports carry.  Pure.
+"""A report as the API takes it, in today's form and in the contract's, and the times that reports carry.  Pure.
 
 Times are whole microseconds since the epoch, which is what the API's database keeps.
 """
@@ -38,7 +38,7 @@ _RFC3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))\Z", re.ASCII
 )
 STATUSES = ("True", "False", "Unknown")
-# Where in ``data`` the seeds' form keeps since when each condition has its status.
+# Where in ``data`` the contract's form keeps since when each condition has its status.
 TRANSITIONS = "transitions"
 _LONGEST_TIME = 40
 _MILLION = 1_000_000
@@ -65,7 +65,7 @@ class Flavour:
     def body(self, report: Report, observed: str, stored: AdapterStatus | None = None) -> dict[str, Any]:
         """The document to send.
 
-        In the seeds' form each condition says since when it has its status, and ``data`` as well: the API
+        In the contract's form each condition says since when it has its status, and ``data`` as well: the API
         shows no more than that.
 
         :param observed: RFC 3339, in UTC.
@@ -105,8 +105,13 @@ class Flavour:
 
 FLAVOURS: Mapping[str, Flavour] = {
     "current": Flavour("current", "PUT", "observed_generation", "observed_time"),
-    "seed": Flavour(
-        "seed", "POST", "observedGeneration", "lastUpdated", transitions="lastTransitionTime", on_cluster=True
+    "contract": Flavour(
+        "contract",
+        "POST",
+        "observedGeneration",
+        "lastUpdated",
+        transitions="lastTransitionTime",
+        on_cluster=True,
     ),
 }
 

@@ -33,7 +33,7 @@ def statuses_of_items(items: Iterable[Any]) -> dict[str, AdapterStatus]:
 
 
 def statuses_of_cluster(cluster: Mapping[str, Any]) -> dict[str, AdapterStatus]:
-    """By adapter, ``status.adapters`` of a cluster in the seed's form: ``{available, data}``.
+    """By adapter, ``status.adapters`` of a cluster in the contract's form: ``{available, data}``.
 
     It tells of no generation: what it says is taken to be of the cluster as it is, and not ``dated``. When a
     condition changed is in the ``data``, where a report of ours puts it (``reporting.TRANSITIONS``).

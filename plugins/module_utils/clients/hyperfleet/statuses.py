@@ -34,7 +34,7 @@ class AdapterStatus:
 
     :param generation: of the cluster that it was said of.
     :param observed_time: RFC 3339; None where the API gives none.
-    :param dated: whether the API says of which generation; the seeds' form does not.
+    :param dated: whether the API says of which generation; the contract's form does not.
     :param transitions: by condition (the status that it had, since when in RFC 3339), where known.
     """
 

@@ -38,7 +38,7 @@ from ..pool import ClientPool
 from .addresses import is_forbidden
 from .connection import Connection, check_address, describe_api_server, kubernetes_connection
 from .embedded import astray, parse_embedded
-from .errors import Overtaken, decode_answer, distrust
+from .errors import NamespaceMissing, Overtaken, decode_answer, distrust
 from .paths import list_path, object_path
 
 if TYPE_CHECKING:
@@ -151,15 +151,25 @@ class KubernetesClient:
         return all_pages(one, f"GET {where}")
 
     def create(
-        self, namespace: str, kind: str, body: Mapping[str, Any], deadline: Deadline, *, dry_run: bool = False
+        self,
+        namespace: str,
+        kind: str,
+        body: Mapping[str, Any],
+        deadline: Deadline,
+        *,
+        dry_run: bool = False,
+        waits: bool = True,
     ) -> dict[str, Any]:
-        """Raises ``ObjectAlreadyExists``, or ``DependencyMissing`` where the namespace is not there.
+        """Raises ``ObjectAlreadyExists``, or ``NamespaceMissing``.
 
         :param dry_run: the server checks everything and stores nothing.
+        :param waits: whether the call is tried again where the namespace is missing.
         """
         place = self.place(namespace, kind, str(body["metadata"]["name"]))
         query = [("dryRun", "All")] if dry_run else []
-        return self._json("POST", list_path(namespace, kind), place, deadline, query=query, body=body)
+        return self._json(
+            "POST", list_path(namespace, kind), place, deadline, query=query, body=body, waits=waits
+        )
 
     def patch(
         self, namespace: str, kind: str, name: str, body: Mapping[str, Any], deadline: Deadline
@@ -223,6 +233,7 @@ class KubernetesClient:
         content: str = _JSON,
         accept: str = _JSON,
         largest: int | None = _LARGEST,
+        waits: bool = True,
     ) -> tuple[dict[str, Any], Mapping[str, str]]:
         """The object that is answered, and the headers."""
         target = path + ("?" + urlencode(query) if query else "")
@@ -242,6 +253,9 @@ class KubernetesClient:
                 raise
             except Overtaken as error:
                 error.unsure = unanswered
+                raise
+            except NamespaceMissing as error:
+                error.retryable = waits
                 raise
 
         def once(timeout: float, call: Call) -> tuple[dict[str, Any], Mapping[str, str]]:
@@ -277,7 +291,7 @@ class KubernetesClient:
             )
         return ConfigurationError(
             f"{where}: the certificate of the API server {self._address} is not trusted ({reason})",
-            f"check {self.connection.name_of('ca_cert')}, or the kubeconfig's certificate-authority and server",
+            self.connection.trust_hint(),
         )
 
     def _authorization(self, seconds: float) -> dict[str, str]:

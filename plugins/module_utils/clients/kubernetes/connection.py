@@ -96,6 +96,19 @@ class Connection:
         """What a message calls a field: the option, or the variable that gave it."""
         return dict(self.variables).get(field, f"kubernetes.{field}")
 
+    def trust_hint(self) -> str:
+        """What to check if the API server's certificate is not trusted."""
+        named = dict(self.variables)
+        if "host" in named and "ca_cert" not in named and not self.ca_cert:
+            # AWX's credentials and kubernetes.core's documentation call it by this name.
+            return (
+                "check K8S_AUTH_SSL_CA_CERT, which names a file with its certificate authority, and "
+                + named["host"]
+            )
+        if self.host:
+            return f"check {self.name_of('ca_cert')} and {self.name_of('host')}"
+        return f"check {self.name_of('ca_cert')}, or the kubeconfig's certificate-authority and server"
+
     def token_hint(self) -> str:
         """What to check if a token is missing or not usable."""
         if self.api_key:

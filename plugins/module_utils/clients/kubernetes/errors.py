@@ -31,6 +31,7 @@ from ...runtime.transport import HttpAnswer
 
 __all__ = [
     "NamespaceEnding",
+    "NamespaceMissing",
     "ObjectAlreadyExists",
     "Overtaken",
     "decode_answer",
@@ -71,6 +72,10 @@ class Overtaken(Conflict):
 
 class ObjectAlreadyExists(Overtaken):
     """The object is there already."""
+
+
+class NamespaceMissing(DependencyMissing):
+    """The namespace is not there.  Somebody else creates it, perhaps soon."""
 
 
 class NamespaceEnding(DependencyMissing):
@@ -128,10 +133,9 @@ def _error(status: int, answer: dict[str, Any], verb: str, place: str) -> PullSe
     if status == 404:
         details = _details(answer)
         if details.get("kind") == "namespaces":
-            return DependencyMissing(
+            return NamespaceMissing(
                 f"NotFound: {where}: namespace {_shaped(_FIELD, details.get('name'))} does not exist",
-                "create the namespace, or check its name (in HyperFleet, the placement adapter creates a cluster's "
-                "namespace)",
+                "create the namespace (in HyperFleet the placement adapter does), or check its name",
             )
         return NotFound(f"NotFound: {where}")
     if status == 409:

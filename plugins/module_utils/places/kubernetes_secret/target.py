@@ -46,6 +46,7 @@ class KubernetesTarget:
     """The Secret as it should be.
 
     :param immutable: None leaves what is there.
+    :param waits_for_namespace: whether a missing namespace is waited for, as retries go.
     :param service_accounts: service accounts of the namespace that pull with it.
     """
 
@@ -62,6 +63,7 @@ class KubernetesTarget:
     service_accounts: Sequence[str] = ()
     context: str | None = None
     kubeconfig: str | None = None
+    waits_for_namespace: bool = False
 
     def wanted_labels(self) -> dict[str, str]:
         """The seed's labels, the user's beside them; the owner's cannot be overridden."""

@@ -20,7 +20,7 @@ from ...model.outcome import Outcome
 from ...model.ownership import foreign
 from ...runtime.retry import Deadline
 from ...runtime.run_settings import RunSettings
-from ..writing import note, parse_held, same_meaning
+from ..writing import note, parse_any, parse_held, same_meaning
 from .conflict_retry import retry_when_overtaken
 from .content import ContentChoice, SecretContent
 from .listing import KubernetesSecretListing
@@ -94,6 +94,9 @@ class KubernetesWriter:
                 # Deleted already; its finalizers are others' business.
                 return
             outcome.did("deleted")
+            outcome.before = parse_any(docker_config_value(secret))
+            for label, value in (secret["metadata"].get("labels") or {}).items():
+                outcome.differs(f"label {label}", value, None)
             if not self._dry_run:
                 client.delete(
                     target.namespace, "secrets", target.name, delete_preconditions(secret), deadline
@@ -161,7 +164,14 @@ class KubernetesWriter:
     ) -> bool:
         """Whether the secret has to be adopted; refuses another owner's, which only a write may adopt."""
         labels = secret["metadata"].get("labels") or {}
-        refusal = foreign(labels, target.cluster_id, outcome.place, adopt=target.adopt, delete=delete)
+        refusal = foreign(
+            labels,
+            target.cluster_id,
+            outcome.place,
+            adopt=target.adopt,
+            delete=delete,
+            name_key="k8s_secret_name",
+        )
         if refusal is not None:
             raise refusal
         return owner_problem(labels, target.cluster_id) is not None
@@ -234,7 +244,9 @@ class KubernetesWriter:
         outcome.did("created")
         if not self._dry_run:
             secret = new_kubernetes_secret(target, content)
-            answer = client.create(target.namespace, "secrets", secret, deadline)
+            answer = client.create(
+                target.namespace, "secrets", secret, deadline, waits=target.waits_for_namespace
+            )
             verify_written(answer, content.config, outcome.place)
             self._note(outcome, target, "create-secret", "Created Kubernetes secret")
         return content

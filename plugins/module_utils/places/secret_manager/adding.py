@@ -98,7 +98,7 @@ class VersionAddition:
         # The claim is spent by the version.
         self._claimed = False
         desired = self._desired
-        desired.outcome.did("version added")
+        desired.outcome.did(desired.action)
         desired.outcome.settle()
         version = f"{self._name}/versions/{added}"
         if desired.client.access(version, desired.deadline) != desired.payload:

@@ -12,7 +12,7 @@ from ...clients.google.client import SecretManagerClient, version_number
 from ...clients.google.errors import FailedPrecondition, NotEnabled
 from ...dockerconfig import DockerConfig
 from ...model.errors import Conflict, NotFound
-from ...model.outcome import Outcome
+from ...model.outcome import VERSION_ADDED, Outcome
 from ...runtime.retry import Deadline
 from ..writing import note, parse_held, same_meaning
 from .access import access_enabled
@@ -23,13 +23,17 @@ __all__ = ["DesiredVersion"]
 
 @dataclass(frozen=True)
 class DesiredVersion:
-    """One target, its docker config, and where and until when it is worked on."""
+    """One target, its docker config, and where and until when it is worked on.
+
+    :param action: what results call the adding of a version.
+    """
 
     client: SecretManagerClient
     target: SecretManagerTarget
     config: DockerConfig
     outcome: Outcome
     deadline: Deadline
+    action: str = VERSION_ADDED
 
     @property
     def payload(self) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 from ...clients.google.client import SecretManagerClient, version_number
 from ...clients.google.errors import FailedPrecondition
 from ...model.errors import NotFound, PermissionDenied
-from ...model.outcome import Outcome
+from ...model.outcome import Outcome, adds_version
 from ...runtime.retry import Deadline
 from ..writing import note
 
@@ -96,7 +96,7 @@ def _facts(versions: Mapping[int, Any], outcome: Outcome, now: float, dry_run: b
     ]
     if outcome.version is not None:
         facts = _corrected(facts, int(outcome.version))
-    if dry_run and "version added" in outcome.actions:
+    if dry_run and any(map(adds_version, outcome.actions)):
         facts.append(VersionState(max(versions, default=0) + 1, "ENABLED", now))
     return facts
 

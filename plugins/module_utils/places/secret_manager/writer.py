@@ -18,7 +18,7 @@ from ...clients.google.client import SecretManagerClient, SecretManagerClients
 from ...clients.google.errors import FailedPrecondition, SecretAlreadyExists
 from ...dockerconfig import DockerConfig, DockerConfigError, load
 from ...model.errors import Conflict, InvalidDocument, NotFound, PermissionDenied, PullSecretError
-from ...model.outcome import Outcome
+from ...model.outcome import VERSION_ADDED, Outcome, restored_from
 from ...model.ownership import foreign
 from ...runtime.retry import Deadline
 from ...runtime.run_settings import RunSettings
@@ -64,6 +64,16 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
         deadline: Deadline,
     ) -> None:
         """Make the newest enabled version hold ``config``; what was done is written to ``outcome``."""
+        self._put(target, config, outcome, deadline, VERSION_ADDED)
+
+    def _put(
+        self,
+        target: SecretManagerTarget,
+        config: DockerConfig,
+        outcome: Outcome,
+        deadline: Deadline,
+        action: str,
+    ) -> None:
         if len(config.canonical()) > MAX_PAYLOAD:
             raise InvalidDocument(
                 f"the docker config has {len(config.canonical())} bytes, and a version in Secret Manager "
@@ -71,7 +81,7 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
             )
         outcome.after = config
         client = self._clients.get(deadline, target.impersonate)
-        desired = DesiredVersion(client, target, config, outcome, deadline)
+        desired = DesiredVersion(client, target, config, outcome, deadline, action)
         addition = VersionAddition(desired, self._settings, self._owner)
         try:
             retry_on_conflict(
@@ -109,7 +119,7 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
         except DockerConfigError as error:
             raise InvalidDocument(f"version {version} of {target.name}: {error}") from None
         outcome.provenance = dict.fromkeys(config.registries, f"version {version}")
-        self.put(target, config, outcome, deadline)
+        self._put(target, config, outcome, deadline, restored_from(version))
 
     def delete(self, target: SecretManagerTarget, outcome: Outcome, deadline: Deadline) -> None:
         """Delete the secret with all its versions; one that is not ours is refused."""
@@ -161,7 +171,14 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
         """Refuse a secret of another owner; it may be adopted only to be written."""
         if secret is None:
             raise NotFound(f"{target.name} does not exist")
-        refusal = foreign(secret.labels, target.cluster_id, target.name, adopt=target.adopt, delete=delete)
+        refusal = foreign(
+            secret.labels,
+            target.cluster_id,
+            target.name,
+            adopt=target.adopt,
+            delete=delete,
+            name_key="secret_name",
+        )
         if refusal is None:
             return
         if not fresh:
@@ -199,7 +216,7 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
         if secret is None:
             outcome.did("created")
             if self._dry_run:
-                outcome.did("version added")
+                outcome.did(desired.action)
                 return
             claim = addition.claim(None, 0)
             with addition.writing():
@@ -217,7 +234,7 @@ class SecretManagerWriter(StoreWriter[SecretManagerTarget]):
                 return
             if self._dry_run:
                 self._update_metadata(desired, secret)
-                outcome.did("version added")
+                outcome.did(desired.action)
                 outcome.version = None
                 return
             claim = addition.claim(secret, base)

@@ -103,7 +103,7 @@ class Job:
         if stored.get("failed"):
             return self._ended(stored, Result(_entry(stored), {}), started)
         entry = _entry(stored)
-        placed = self._phase(KUBERNETES, to_place(cluster, entry), run, cluster.k8s_secret_name)
+        placed = self._phase(KUBERNETES, to_place(cluster, entry, waits=True), run, cluster.k8s_secret_name)
         result = Result(entry, _entry(placed))
         return self._ended(placed, result, started, result.version or "latest")
 

@@ -193,6 +193,7 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
         service_accounts=tuple(wanted.get("service_accounts") or ()),
         context=wanted.get("context"),
         kubeconfig=wanted.get("kubeconfig"),
+        waits_for_namespace=bool(wanted.get("wait_for_namespace")),
     )
     annotated = target.new_annotations(_longest_version(wanted.get("source")))
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotated.items())

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ...model.cluster import Cluster, document_of, options_of
+from ...model.outcome import adds_version
 from ...model.summary import not_run, state_of
 from ...places.sources import cluster_store, parse_address
 
@@ -26,20 +27,24 @@ _Entry = Mapping[str, Any]
 def to_store(cluster: Cluster) -> dict[str, Any]:
     """The options of ``gcp_pull_secret``."""
     target = {"id": cluster.cluster_id, **options_of(cluster, "store")}
-    if cluster.state != "absent" and not cluster.restore_version:
-        target.update(_document(cluster))
-    return target
+    if cluster.state == "absent":
+        return target
+    # Beside a version to restore, the document is only compared with it, and only if somebody has named one.
+    return {**target, **(document_of(cluster) if cluster.restore_version else _document(cluster))}
 
 
-def to_place(cluster: Cluster, stored: _Entry) -> dict[str, Any]:
+def to_place(cluster: Cluster, stored: _Entry, *, waits: bool = False) -> dict[str, Any]:
     """The options of ``k8s_pull_secret``, which reads the version that was stored.
 
     :param stored: what storing said of the cluster. After a check mode the version may not be there yet, and has
         no number; then its original source stands in for it.
+    :param waits: whether somebody is expected to create the namespace. Nobody is where a person waits.
     """
     target = {"id": cluster.cluster_id, **options_of(cluster, "place")}
     if cluster.state == "absent":
         return target
+    if waits:
+        target["wait_for_namespace"] = True
     secret = str(stored["place"])
     target["gcp_secret_path"] = f"{secret}/versions/latest"
     version = stored.get("version") or cluster.restore_version
@@ -93,7 +98,7 @@ class Result(NamedTuple):
     @property
     def added(self) -> int:
         """How many versions were made."""
-        return list(self.stored.get("actions") or ()).count("version added")
+        return sum(map(adds_version, self.stored.get("actions") or ()))
 
     @property
     def replication_differs(self) -> bool:

@@ -14,12 +14,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...model.cluster import specs_of
-from ...model.errors import ConfigurationError
+from ...model.errors import ConfigurationError, PullSecretError
 from ...model.limits import Limits
 from ...model.naming import shown_name
 from ...places.reader import check_references
 from ...places.secret_store import SecretStore, StoreTarget
 from ...places.sources import cluster_store
+from ...places.writing import same_meaning
 from ..options import document_options, with_defaults
 from ..run import Run, StoreConnections, Work
 from ..targets import Wanted, described
@@ -70,12 +71,31 @@ def store(
         elif current.options.get("restore_version"):
             version = current.options["restore_version"]
             writer.restore(target, version, current.outcome, current.deadline, current.seen)
+            _compare_source(shared, current)
         else:
             document = shared.documents.read(current.options, current.deadline, current.seen)
             writer.put(target, current.note(document).config, current.outcome, current.deadline)
 
     writer.prepare(shared.prepare(targets))
     return shared.over(targets, lambda wanted: _place(wanted, kind), work)
+
+
+def _compare_source(shared: Run, current: Work) -> None:
+    """Say whether the next run without ``restore_version`` undoes the restore."""
+    options, outcome = current.options, current.outcome
+    if outcome.after is None or not (options.get("source") or options.get("layers")):
+        return
+    try:
+        document = shared.documents.read(options, current.deadline, current.seen)
+    except PullSecretError as error:
+        said = current.mask().text(error.message)
+        outcome.warnings.append(f"the source could not be compared with the restored version: {said}")
+        return
+    if not same_meaning(outcome.after, document.config):
+        outcome.warnings.append(
+            "the source still holds another pull secret; the next run without restore_version puts it back: "
+            "change the source"
+        )
 
 
 def _place(wanted: Mapping[str, Any], kind: _Kind | None = None) -> str:

@@ -25,7 +25,7 @@ __all__ = [
 class HyperFleetSettings:
     """The API.
 
-    :param flavour: ``current``, or ``seed`` as seeds 002 and 003 have it.
+    :param flavour: ``current``, or ``contract`` as the adapter contract has it.
     :param headers: sent with every request; never shown.
     """
 

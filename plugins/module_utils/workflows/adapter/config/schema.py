@@ -81,7 +81,7 @@ _HYPERFLEET_API = object_field(
     {
         "url": text_field("an http or https address", r"^https?://\S+$", 2048),
         "timeout": duration_field("10s"),
-        "flavour": choice_field(["current", "seed"], "current"),
+        "flavour": choice_field(["current", "contract"], "current"),
         "headers": map_field(
             "^[A-Za-z0-9_-]{1,128}$",
             "the name of an HTTP header",

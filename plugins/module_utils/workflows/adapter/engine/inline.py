@@ -72,7 +72,9 @@ class InlineProvisioner:
         clusters = [_with_document(apply) for apply in wanted]
         stored = self._run(store, [to_store(cluster) for cluster in clusters], shared)
         left = [index for index, entry in enumerate(stored) if not entry.get("failed")]
-        placed = self._run(place, [to_place(clusters[index], stored[index]) for index in left], shared)
+        placed = self._run(
+            place, [to_place(clusters[index], stored[index], waits=True) for index in left], shared
+        )
         second = dict(zip(left, placed))
         spent = shared[0].spent if shared else {}
         seen = []

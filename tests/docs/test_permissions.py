@@ -94,11 +94,11 @@ def _destroy(store: Run) -> None:
 
 
 def _restore(store: Run) -> None:
-    assert store(restore_version="1")["actions"] == ["version added"]
+    assert store(restore_version="1")["actions"] == ["restored from 1"]
 
 
 def _restore_disabled(store: Run) -> None:
-    assert store(restore_version="2")["actions"] == ["version added"]
+    assert store(restore_version="2")["actions"] == ["restored from 2"]
 
 
 def _remove(store: Run) -> None:

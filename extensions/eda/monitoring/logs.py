@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The event source's log as seed 003 has it: one JSON object a line.  It is about no one cluster.
+"""The event source's log in the form of the adapter contract: one JSON object a line. No line is about one cluster.
 
 ansible-rulebook gives the root logger a handler and the level WARNING. Only the loggers below
 ``hyperfleet.pull_secret`` are ours to change: in JSON they get a handler of their own and do not reach its
@@ -81,7 +81,7 @@ def configure_logging(
 
 
 def _level(number: int) -> str:
-    """The seed's word: ``warn``, and nothing above ``error``."""
+    """The adapter contract's name of a level: ``warn``, and nothing above ``error``."""
     fitting = [name for name, least in _LEVELS.items() if number >= least]
     return fitting[-1] if fitting else "debug"
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The metrics: seed 003's names, and what an operator needs beside them (docs/docsite/rst/monitoring.rst)."""
+"""The metrics of the adapter contract, and some more for operators (docs/docsite/rst/monitoring.rst)."""
 
 from __future__ import annotations
 

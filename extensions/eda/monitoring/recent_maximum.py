@@ -4,9 +4,9 @@
 
 """The largest value of the last minutes, as a gauge.
 
-Seed 003 asks for ``pullsecret_job_duration_seconds > 300``, so what has that name has one value at a time.
-The last Job's duration would hide a slow Job behind a quick one that ends before Prometheus looks; the
-longest one of the last minutes is seen by every look, and goes by itself.
+The adapter contract's alert is ``pullsecret_job_duration_seconds > 300``, so the metric has one value at a time.
+The duration of the last Job would not do: a quick Job that ends before the next scrape would hide a slow one. Every
+scrape sees the longest Job of the last minutes, and that value expires by itself.
 """
 
 from __future__ import annotations

@@ -41,6 +41,7 @@ def say_ready() -> None:
 
 
 if MODE == "slow":
+    # A test has this long to act in the middle of the start.
     time.sleep(3)
 if BAD and MODE == "exit":
     sys.exit(1)
@@ -49,6 +50,7 @@ threading.Thread(target=server.serve_forever, daemon=True).start()
 if not (BAD and MODE == "unready"):
     say_ready()
 if BAD and MODE == "crash":
+    # It has said that it is ready: only a watch of the kubelet sees this end.
     time.sleep(2)
     sys.exit(1)
 threading.Event().wait()

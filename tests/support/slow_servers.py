@@ -64,6 +64,6 @@ def dripping(begin: bytes, then: bytes) -> Served:
         connection.sendall(begin)
         while True:
             connection.sendall(then)
-            time.sleep(PACE_SECONDS)
+            time.sleep(PACE_SECONDS)  # no byte is late, and the whole is
 
     return serve

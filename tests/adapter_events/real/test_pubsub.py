@@ -69,7 +69,7 @@ def test_what_waits_longer_than_the_deadline_is_not_delivered_again(emulator: Pu
             await engine.until(lambda engine: bool(engine.at_work))
             topic.publish(cloud_event("cls-2"))
             await until(lambda: engine.told.events == 2)
-            await asyncio.sleep(14)
+            await asyncio.sleep(14)  # Pub/Sub has no shorter deadline than 10 s, which has to pass
             engine.go.set()
             await engine.settled(2)
             assert engine.told.events == 2
@@ -104,7 +104,7 @@ def test_no_more_is_held_than_may_be(emulator: PubSub, tmp_path: Path) -> None:
             # One answer of the service may have more than it was asked for; the next one is not taken.
             for one in range(5, 20):
                 topic.publish(cloud_event(f"cls-{one}"))
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(1.0)  # nothing may happen, so there is nothing to wait for
             assert engine.told.events == 5
             engine.go.set()
             await until(lambda: len(set(engine.clusters)) == 20)

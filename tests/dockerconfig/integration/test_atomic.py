@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import os
 import random
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -116,9 +117,8 @@ def stop_before_the_rename(dest: str, ready: Any, go: Any = None) -> None:
     def wait(source: str, destination: str) -> None:
         ready.set()
         if go is None:
-            time.sleep(60)
-        else:
-            go.wait(60)
+            signal.pause()  # this process is to be killed here
+        go.wait(60)
         rename(source, destination)
 
     atomic_file.os.replace = wait  # type: ignore[attr-defined]

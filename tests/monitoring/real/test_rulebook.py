@@ -41,7 +41,7 @@ async def main(queue, args):
         logger.debug("not at this level")
         logging.getLogger("ansible_rulebook.engine").error("theirs")
         await queue.put({{"go": True}})
-        await asyncio.sleep(3600)
+        await asyncio.Event().wait()
 """
 RULEBOOK = [
     {

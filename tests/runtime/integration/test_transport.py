@@ -10,8 +10,10 @@ import socket
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+import urllib3.util.connection
 from urllib3 import PoolManager, ProxyManager
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, ReadTimeoutError
 
@@ -95,16 +97,25 @@ def test_a_proxy_that_answers_a_little_at_a_time() -> None:
         late(Transport("http://127.0.0.1:1", ProxyManager(f"http://{proxy.address}")), Late)
 
 
-def test_a_request_s_time_is_not_the_next_one_s() -> None:
+def test_a_request_s_time_is_not_the_next_one_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """On the same connection, whose socket has the first request's short time; the second may take long."""
-    short, long = 2.0, 60.0
+    short, long = 10.0, 60.0
+    sockets: list[socket.socket] = []
+    waits: list[float | None] = []
+
+    def connect(*where: Any, **options: Any) -> socket.socket:
+        sockets.append(create_connection(*where, **options))
+        return sockets[-1]
+
+    create_connection = urllib3.util.connection.create_connection
+    monkeypatch.setattr(urllib3.util.connection, "create_connection", connect)
 
     def serve(connection: socket.socket) -> None:
-        connection.recv(65536)
-        connection.sendall(_OK)
-        connection.recv(65536)
-        time.sleep(short * 1.1)
-        connection.sendall(_OK)
+        for _request in range(2):
+            connection.recv(65536)
+            # The client waits for the answer now, for as long as its socket allows.
+            waits.append(sockets[0].gettimeout())
+            connection.sendall(_OK)
 
     with serving(serve) as server:
         transport = Transport(f"http://{server.address}", PoolManager())
@@ -112,6 +123,10 @@ def test_a_request_s_time_is_not_the_next_one_s() -> None:
             answer = transport.request("GET", "/", headers={}, seconds=seconds)
             assert (answer.status, answer.data) == (200, b"{}")
         assert server.connections == 1
+    assert waits[0] is not None
+    assert waits[0] <= short
+    assert waits[1] is not None
+    assert waits[1] > short
 
 
 def test_an_answer_without_an_end_is_read_as_far_as_was_allowed() -> None:

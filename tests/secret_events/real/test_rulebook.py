@@ -85,6 +85,7 @@ def test_a_change_runs_the_playbook_for_its_cluster_and_runs_do_not_overlap(
                 # While its playbook runs: many changes, also of the cluster that it works on.
                 for one in (1, 3, 1, 4, 3):
                     server.change(f"ns-{one}", "additional-pull-secret")
+                    # Over more than one delay of a batch (1 s), and the source says nothing of a change itself.
                     await asyncio.sleep(0.5)
                 running.hold.unlink()
                 await running.ended(3)

@@ -147,7 +147,7 @@ def test_while_nothing_is_taken_the_next_batch_grows() -> None:
             await world.queue.waiting.wait()
             for number in (2, 3, 1, 2):
                 world.batches.add([f"cls-{number}"])
-                await asyncio.sleep(0.03)
+                await asyncio.sleep(0.03)  # longer than the delay: each would have been a batch of its own
             world.queue.room.set()
             await world.queue.until(2)
             assert [event["clusters"] for event in world.queue.events] == [
@@ -163,7 +163,7 @@ def test_while_the_engine_is_busy_nothing_is_put() -> None:
         async with World() as world:
             world.busy = True
             world.batches.add(["cls-1"])
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.1)  # five delays, after which nothing may have been put
             assert not world.queue.waiting.is_set()
             world.batches.add(["cls-2"])
             world.busy = False

@@ -126,6 +126,7 @@ class Engine:
             while self.told.started == started:
                 await asyncio.sleep(0.02)
         else:
+            # A run takes its time: events arrive meanwhile, and a second run of a cluster would be seen.
             await asyncio.sleep(0.2 if kind == "end" else 1.0)
 
     async def _notify(self) -> None:

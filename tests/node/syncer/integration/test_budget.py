@@ -7,19 +7,21 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
 from tests.node.syncer.conftest import NewNode
 from tests.node.syncer.world import Cluster, NodeUnderTest, blocked, document, eventually
 
+NODES, LOOKS = 5, 10
+
 
 class Down:
     """How many kubelets are down, now and at most."""
 
-    def __init__(self) -> None:
-        self.now = self.most = 0
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.now = self.most = self.begun = 0
         self._lock = threading.Lock()
 
     def watch(self, node: NodeUnderTest) -> None:
@@ -28,9 +30,14 @@ class Down:
         def counted(number: int) -> str:
             with self._lock:
                 self.now += 1
+                self.begun += 1
                 self.most = max(self.most, self.now)
-            # Long enough for others to look for a slot several times.
-            time.sleep(0.2)
+            calls = self.cluster.lab.calls
+            looks = calls.count(path="*/leases*") + LOOKS
+            eventually(
+                lambda: self.begun == NODES or calls.count(path="*/leases*") >= looks,
+                "others look for a slot several times",
+            )
             result = before(number)
             with self._lock:
                 self.now -= 1
@@ -43,8 +50,8 @@ class Down:
 def test_never_more_than_the_budget(new_node: NewNode, cluster: Cluster, slots: int) -> None:
     if slots == 2:
         cluster.add_slot()
-    down = Down()
-    nodes = [new_node(f"node-{number}") for number in range(5)]
+    down = Down(cluster)
+    nodes = [new_node(f"node-{number}") for number in range(NODES)]
     for node in nodes:
         down.watch(node)
         node.start()
@@ -54,7 +61,7 @@ def test_never_more_than_the_budget(new_node: NewNode, cluster: Cluster, slots: 
         eventually(node.auths, "the file is written")
     for node in nodes:
         cluster.wait("in-sync", version, node.name)
-    assert [node.kubelet.restarts for node in nodes] == [1] * 5
+    assert [node.kubelet.restarts for node in nodes] == [1] * NODES
     assert down.most == slots
     eventually(lambda: not any(cluster.holder(number) for number in range(slots)), "all slots are given back")
 

@@ -98,7 +98,7 @@ def drips(talk: Talk) -> None:
     talk.send(OK + b"Content-Length: 1000\r\n\r\n")
     while True:
         talk.send(b"x")
-        time.sleep(0.02)
+        time.sleep(0.02)  # no single read waits for long
 
 
 def test_a_server_that_drips_is_given_up() -> None:

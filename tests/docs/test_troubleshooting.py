@@ -1,0 +1,50 @@
+# Copyright: (c) 2026, HyperFleet contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page *Troubleshooting* has every kind of error, and quotes messages that the code has."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support import doc_tables
+from tests.tools import messages
+from tests.tools.env import ROOT
+
+PAGE = doc_tables.page("troubleshooting")
+ROWS = [row for rows in doc_tables.tables(PAGE) for row in rows[1:] if rows[0][0] == "Message"]
+_SECTION = re.compile(r"^(\w+)\n-{3,}$", re.MULTILINE)
+_KIND = re.compile(r'^    kind(?:: ClassVar\[str\])? = "(\w+)"', re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def all_messages() -> str:
+    """The lines of ``make messages``, without what only a line of code says of them."""
+    found = messages.messages([ROOT / "plugins", ROOT / "extensions"])
+    return "\n".join(str(message) for message in found)
+
+
+def kinds() -> set[str]:
+    found = {"stopped"}  # what the job calls its own end
+    for folder in ("plugins", "extensions"):
+        for path in (ROOT / folder).rglob("*.py"):
+            found |= set(_KIND.findall(path.read_text()))
+    return found
+
+
+def test_every_kind_has_a_section() -> None:
+    assert len(kinds()) > 15
+    assert sorted(_SECTION.findall(PAGE)) == sorted(kinds())
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:60])
+def test_message_is_one_of_the_code(row: list[str], all_messages: str) -> None:
+    assert all(row), "cause and remedy"
+    (quoted,) = doc_tables.literals(row[0])
+    for part in quoted.split("…"):
+        # A separator before what to do is of no message.
+        words = part.strip().strip(";").strip()
+        assert words in all_messages, words
+    assert re.search(r"\w{3}", quoted)

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import base64
-import http.client
 import itertools
 import json
 import ssl
@@ -22,6 +21,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     ClusterResult,
 )
 from tests.lab.session import KubernetesEnv
+from tests.stand_ins.client import ask
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.kubernetes.playing import Playing
@@ -61,6 +61,7 @@ class World:
     ) -> None:
         self.hyperfleet = hyperfleet
         self.server = server
+        self._ca = ssl.create_default_context(cafile=server.ca_file) if server.ca_file else None
         self.manager = manager
         self.directory = directory
         self.prefix = prefix
@@ -263,16 +264,11 @@ class World:
 
     def api(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Any request to the HyperFleet API, of somebody else."""
-        address = self.hyperfleet.url.partition("//")[2]
-        return _request(address, method, "/api/hyperfleet/v1" + path, body, {})
+        return ask(self.hyperfleet.url, method, "/api/hyperfleet/v1" + path, body)
 
     def request(self, method: str, path: str, body: Any = None, content: str = "") -> tuple[int, Any]:
         """Any request to Kubernetes, of its admin."""
-        address = self.server.url.partition("//")[2]
-        headers = {"Authorization": f"Bearer {self.server.token}"}
-        return _request(
-            address, method, path, body, headers, content or "application/json", self.server.ca_file
-        )
+        return ask(self.server.url, method, path, body, token=self.server.token, content=content, ca=self._ca)
 
     def reports(self, cluster_id: str) -> list[int]:
         """The answers to the adapters' reports on a cluster, in order."""
@@ -281,30 +277,6 @@ class World:
             for call in self.hyperfleet.calls.all()
             if call.method in ("PUT", "POST") and call.path.endswith(f"/{cluster_id}/statuses")
         ]
-
-
-def _request(
-    address: str,
-    method: str,
-    path: str,
-    body: Any,
-    headers: Mapping[str, str],
-    content: str = "application/json",
-    ca_file: str | None = None,
-) -> tuple[int, Any]:
-    connection = (
-        http.client.HTTPSConnection(address, context=ssl.create_default_context(cafile=ca_file))
-        if ca_file
-        else http.client.HTTPConnection(address)
-    )
-    try:
-        sent = None if body is None else json.dumps(body)
-        connection.request(method, path, sent, {**headers, "Content-Type": content})
-        answer = connection.getresponse()
-        data = answer.read()
-        return answer.status, json.loads(data) if data else None
-    finally:
-        connection.close()
 
 
 def outcomes(handled: Sequence[ClusterResult]) -> list[str]:

@@ -20,8 +20,11 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class LabError(Exception):
@@ -90,13 +93,7 @@ def write_private(path: Path, text: str | bytes) -> Path:
 
 def wait_for_file(path: Path, supervisor: Supervisor, name: str, seconds: float = 30) -> str:
     """Return the text of a ready file; LabError when its process ends or the time is over."""
-    deadline = time.monotonic() + seconds
-    while not path.exists():
-        if not supervisor.running(name):
-            raise LabError(f"{name} ended before it was ready:\n{supervisor.log_tail(name)}")
-        if time.monotonic() > deadline:
-            raise LabError(f"{name} was not ready within {seconds:.0f} s: see {supervisor.log(name)}")
-        time.sleep(0.02)
+    supervisor.wait(path.exists, name, seconds=seconds)
     return path.read_text()
 
 
@@ -146,6 +143,20 @@ class Supervisor:
 
     def running(self, name: str) -> bool:
         return self._pid(name) is not None
+
+    def wait(self, probe: Callable[[], T], *names: str, until: str = "be ready", seconds: float = 30) -> T:
+        """Return the probe's first true answer; LabError when one of the processes ends or the time is over."""
+        deadline = time.monotonic() + seconds
+        while not (found := probe()):
+            for name in names:
+                if not self.running(name):
+                    raise LabError(f"{name} ended:\n{self.log_tail(name)}")
+            if time.monotonic() > deadline:
+                raise LabError(
+                    f"{names[-1]} did not {until} within {seconds:.0f} s: see {self.log(names[-1])}"
+                )
+            time.sleep(0.02)
+        return found
 
     def stop(self, name: str, seconds: float = 10) -> bool:
         """End the process (SIGTERM, later SIGKILL), forget its record; return whether it ran."""

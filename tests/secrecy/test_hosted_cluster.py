@@ -13,7 +13,6 @@ import base64
 import dataclasses
 import json
 import secrets
-import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +21,7 @@ import pytest
 from tests.secrecy.documents import INVALID
 from tests.secrecy.test_modules import _shown, _task
 from tests.secrecy.watcher import Recording, Watcher
+from tests.stand_ins.client import ask
 from tests.stand_ins.kubernetes import KubernetesLab
 from tests.stand_ins.kubernetes.hypershift import BASE
 from tests.stand_ins.kubernetes.resources import RESOURCES
@@ -48,9 +48,7 @@ class World:
         return self.canaries[-1]
 
     def post(self, path: str, body: dict[str, Any]) -> None:
-        headers = {"Authorization": f"Bearer {self.lab.admin_token}", "Content-Type": "application/json"}
-        request = urllib.request.Request(self.lab.url + path, json.dumps(body).encode(), headers)
-        urllib.request.urlopen(request).close()
+        assert ask(self.lab.url, "POST", path, body, token=self.lab.admin_token)[0] < 300
 
     def put(self, namespace: str, name: str, key: str, data: bytes) -> None:
         store = self.lab.store

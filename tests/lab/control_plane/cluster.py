@@ -10,10 +10,8 @@ import contextlib
 import json
 import secrets
 import ssl
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -226,24 +224,15 @@ class ControlPlane:
         ]
 
     def _wait_ready(self, state: State, seconds: float = 60) -> None:
-        self._wait(lambda: _is_ready(state), ("etcd", "kube-apiserver"), "answer /readyz", seconds)
+        self.supervisor.wait(
+            lambda: _is_ready(state), "etcd", "kube-apiserver", until="answer /readyz", seconds=seconds
+        )
 
     def _wait_for_default_account(self, state: State, seconds: float = 60) -> None:
         """The service account shows that the controllers work."""
         path = "/api/v1/namespaces/default/serviceaccounts/default"
-        self._wait(lambda: _get(state, path), SERVERS, "make the default service account", seconds)
-
-    def _wait(self, done: Callable[[], bool], names: tuple[str, ...], what: str, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while not done():
-            for name in names:
-                if not self.supervisor.running(name):
-                    raise LabError(f"{name} ended:\n{self.supervisor.log_tail(name)}")
-            if time.monotonic() > deadline:
-                raise LabError(
-                    f"the control plane did not {what} within {seconds:.0f} s: see {self.directory}"
-                )
-            time.sleep(0.05)
+        until = "make the default service account"
+        self.supervisor.wait(lambda: _get(state, path), *SERVERS, until=until, seconds=seconds)
 
 
 def _get(state: State, path: str) -> bool:

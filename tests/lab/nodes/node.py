@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import shlex
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -88,14 +87,7 @@ class Node:
 
     def wait(self, seconds: float = 60) -> None:
         """Return when the node has booted; LabError when it does not."""
-        deadline = time.monotonic() + seconds
-        while not self._has_booted():
-            if not self._supervisor.running("nspawn"):
-                raise LabError(f"{self.name} ended in its boot:\n{self._supervisor.log_tail('nspawn')}")
-            if time.monotonic() > deadline:
-                last = self._supervisor.log_tail("nspawn")
-                raise LabError(f"{self.name} did not boot within {seconds:.0f} s:\n{last}")
-            time.sleep(0.02)
+        self._supervisor.wait(self._has_booted, "nspawn", until=f"boot {self.name}", seconds=seconds)
 
     def stop(self) -> None:
         """End the node as a power cut does, and remove what it wrote."""

@@ -7,8 +7,6 @@
 from __future__ import annotations
 
 import os
-import re
-import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,13 +59,11 @@ class Emulator:
         log.unlink(missing_ok=True)
         command = ["java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-jar", str(program)]
         self._supervisor.start("pubsub", [*command, "--host=127.0.0.1", f"--port={port}"])
-        deadline = time.monotonic() + seconds
-        while not (log.exists() and re.search("Server started, listening on", log.read_text())):
-            if not self._supervisor.running("pubsub"):
-                raise LabError(f"the Pub/Sub emulator ended:\n{self._supervisor.log_tail('pubsub')}")
-            if time.monotonic() > deadline:
-                raise LabError(f"the Pub/Sub emulator was not ready within {seconds:.0f} s: see {log}")
-            time.sleep(0.05)
+        self._supervisor.wait(
+            lambda: log.exists() and "Server started, listening on" in log.read_text(),
+            "pubsub",
+            seconds=seconds,
+        )
 
     def down(self) -> None:
         """End it."""

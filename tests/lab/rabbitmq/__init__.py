@@ -14,13 +14,12 @@ import json
 import os
 import signal
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.lab.scratch import supervised
-from tests.lab.supervisor import LabError, Supervisor, free_ports, write_private
+from tests.lab.supervisor import Supervisor, free_ports, write_private
 
 __all__ = ["PASSWORD", "USER", "RabbitMQ", "rabbitmq"]
 
@@ -55,13 +54,9 @@ class RabbitMQ:
         log = self._supervisor.log("rabbitmq")
         log.unlink(missing_ok=True)
         self._supervisor.start("rabbitmq", [_SERVER], env=self._environment(epmd, distribution))
-        deadline = time.monotonic() + seconds
-        while not (log.exists() and _READY in log.read_text(errors="replace")):
-            if not self._supervisor.running("rabbitmq"):
-                raise LabError(f"RabbitMQ ended:\n{self._supervisor.log_tail('rabbitmq')}")
-            if time.monotonic() > deadline:
-                raise LabError(f"RabbitMQ was not ready within {seconds:.0f} s: see {log}")
-            time.sleep(0.05)
+        self._supervisor.wait(
+            lambda: log.exists() and _READY in log.read_text(errors="replace"), "rabbitmq", seconds=seconds
+        )
 
     def down(self) -> None:
         """End both processes, in order."""

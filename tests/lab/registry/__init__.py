@@ -13,7 +13,6 @@ import base64
 import json
 import subprocess
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -49,13 +48,7 @@ class Registry:
         }
         configuration = write_private(self.directory / "config.yml", json.dumps(settings))
         self._supervisor.start("registry", ["docker-registry", "serve", str(configuration)])
-        deadline = time.monotonic() + seconds
-        while self.answer() != 401:
-            if not self._supervisor.running("registry"):
-                raise LabError(f"the registry ended:\n{self._supervisor.log_tail('registry')}")
-            if time.monotonic() > deadline:
-                raise LabError(f"the registry did not answer within {seconds:.0f} s: see {self.directory}")
-            time.sleep(0.05)
+        self._supervisor.wait(lambda: self.answer() == 401, "registry", seconds=seconds)
 
     def down(self) -> None:
         self._supervisor.stop("registry")

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import base64
-import http.client
 import json
 import os
 import threading
@@ -15,7 +14,6 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.backoff import Backoff
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.syncer.intervals import (
@@ -32,6 +30,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.programs.sy
 )
 from tests.node.syncer.kubelet import Kubelet, QuickClock
 from tests.node.syncer.wire import Wire
+from tests.stand_ins.client import ask
 from tests.stand_ins.kubernetes.lab import KubernetesLab
 from tests.stand_ins.kubernetes.resources import RESOURCES
 
@@ -92,15 +91,7 @@ class Cluster:
 
     def _call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Over HTTP: a watch that just begins may miss what is written into the store from here."""
-        url = urlsplit(self.lab.url)
-        connection = http.client.HTTPConnection(str(url.hostname), url.port, timeout=LIMIT)
-        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-        headers = {"Authorization": f"Bearer {self.lab.admin_token}", "Content-Type": kind}
-        connection.request(method, path, json.dumps(body) if body is not None else None, headers)
-        answer = connection.getresponse()
-        found = json.loads(answer.read())
-        connection.close()
-        return answer.status, found
+        return ask(self.lab.url, method, path, body, token=self.lab.admin_token)
 
     def statuses(self) -> dict[str, Any]:
         with self.lab.store.lock:

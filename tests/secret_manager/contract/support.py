@@ -18,8 +18,7 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud import secretmanager_v1
 from google.cloud.secretmanager_v1 import SecretManagerServiceClient
 from google.cloud.secretmanager_v1.services.secret_manager_service import transports
-
-from tests.stand_ins.secret_manager.crc32c import crc32c
+from google_crc32c import value as crc32c
 
 # A project of one's own: the suite creates and deletes secrets there, with application default credentials.
 REAL_PROJECT = os.environ.get("SECRET_MANAGER_CONTRACT_PROJECT", "")

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from google.api_core import exceptions
 from google.auth.exceptions import InvalidOperation
+from google_crc32c import value as crc32c
 
 from tests.secret_manager.contract.support import REAL_PROJECT, Client, Workspace, refused, status_of
 from tests.stand_ins.secret_manager import SecretManagerLab
-from tests.stand_ins.secret_manager.crc32c import crc32c
 
 pytestmark = pytest.mark.skipif(bool(REAL_PROJECT), reason="a real project has no fault table")
 

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import pytest
+from google_crc32c import value as crc32c
 
 from tests.secret_manager.contract.support import State, Workspace, refused
-from tests.stand_ins.secret_manager.crc32c import crc32c
 
 DATA = b'{"auths":{"registry.example.com":{"auth":"example-password"}}}'
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from google_crc32c import value as crc32c
 from grpc import StatusCode
 
 from . import secrets, versions
 from .calls import Calls
-from .crc32c import crc32c
 from .errors import ApiError, default_message
 from .faults import Fault, FaultTable
 from .protos import METHODS, Message

@@ -14,9 +14,9 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 
+from google_crc32c import value as crc32c
 from grpc import StatusCode
 
-from .crc32c import crc32c
 from .errors import ApiError, failed_precondition, not_found
 from .names import Projects, parse_secret, parse_version
 from .past import Past

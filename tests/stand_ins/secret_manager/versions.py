@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from .crc32c import crc32c
+from google_crc32c import value as crc32c
+
 from .errors import failed_precondition, invalid
 from .filters import compile_version_filter
 from .limits import MAX_PAYLOAD

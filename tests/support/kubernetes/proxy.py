@@ -55,9 +55,10 @@ class FaultProxy:
         self.calls = CallLog()
         self._hooks: list[Hook] = []
         self._lock = threading.Lock()
+        self.upstream = upstream
         parts = urlsplit(upstream)
         self._address = (str(parts.hostname), int(parts.port or 80))
-        self._tls = ssl.create_default_context(cafile=ca_file) if parts.scheme == "https" else None
+        self.tls = ssl.create_default_context(cafile=ca_file) if parts.scheme == "https" else None
         self._server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"proxy": self}))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
@@ -93,8 +94,8 @@ class FaultProxy:
 
     def connect(self) -> http.client.HTTPConnection:
         """A connection to the API server itself, past the faults."""
-        if self._tls:
-            return http.client.HTTPSConnection(*self._address, timeout=30, context=self._tls)
+        if self.tls:
+            return http.client.HTTPSConnection(*self._address, timeout=30, context=self.tls)
         return http.client.HTTPConnection(*self._address, timeout=30)
 
     def __enter__(self) -> FaultProxy:

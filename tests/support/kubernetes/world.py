@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.stand_ins.client import ask
 from tests.stand_ins.kubernetes.faults import CallLog, FaultTable
 from tests.stand_ins.kubernetes.kubeconfig import Cluster, write_kubeconfig
 from tests.support.kubernetes.proxy import FaultProxy
@@ -63,22 +64,12 @@ class Api:
         method: str,
         path: str,
         body: Any = None,
-        content: str = "application/json",
+        content: str = "",
         token: str | None = None,
     ) -> tuple[int, Any]:
         """Any request, past the proxy."""
-        connection = self.proxy.connect()
-        try:
-            sent = None if body is None else json.dumps(body)
-            headers = {"Authorization": f"Bearer {token or self.token}", "Content-Type": content}
-            connection.request(method, path, sent, headers)
-            answer = connection.getresponse()
-            data = answer.read()
-            # What lies outside of every API group is answered with a line of text.
-            is_json = (answer.getheader("Content-Type") or "").startswith("application/json")
-            return answer.status, json.loads(data) if is_json else data.decode()
-        finally:
-            connection.close()
+        to = self.proxy.upstream, method, path, body
+        return ask(*to, token=token or self.token, content=content, ca=self.proxy.tls)
 
     def new_name(self, prefix: str = "t") -> str:
         """A name that no other test has used on this server."""
@@ -104,7 +95,7 @@ class Api:
     def merge(self, namespace: str, kind: str, name: str, patch: dict[str, Any]) -> Any:
         """A merge patch, as another writer would make it."""
         path = f"/api/v1/namespaces/{namespace}/{kind}/{name}"
-        return self._done("PATCH", path, patch, "application/merge-patch+json")
+        return self._done("PATCH", path, patch)
 
     def delete(self, namespace: str, kind: str, name: str) -> None:
         self._done("DELETE", f"/api/v1/namespaces/{namespace}/{kind}/{name}")
@@ -127,7 +118,7 @@ class Api:
     def cluster(self, context: str, token: str | None = None) -> Cluster:
         return Cluster(context, self.url, token or self.token)
 
-    def _done(self, method: str, path: str, body: Any = None, content: str = "application/json") -> Any:
+    def _done(self, method: str, path: str, body: Any = None, content: str = "") -> Any:
         status, answer = self.request(method, path, body, content)
         assert status < 300, (method, path, status, answer)
         return answer

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import base64
 import json
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from tests.stand_ins.client import ask
 from tests.stand_ins.hyperfleet import HyperFleetLab
 from tests.stand_ins.kubernetes.lab import KubernetesLab
 from tests.stand_ins.secret_manager.lab import SecretManagerLab
@@ -56,13 +56,9 @@ class Labs:
         }
 
     def post(self, path: str, document: Mapping[str, Any]) -> None:
-        request = urllib.request.Request(
-            self.kubernetes.url + path,
-            json.dumps(document).encode(),
-            {"Authorization": f"Bearer {self.kubernetes.admin_token}", "Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request) as answer:
-            answer.read()
+        lab = self.kubernetes
+        status, answer = ask(lab.url, "POST", path, document, token=lab.admin_token)
+        assert status < 300, answer
 
     def put_kubernetes(self, name: str, data: bytes) -> dict[str, Any]:
         """Store a document; the reference to it."""

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import base64
-import http.client
 import json
 import os
 import ssl
@@ -54,6 +53,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
 from tests.lab.session import REAL, KubernetesEnv, kubernetes
 from tests.node.syncer.kubelet import Kubelet, QuickClock
 from tests.node.syncer.world import document, eventually
+from tests.stand_ins.client import ask
 
 pytestmark = pytest.mark.real("go")
 
@@ -87,15 +87,11 @@ class Server:
 
     def call(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
         trust = ssl.create_default_context(cadata=self.ca.decode())
-        connection = http.client.HTTPSConnection(self.host, self.port, timeout=30, context=trust)
-        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": kind}
-        connection.request(method, path, json.dumps(body) if body is not None else None, headers)
-        answer = connection.getresponse()
-        found: dict[str, Any] = json.loads(answer.read())
-        connection.close()
-        assert answer.status < 300, found
-        return found
+        status, found = ask(
+            f"https://{self.host}:{self.port}", method, path, body, token=self._token, ca=trust
+        )
+        assert status < 300, found
+        return dict(found)
 
     def token(self) -> str:
         answer = self.call("POST", f"{self.core}/serviceaccounts/{SYNCER}/token", {"spec": {}})

@@ -72,7 +72,7 @@ def module_surface(name: str) -> Surface:
         if name == "pull_secret_job":
             data["environment"] = {**JOB, "PULL_SECRET_DATA": canary.text}
         if runner == "play" and any(_is_printed(one, canary) for one in options.values()):
-            # Nothing of ours runs before Ansible prints it (docs/secrecy.md).
+            # Nothing of ours runs before Ansible prints it (page *Secrecy*).
             runner = "action" if has_action else "module"
         if runner == "play":
             arguments = {key: f"{{{{ given_{index} }}}}" for index, key in enumerate(options)}

@@ -161,7 +161,7 @@ def play(data: Data) -> Any:
     if not isinstance(named, str):
         Path("play.json").write_text(json.dumps(named))
         named = "play.json"
-    # Not as a file: of one, ansible-core quotes the lines around a template that fails (docs/secrecy.md).
+    # Not as a file: of one, ansible-core quotes the lines around a template that fails (page *Secrecy*).
     given = yaml.dump(data["variables"], Dumper=_Dumper, default_flow_style=True, width=10**9)
     Path("inventory").write_text(
         f"[nodes]\nlocalhost ansible_connection=local ansible_python_interpreter={sys.executable}\n"

@@ -102,7 +102,7 @@ def _with_options(options: dict[str, Any]) -> Spec:
 
 @functools.cache
 def role_spec(name: str) -> Spec:
-    """Its argument spec. Ansible's own check quotes a number or a word (docs/secrecy.md)."""
+    """Its argument spec. Ansible's own check quotes a number or a word (page *Secrecy*)."""
     document = yaml.safe_load((ROOT / "roles" / name / "meta" / "argument_specs.yml").read_text())
     return {
         option: {**one, "misplaced": one.get("type", "str") in ("dict", "list", "raw", "path")}

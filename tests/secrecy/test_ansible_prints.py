@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Ansible prints of variables before a module runs, and how to avoid it, as docs/secrecy.md says.
+"""What Ansible prints of variables before a module runs, and how to avoid it, as the page *Secrecy* says.
 
 No module can prevent it. Where a test says that something shows, a newer ansible-core may have mended it.
 """

@@ -53,7 +53,7 @@ def _merged(watcher: Watcher, canary: Canary, **settings: str) -> Recording:
 
 
 def _leaks(world: World, recording: Recording) -> list[Leak]:
-    """But for ansible-core 2.18's junit, which decrypts a task before we are asked (docs/secrecy.md)."""
+    """But for ansible-core 2.18's junit, which decrypts a task before we are asked (page *Secrecy*)."""
     found = world.leaks(recording)
     if not ansible_version.startswith("2.18."):
         return found

@@ -4,7 +4,7 @@
 """A key of ``auths`` as it may be printed: people write credentials where the registry belongs.
 
 Whatever prints a key calls :func:`display` or :func:`displayed`.  Shown is what can be a registry's host
-name, its port, and path components that can be names of a repository.  ``docs/secrecy.md`` says what remains.
+name, its port, and path components that can be names of a repository.  The page *Secrecy* says what remains.
 """
 
 from __future__ import annotations

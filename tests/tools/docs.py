@@ -67,7 +67,7 @@ def build(target: Path) -> int:
     (target / "ansible.inv").write_bytes(inventory(labels(pages)))
     with (target / "conf.py").open("a") as handle:
         handle.write(f"\nintersphinx_mapping = {{'ansible': ({ANSIBLE_DOCS!r}, '../ansible.inv')}}\n")
-    script.write_text(f"cd {target}\n{sphinx}")
+    script.write_text(f"cd {target}\n{sphinx.replace('--keep-going', '--keep-going -q')}")
     return in_tree.run("docs", ["bash", script])
 
 

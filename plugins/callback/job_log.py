@@ -11,9 +11,9 @@ short_description: Print nothing but the structured log of a job
 version_added: 0.1.0
 description:
   - For the playbook C(hyperfleet.pull_secret.job) in a container.
-    M(hyperfleet.pull_secret.pull_secret_job) prints its log by
-    itself; this keeps Ansible's own lines away from it, and has each line written when it is logged.
-  - What fails outside of that log, such as a template, is printed as an entry of it.
+  - M(hyperfleet.pull_secret.pull_secret_job) prints its log by itself. This plugin hides Ansible's own output
+    and writes each line when it is logged.
+  - A failure outside of that log, such as in a template, is printed as an entry of the log.
 author:
   - HyperFleet contributors (@openshift-hyperfleet)
 """

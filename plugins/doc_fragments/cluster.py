@@ -24,30 +24,30 @@ _SHARED = r"""
     type: str
   labels: &labels
     description:
-      - Labels beside those that the collection sets. Labels that others have set are kept.
-      - One that the collection sets, such as C(managed-by) or C(cluster-id), is refused with any other value.
+      - Labels to set beside the collection's own. Labels that others have set are kept.
+      - A label that the collection sets, such as C(managed-by) or C(cluster-id), cannot have another value.
       - A target's labels are added to the task's.
-      - A value is a string, a number or a boolean, which is written as V(true) or V(false). Null, a list or a
-        mapping is an error.
+      - A value is a string, a number or a boolean. A boolean is written as V(true) or V(false). Null, a list
+        or a mapping is an error.
     type: dict
   adopt: &adopt
     description:
-      - Take over a secret that is there and is not labelled as this cluster's. Without it such a secret
-        is refused.
-      - With O(state=absent) such a secret is refused in any case. To delete it, take it over first, with
+      - Take over an existing secret that is not labelled as this cluster's. Without this option, the target
+        fails for such a secret.
+      - With O(state=absent), the target always fails for such a secret. To delete it, first take it over with
         O(state=present).
       - The default is V(false).
     type: bool
   source: &source
     description:
-      - Where the docker config is read from. Exactly one place, and no place's content passes through
-        Ansible's variables.
-      - Instead of O(source), O(layers) merges several.
+      - Where the docker config is read from. Exactly one of the suboptions is required.
+      - The content never passes through Ansible's variables, except that of O(source.inline).
+      - To merge several docker configs, use O(layers) instead.
     type: dict
     suboptions: &places
       inline:
         description:
-          - The docker config itself, as a string or a mapping. For drop-in use; prefer a reference.
+          - The docker config itself, as a string or a mapping. Prefer one of the references.
           - Needs a pipelined connection, so that it is never written to a temporary file.
         type: raw
       file:
@@ -73,10 +73,10 @@ _SHARED = r"""
             type: str
             default: .dockerconfigjson
           context:
-            description: Context of the kubeconfig, if not the one of O(kubernetes.context).
+            description: Context of the kubeconfig. The default is that of O(kubernetes.context).
             type: str
           kubeconfig:
-            description: Path of a kubeconfig, if not the one of O(kubernetes.kubeconfig).
+            description: Path of a kubeconfig. The default is that of O(kubernetes.kubeconfig).
             type: path
       gcp:
         description: A version of a secret in Google Secret Manager.
@@ -91,11 +91,11 @@ _SHARED = r"""
             type: str
             required: true
           version:
-            description: Number of a version, or V(latest) for the newest one that is enabled.
+            description: Number of a version, or V(latest) for the newest enabled version.
             type: str
             default: latest
           impersonate_service_account:
-            description: Address of a service account to read as.
+            description: Email address of a service account to impersonate for the read.
             type: str
       hyperfleet:
         description: The pull secret in a cluster's spec in the HyperFleet API.
@@ -107,60 +107,59 @@ _SHARED = r"""
             required: true
       field:
         description:
-          - Dotted path of the docker config inside the JSON or YAML document that the place holds,
-            such as V(spec.pullSecret.data) in a cluster's file.
+          - Dotted path of the docker config if the source holds a larger JSON or YAML document. An example is
+            V(spec.pullSecret.data) in a cluster's file.
         type: str
   layers: &layers
     description:
-      - Docker configs to be merged, in order. The first is the original, the others are additional.
-      - An empty one adds nothing, and is named in the warnings of the target. The result may not be empty.
+      - Docker configs to merge, in order. The first is the original, the others are additional.
+      - An empty layer adds nothing, and a warning names it. The result must not be empty.
     type: list
     elements: dict
     suboptions:
       name:
-        description: Name of the layer, as results and O(policy) call it.
+        description: Name of the layer in results and in O(policy).
         type: str
         required: true
       source:
-        description: Where the layer is read from, as O(source).
+        description: Where the layer is read from. Same suboptions as O(source).
         type: dict
         required: true
         suboptions: *places
       optional:
         description:
-          - Whether the others are merged when this layer is missing or invalid. It is then named in the
-            target's warnings.
+          - Whether the other layers are merged if this one is missing or invalid. A warning then names it.
         type: bool
         default: false
   precedence: &precedence
     description:
-      - Which layer wins where several have a registry, V(additional) for the later one, V(original) for
-        the earlier one.
+      - Which layer wins if several have a registry. V(additional) is the later one, V(original) the earlier
+        one.
       - The default is V(additional).
     type: str
     choices: [additional, original]
   policy: &policy
-    description: Exceptions from O(precedence), a mapping of registry to the name of the layer that wins.
+    description: Exceptions to O(precedence). A mapping from a registry to the name of the layer that wins.
     type: dict
   drop: &drop
     description:
-      - Registries that are left out of the result, merged or not.
-      - V(cloud.openshift.com) of the original may not get lost unless it is named here.
+      - Registries to leave out of the result, also without a merge.
+      - The target fails if the original's V(cloud.openshift.com) would be lost, unless it is listed here.
     type: list
     elements: str
 """
 _STORE = r"""
   id: &id
     description:
-      - What results call the target. The default is O(cluster_id), else O(secret).
+      - Name of the target in results. The default is O(cluster_id), or O(secret) without one.
     type: str
   state: &state
     description:
-      - Whether the secret is there. The default is V(present).
-      - With V(absent), a secret that is labelled as a cluster's is deleted only where O(cluster_id) names
-        that cluster.
-      - With V(absent), version 1 is asked for where the metadata show no secret, since metadata may be old.
-        If the version is there, the task waits for the metadata.
+      - Whether the secret exists. The default is V(present).
+      - With V(absent), a secret that is labelled as a cluster's is deleted only if O(cluster_id) is that
+        cluster.
+      - With V(absent), the metadata may be old and show no secret. The task then requests version 1. If that
+        version exists, the task waits for the metadata.
     type: str
     choices: [present, absent]
   project: &project
@@ -172,14 +171,14 @@ _STORE = r"""
   annotations: &annotations
     description:
       - Annotations of the secret.
-      - The collection's own, C(hyperfleet-adding) and C(hyperfleet-restoring), are refused.
+      - The collection's own annotations, C(hyperfleet-adding) and C(hyperfleet-restoring), are refused.
     type: dict
   replication: &replication
     description:
-      - How a new secret is replicated, V(automatic) by Google or V(user_managed) in O(locations). It
-        cannot be changed later.
-      - A secret that is there and is replicated otherwise, or with other keys, is left as it is. Where this
-        option or O(kms_key) is given, the target then has a warning that names both.
+      - How a new secret is replicated. V(automatic) leaves it to Google, V(user_managed) uses O(locations).
+        It cannot be changed later.
+      - An existing secret with other replication or other keys is left unchanged. If this option or
+        O(kms_key) is given, a warning names both.
       - The default for a new secret is V(automatic).
     type: str
     choices: [automatic, user_managed]
@@ -194,14 +193,14 @@ _STORE = r"""
     description: Full names of the Cloud KMS keys of a V(user_managed) secret, by location.
     type: dict
   retention: &retention
-    description: What becomes of older versions. Without it they stay as they are.
+    description: What happens to older versions. Without this option they are left unchanged.
     type: dict
     suboptions:
       keep:
         description:
-          - How many of the newest enabled versions stay as they are. From 1 to 2147483647.
-          - With 1, of two runs that meet, the newer one disables the version of the older one. If the older
-            one has not read it yet, it fails. Nothing is lost, since the newer version counts.
+          - How many of the newest enabled versions to leave unchanged. From 1 to 2147483647.
+          - With 1, if two runs overlap, the newer run disables the version of the older run. The older run
+            fails if it has not read its version yet. Nothing is lost, because the newer version is in use.
         type: int
         required: true
       disable:
@@ -210,35 +209,36 @@ _STORE = r"""
         default: true
       destroy_after:
         description:
-          - Seconds after which a disabled version is destroyed, counted from the creation of the
-            version that followed it. From 0 to 315360000, which is ten years.
+          - Seconds until a disabled version is destroyed, counted from the creation of the next version. From
+            0 to 315360000 (ten years).
           - Without it nothing is destroyed.
         type: float
   restore_version: &restore_version
     description:
-      - Number of an older version, whose docker config becomes the newest version again. The action is
-        V(restored from 3), or none where the newest version has the same meaning.
-      - O(source) or O(layers) beside it is not stored. It is compared with what was restored, and a warning
-        says that it differs, since the next run without O(restore_version) stores it again.
-      - A disabled version is enabled for the time of the read. If the run is killed meanwhile, the
-        annotation C(hyperfleet-restoring) names that version, and the next run disables it.
+      - Number of an older version to restore. Its docker config is added as the newest version. The action is
+        V(restored from 3), or none if the newest version has the same meaning.
+      - O(source) or O(layers) beside it is not stored. If it differs from the restored version, a warning
+        says so, because the next run without O(restore_version) stores it again.
+      - A disabled version is enabled while it is read. The annotation C(hyperfleet-restoring) names it
+        meanwhile, so that the next run disables it if this run is killed.
       - Check mode enables nothing, so it fails for a disabled version.
-      - The new version has the old one's meaning, written as this module writes every docker config.
+      - The new version has the same meaning as the old one, in this module's usual format.
     type: str
   impersonate_service_account: &impersonate_service_account
-    description: Address of a service account to act as, if not the one of O(gcp.impersonate_service_account).
+    description: Email address of a service account to impersonate. The default is that of
+      O(gcp.impersonate_service_account).
     type: str
 """
 _PLACE = r"""
   id: &id
     description:
-      - What results call the target. The default is O(cluster_id), else O(name).
+      - Name of the target in results. The default is O(cluster_id), or O(name) without one.
     type: str
   state: &state
     description:
-      - Whether the Secret is there. The default is V(present).
-      - With V(absent), a secret that is labelled as a cluster's is deleted only where O(cluster_id) names
-        that cluster.
+      - Whether the Secret exists. The default is V(present).
+      - With V(absent), a secret that is labelled as a cluster's is deleted only if O(cluster_id) is that
+        cluster.
     type: str
     choices: [present, absent]
   namespace: &namespace
@@ -249,36 +249,36 @@ _PLACE = r"""
     type: str
   gcp_secret_path: &gcp_secret_path
     description:
-      - Value of the annotation C(hyperfleet.io/gcp-secret-path), C(projects/P/secrets/S) with or without
-        C(/versions/V). The default is the newest version of O(source.gcp).
+      - Value of the annotation C(hyperfleet.io/gcp-secret-path). Its form is C(projects/P/secrets/S), with or
+        without C(/versions/V). The default is the newest version of O(source.gcp).
     type: str
   annotations: &annotations
     description:
       - Annotations of the Secret.
-      - The collection's own, C(hyperfleet.io/created-at), C(hyperfleet.io/created-by),
-        C(hyperfleet.io/gcp-secret-path) and C(hyperfleet.io/gcp-secret-version), are refused.
+      - The collection's own annotations are refused. They are C(hyperfleet.io/created-at),
+        C(hyperfleet.io/created-by), C(hyperfleet.io/gcp-secret-path) and C(hyperfleet.io/gcp-secret-version).
     type: dict
   immutable: &immutable
-    description: Whether the Secret is immutable. Without it an existing Secret stays as it is.
+    description: Whether the Secret is immutable. Without this option an existing Secret keeps its setting.
     type: bool
   service_accounts: &service_accounts
     description:
-      - Service accounts of the namespace that pull with the Secret. It is added to their
-        C(imagePullSecrets), or with
-        O(state=absent) taken out of them.
+      - Service accounts of the namespace that pull with the Secret. The Secret is added to their
+        C(imagePullSecrets). With O(state=absent) it is removed from them.
     type: list
     elements: str
   wait_for_namespace: &wait_for_namespace
     description:
-      - Whether a missing namespace is waited for, as O(retry) says. With V(false) it is an error at once.
-      - The Job and the adapter wait, since the placement adapter may be about to create the namespace.
+      - Whether to wait for a missing namespace, as O(retry) says. With V(false), a missing namespace is an
+        error at once.
+      - The Job and the adapter wait, because the placement adapter may be about to create the namespace.
       - The default is V(false).
     type: bool
   context: &context
-    description: Context of the kubeconfig, if not the one of O(kubernetes.context).
+    description: Context of the kubeconfig. The default is that of O(kubernetes.context).
     type: str
   kubeconfig: &kubeconfig
-    description: Path of a kubeconfig, if not the one of O(kubernetes.kubeconfig).
+    description: Path of a kubeconfig. The default is that of O(kubernetes.kubeconfig).
     type: path
 """
 
@@ -286,7 +286,7 @@ _PLACE = r"""
 class ModuleDocFragment:
     """The options of ``gcp_pull_secret`` and ``k8s_pull_secret``, at the top level and in ``targets``."""
 
-    # With a type, since ansible-test's yamllint takes what is assigned without one for a text, and ends with a
-    # traceback. ansible-doc and validate-modules read both.
+    # Annotated, because ansible-test's yamllint fails with a traceback on an assignment without a type.
+    # ansible-doc and validate-modules read both forms.
     STORE: str = _with_targets(_STORE + _SHARED.lstrip("\n"))
     PLACE: str = _with_targets(_PLACE + _SHARED.lstrip("\n"))

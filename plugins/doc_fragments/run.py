@@ -11,7 +11,7 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   concurrency:
-    description: How many targets are handled at once. From 1 to 1000.
+    description: How many targets are processed at once. From 1 to 1000.
     type: int
     default: 16
   timeout:
@@ -23,70 +23,66 @@ options:
     type: float
     default: 30.0
   retry:
-    description: How requests are repeated that failed for a passing reason. Delays double and are spread by a
-      fifth.
+    description: How requests are retried after a temporary failure. Delays double and vary by a fifth.
     type: dict
     default: {}
     suboptions:
       tries:
-        description: How often a request is made at most. From 1 to 1000.
+        description: Maximum number of attempts for a request. From 1 to 1000.
         type: int
         default: 5
       delay:
-        description: Seconds before the second try. From 0 to 86400.
+        description: Seconds before the second attempt. From 0 to 86400.
         type: float
         default: 1.0
       max_delay:
-        description: Seconds between two tries at most. From 0 to 86400.
+        description: Maximum seconds between two attempts. From 0 to 86400.
         type: float
         default: 30.0
   digest_key:
     description:
-      - Key of the digests in results and diffs, base64 or any text. With the same key, digests of
-        different runs and places
-        can be compared.
-      - They are keyed since the digest of a guessable secret can be guessed at. Without a key, the
-        digests of one
-        C(ansible-playbook) run can be compared with each other and with nothing else.
+      - Key of the digests in results and diffs, base64 or any text. With the same key, digests of different
+        runs and targets can be compared.
+      - Digests are keyed, because the digest of a guessable secret would reveal it. Without a key, only
+        digests of the same C(ansible-playbook) run can be compared.
     type: str
   progress_file:
     description:
-      - File to which the module writes how far the batch is. The action plugin sets it, and prints what it
-        says.
+      - File to which the module writes its progress. The action plugin sets this option and prints the
+        progress.
     type: path
   gcp:
     description:
-      - How Google Secret Manager is reached. Credentials are found as Google's own clients find them,
-        Workload Identity
-        included.
+      - How to connect to Google Secret Manager. Credentials are found in the same way as by Google's own
+        clients, Workload Identity included.
     type: dict
     suboptions:
       transport:
-        description: Protocol to speak.
+        description: Protocol to use.
         type: str
         choices: [grpc, rest]
         default: grpc
       endpoint:
         description:
-          - Host and port of the service, if not Google's. With C(http://) in front, neither TLS nor
-            credentials are used,
-            as with an emulator.
+          - Host and port of the service. The default is Google's. With C(http://) in front, neither TLS nor
+            credentials are used, as for an emulator.
           - If unset, E(SECRET_MANAGER_EMULATOR_HOST) names such an emulator.
         type: str
       credentials_file:
-        description: Path of a credentials file, if not the application default credentials.
+        description: Path of a credentials file. The default is the application default credentials.
         type: path
       impersonate_service_account:
-        description: Address of a service account to act as.
+        description: Email address of a service account to impersonate.
         type: str
   kubernetes:
     description:
-      - How the Kubernetes API is reached. What the options do not say, the variables E(K8S_AUTH_HOST),
-        E(K8S_AUTH_API_KEY), E(K8S_AUTH_KUBECONFIG), E(K8S_AUTH_CONTEXT) and the others that
-        C(kubernetes.core) reads say. Without either, it is reached by E(KUBECONFIG); in a pod, by its
-        service account; else by C(~/.kube/config).
-      - What the variables say of a server is not used for another one. Where an option or a target names a
-        kubeconfig or a context, neither the variables' host nor their credentials are used.
+      - How to connect to the Kubernetes API.
+      - Defaults of the options come from the environment variables that C(kubernetes.core) reads, such as
+        E(K8S_AUTH_HOST), E(K8S_AUTH_API_KEY), E(K8S_AUTH_KUBECONFIG) and E(K8S_AUTH_CONTEXT).
+      - Without options and variables, the module uses E(KUBECONFIG), in a pod its service account, or
+        C(~/.kube/config).
+      - If an option or a target names a kubeconfig or a context, neither the host nor the credentials of the
+        variables are used.
     type: dict
     suboptions:
       kubeconfig:
@@ -103,16 +99,16 @@ options:
         type: str
       ca_cert:
         description:
-          - Path of the certificates that the API server's is checked against.
-          - Where O(kubernetes.host) is given, this and O(kubernetes.validate_certs) are for it, and not for
-            a target's own context or kubeconfig.
+          - Path of the CA certificates that the API server's certificate is checked against.
+          - If O(kubernetes.host) is given, this option and O(kubernetes.validate_certs) apply only to that
+            host. They do not apply to a target's own context or kubeconfig.
         type: path
       validate_certs:
-        description: Whether the API server's certificate is checked. It is, unless this or
-          E(K8S_AUTH_VERIFY_SSL) says otherwise.
+        description: Whether the API server's certificate is checked. The default is V(true), or the value of
+          E(K8S_AUTH_VERIFY_SSL).
         type: bool
   hyperfleet:
-    description: How the HyperFleet API is reached.
+    description: How to connect to the HyperFleet API.
     type: dict
     suboptions:
       url:
@@ -123,19 +119,20 @@ options:
         type: path
       headers:
         description:
-          - Headers of every request, such as a tenant's. A value is a string, a number or a boolean.
-          - The values are secrets, which no result and no callback shows.
+          - Headers of every request, such as a tenant header. A value is a string, a number or a boolean.
+          - The values are treated as secrets. No result and no callback shows them.
         type: dict
       flavour:
         description:
-          - Form of the API's statuses. V(current) is the API's of today. V(contract) is the adapter contract's,
-            where reports are sent with POST, in camelCase, and a cluster holds its adapters' statuses.
-          - Only modules that read or report statuses heed it.
+          - Form of the API's statuses. V(current) is that of today's API. V(contract) is that of the adapter
+            contract. There, reports are sent with POST, in camelCase, and a cluster holds its adapters'
+            statuses.
+          - Only modules that read or report statuses use this option.
         type: str
         choices: [current, contract]
         default: current
       ca_cert:
-        description: Path of the certificates that the API's is checked against.
+        description: Path of the CA certificates that the API's certificate is checked against.
         type: path
       validate_certs:
         description: Whether the API's certificate is checked.

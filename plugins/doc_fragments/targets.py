@@ -12,10 +12,10 @@ class ModuleDocFragment:
 options:
   targets:
     description:
-      - Several targets, handled concurrently in one process. Options at the top level are the defaults
-        of every target.
-      - One target's failure does not stop the others. An option that is unknown, or whose value is of another
-        type, is the task's failure, before anything is done.
+      - Several targets, processed concurrently in one process. Options at the top level are the defaults of
+        every target.
+      - A target that fails does not stop the others. An unknown option, or a value of the wrong type, fails
+        the task before anything is done.
     type: list
     elements: dict
 """

@@ -9,30 +9,29 @@ name: cluster_files
 short_description: Read clusters from their files
 version_added: 0.1.0
 description:
-  - Reads files that hold one cluster each, as the HyperFleet API returns it, JSON or YAML, and gives
-    the clusters of the role
-    P(hyperfleet.pull_secret.provision#role).
-  - The pull secrets stay in the files. Each cluster refers to its own.
-  - A file that cannot be read, or holds no cluster with an C(id) of its own, or one that is being deleted,
-    is a cluster with the key C(problem), which says so. The role reports it as this one cluster's failure
-    and provisions the others.
-  - A file may have 100,000 values, with the aliases of YAML written out, and 100 levels.
+  - Reads files that each hold one cluster as the HyperFleet API returns it, in JSON or YAML. Returns the
+    clusters for the role P(hyperfleet.pull_secret.provision#role).
+  - The pull secrets stay in the files. Each returned cluster refers to its file.
+  - If a file is unreadable, holds no cluster with a unique C(id), or holds a cluster that is being deleted,
+    the returned cluster has the key C(problem). The role reports it as the failure of this cluster and
+    provisions the others.
+  - A file may have 100,000 values and 100 levels. The aliases of YAML count as often as they are used.
   - The management namespace of a cluster that has been placed is C(status.adapters.placement.data.namespace).
-  - C(spec.gcp.replicationPolicy) says where a new secret is kept, C(automatic) or
-    C(user-managed:LOCATION,LOCATION), as for the adapter. What it refuses is a problem here, too.
-  - So is a field that was meant to be one of those that are read, such as C(spec.replicationPolicy) or
-    C(spec.gcp.projectID). Fields that resemble none of them are ignored.
+  - C(spec.gcp.replicationPolicy) is C(automatic) or C(user-managed:LOCATION,LOCATION), as for the adapter. An
+    invalid value is a problem of the file.
+  - A misspelt or misplaced field, such as C(spec.replicationPolicy) or C(spec.gcp.projectID), is a problem,
+    too. Other unknown fields are ignored.
 options:
   _terms:
     description:
-      - Paths of files or of directories, of which the C(.json), C(.yaml) and C(.yml) files are read, but for
-        hidden ones.
+      - Paths of files or directories. In a directory, the C(.json), C(.yaml) and C(.yml) files are read,
+        except hidden ones.
       - A directory without such files is an error.
     type: list
     elements: str
     required: true
   namespace:
-    description: Namespace of a cluster that has not been placed yet, C({id}) being its id.
+    description: Namespace of a cluster that has not been placed yet. C({id}) is replaced by its id.
     type: str
     default: clusters-{id}
 author:
@@ -40,7 +39,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Provision what lies in a directory
+- name: Provision the clusters of a directory
   ansible.builtin.include_role:
     name: hyperfleet.pull_secret.provision
   vars:
@@ -51,7 +50,7 @@ RETURN = r"""
 _list:
   description:
     - Clusters for the role P(hyperfleet.pull_secret.provision#role), in the order of the files' names.
-    - A file that gives none is C({cluster_id, problem}), which are the file's name and what is wrong with it.
+    - A file with a problem is returned as C({cluster_id, problem}), with the file's name and what is wrong.
   type: list
   elements: dict
 """

@@ -9,13 +9,13 @@ name: cluster_variables
 short_description: Name the variables that describe one cluster
 version_added: 0.1.0
 description:
-  - Gives the keys that a cluster may have in the list of the role
+  - Returns the keys that a cluster may have in the list of the role
     P(hyperfleet.pull_secret.provision#role).
-  - The playbook C(hyperfleet.pull_secret.provision) takes variables of these names for one cluster. A playbook
-    of your own can do the same.
+  - The playbook C(hyperfleet.pull_secret.provision) reads variables of these names for one cluster. Your own
+    playbook can do the same.
 options:
   _terms:
-    description: There are none.
+    description: The lookup has no terms.
     required: false
 author:
   - HyperFleet contributors (@openshift-hyperfleet)

@@ -6,15 +6,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: given
-short_description: Tell which variables are given, and their values
+short_description: Return the variables that are given, with their values
 version_added: 0.1.0
 description:
-  - Reads variables that a user may give or leave out. The result is a mapping of those that are given.
-  - A variable that does not exist, is null or is an empty string is not given. A survey leaves such ones.
+  - Reads optional variables. The result is a mapping of those that are given.
+  - A variable that does not exist, is null or is an empty string is not given. A survey leaves such values.
   - A variable that exists is evaluated with everything in it. It is an error if it refers to something
     undefined. With C(default) or C(is defined) such a variable would count as not given.
-  - It is an error, too, if a value has a date or an infinite number. YAML makes a date of C(2026-01-02)
-    without quotes.
+  - A date or an infinite number in a value is an error, too. YAML reads an unquoted C(2026-01-02) as a date.
   - An error names the variables and never quotes a value.
   - Do not put C(default) after this lookup, since C(default) can hide its errors. Use the mapping's C(get).
 options:
@@ -25,8 +24,8 @@ options:
     required: true
   values:
     description:
-      - Whether the values are wanted. Without them each name that is given has V(true).
-      - A list or a mapping is then not evaluated, which takes long for thousands of clusters.
+      - Whether to return the values. With V(false), each given name has V(true).
+      - With V(false), lists and mappings are not evaluated, which would be slow for thousands of clusters.
     type: bool
     default: true
 author:
@@ -36,7 +35,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Use what is given, and a value of one's own where nothing is
+- name: Use given values, or a default
   ansible.builtin.debug:
     msg: "{{ options.get('state', 'present') }}"
   vars:

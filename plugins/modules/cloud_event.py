@@ -10,10 +10,10 @@ module: cloud_event
 short_description: Publish events about HyperFleet clusters
 version_added: 0.1.0
 description:
-  - Publishes a CloudEvent for each of many clusters to RabbitMQ, Google Cloud Pub/Sub or a webhook, as the
-    HyperFleet sentinel does. Whatever adapter listens looks at these clusters.
-  - Each event is confirmed by the broker. At RabbitMQ one that reaches no queue is a failure, as it would be
-    lost.
+  - Publishes a CloudEvent for each cluster to RabbitMQ, Google Cloud Pub/Sub or a webhook, as the HyperFleet
+    sentinel does. Adapters that receive the events process these clusters.
+  - The broker confirms each event. With RabbitMQ, an event that reaches no queue is a failure, because it
+    would be lost.
 requirements:
   - aio-pika for RabbitMQ
   - google-cloud-pubsub for Pub/Sub
@@ -25,7 +25,7 @@ attributes:
     support: none
     membership: []
     details:
-      - It reaches brokers, and has none of the group's options.
+      - It connects to brokers only, so it has none of the group's options.
   diff_mode:
     support: none
     details:
@@ -33,7 +33,8 @@ attributes:
   idempotent:
     support: none
     details:
-      - Each run publishes new events. Who receives them twice does the same once more, which changes nothing.
+      - Each run publishes new events. An adapter that receives an event twice repeats its work, which changes
+        nothing.
 options:
   broker:
     description: Where the events go.
@@ -47,24 +48,24 @@ options:
         choices: [gcp-pubsub, rabbitmq, webhook]
       url:
         description:
-          - Address of RabbitMQ (C(amqp) or C(amqps)) or of the webhook (C(http) or C(https)).
-          - One that holds a password is refused, as Ansible shows arguments.
+          - URL of RabbitMQ (C(amqp) or C(amqps)) or of the webhook (C(http) or C(https)).
+          - A URL with a password is refused, because Ansible shows arguments.
           - For RabbitMQ, E(BROKER_RABBITMQ_URL) is used if neither this nor O(broker.url_file) is given.
         type: str
       url_file:
-        description: Path of a file that holds RabbitMQ's whole address, with its password.
+        description: Path of a file that holds the URL of RabbitMQ, including the password.
         type: path
       ca_cert:
-        description: Path of the certificates that the broker's is checked against.
+        description: Path of the CA certificates that the broker's certificate is checked against.
         type: path
       topic:
-        description: Pub/Sub's topic, or the sentinel's topic, which is the name of RabbitMQ's exchange.
+        description: Topic of Pub/Sub. For RabbitMQ, the sentinel's topic, which is the name of the exchange.
         type: str
       exchange:
-        description: Name of RabbitMQ's exchange, if it is not that of O(broker.topic).
+        description: Name of RabbitMQ's exchange. The default is O(broker.topic).
         type: str
       exchange_type:
-        description: Type of RabbitMQ's exchange. It is made if it is not there.
+        description: Type of RabbitMQ's exchange. The exchange is created if it does not exist.
         type: str
         choices: [topic, fanout]
         default: topic
@@ -73,22 +74,22 @@ options:
         type: str
       endpoint:
         description:
-          - Host and port of Pub/Sub, if not Google's. With C(http://) in front, neither TLS nor credentials
-            are used, as with an emulator.
+          - Host and port of Pub/Sub. The default is Google's. With C(http://) in front, neither TLS nor
+            credentials are used, as for an emulator.
           - If unset, E(PUBSUB_EMULATOR_HOST) names such an emulator.
         type: str
       token_file:
         description: Path of a file with a bearer token for the webhook.
         type: path
   cluster_ids:
-    description: Ids of clusters of which there is nothing else to say. They go before O(targets).
+    description: Ids of clusters that need no other options. They are published before O(targets).
     type: list
     elements: str
     default: []
   targets:
     description:
-      - The clusters. One that fails does not stop the others.
-      - This or O(cluster_ids) is needed.
+      - The clusters. A cluster that fails does not stop the others.
+      - This option or O(cluster_ids) is required.
     type: list
     elements: dict
     default: []
@@ -98,20 +99,20 @@ options:
         type: str
         required: true
       generation:
-        description: Generation of the cluster, from 1 to 9223372036854775807. Adapters read it from the API
-          all the same.
+        description: Generation of the cluster, from 1 to 9223372036854775807. Adapters still read it from the
+          API.
         type: int
       type:
-        description: Type of the event, if not the one of O(type).
+        description: Type of the event. The default is O(type).
         type: str
       source:
-        description: Source of the event, if not the one of O(source).
+        description: Source of the event. The default is O(source).
         type: str
       id:
-        description: Id of the event. The default is a fresh UUID, in the order of time.
+        description: Id of the event. The default is a new UUID that sorts by time.
         type: str
       traceparent:
-        description: Trace context (W3C) that the adapter carries on.
+        description: Trace context (W3C) that the adapter passes on.
         type: str
   type:
     description: Type of the events. The default is C(com.redhat.hyperfleet.cluster.reconcile).
@@ -120,7 +121,7 @@ options:
     description: Source of the events. The default is C(hyperfleet-sentinel).
     type: str
   timeout:
-    description: Seconds that the publishing may take, by webhook each event's. Above 0, at most 86400.
+    description: Seconds that publishing may take, with a webhook for each event. Above 0, at most 86400.
     type: float
     default: 60.0
 author:
@@ -128,7 +129,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Have the adapters look at two clusters
+- name: Have the adapters process two clusters
   hyperfleet.pull_secret.cloud_event:
     broker:
       type: gcp-pubsub
@@ -138,7 +139,7 @@ EXAMPLES = r"""
       - cls-123
       - cls-456
 
-- name: Say what would be published to RabbitMQ
+- name: Show what would be published to RabbitMQ
   hyperfleet.pull_secret.cloud_event:
     broker:
       type: rabbitmq
@@ -167,7 +168,7 @@ targets:
       type: str
       returned: when there is an event
     place:
-      description: Where it went.
+      description: Where it was published.
       type: str
       returned: always
       sample: rabbitmq:127.0.0.1:5672/hyperfleet-clusters
@@ -194,7 +195,7 @@ targets:
       type: str
       returned: on failure
 failed_targets:
-  description: The failed ones again, with their id, place, kind and message.
+  description: The failed targets again, each with its id, place, kind and message.
   returned: always
   type: list
   elements: dict

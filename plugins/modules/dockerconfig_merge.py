@@ -10,10 +10,9 @@ module: dockerconfig_merge
 short_description: Check and merge docker configs
 version_added: 0.1.0
 description:
-  - Reads docker configs by reference, checks each as kubelet and containers/image would read it, and
-    merges them.
+  - Reads docker configs by reference, checks each as kubelet and containers/image read it, and merges them.
   - Writes the result to a file in one step, or only reports which registry comes from which layer.
-  - Tells which credential kubelet and containers/image would pull an image with, if O(images) names some.
+  - With O(images), reports which credential kubelet and containers/image would use to pull each image.
   - To merge straight into Secret Manager or Kubernetes, give O(layers) to
     M(hyperfleet.pull_secret.gcp_pull_secret) or
     M(hyperfleet.pull_secret.k8s_pull_secret).
@@ -24,48 +23,48 @@ extends_documentation_fragment:
 options:
   id: &id
     description:
-      - What results call the target. The default is V(target).
+      - Name of the target in results. The default is V(target).
     type: str
   state: &state
-    description: Whether the file at O(dest) is there. The default is V(present).
+    description: Whether the file at O(dest) exists. The default is V(present).
     type: str
     choices: [present, absent]
   dest: &dest
     description:
       - Path of the file to write. Without it nothing is written.
-      - A file that is there is replaced, or with O(state=absent) deleted, only if it is a docker config.
-        That is a JSON object with C(auths), right or wrong, or the beginning of one that was cut off.
-      - Any other file, an empty one too, is an error, unless O(force) is V(true).
+      - An existing file is replaced, or deleted with O(state=absent), only if it is a docker config. That is
+        a JSON object with C(auths), valid or not, or the beginning of a truncated one.
+      - Any other file, even an empty one, is an error unless O(force) is V(true).
     type: path
   follow: &follow
     description:
-      - Whether O(dest) may be a symbolic link. It then stands for the file that it leads to, which is
-        written or deleted. The link stays.
-      - The default is V(false), with which a link in the place of the file is an error.
+      - Whether O(dest) may be a symbolic link. The file that it points to is then written or deleted. The
+        link stays.
+      - The default is V(false). A link is then an error.
     type: bool
   force: &force
     description:
-      - Whether a file is replaced or deleted that is not a docker config, such as an empty one that
-        C(ansible.builtin.tempfile) made. What is no regular file never is.
+      - Whether to replace or delete also a file that is not a docker config, such as an empty one from
+        C(ansible.builtin.tempfile). It must be a regular file.
       - The default is V(false).
     type: bool
   mode: &mode
     description:
-      - Mode of the file, an octal number in quotes. Nobody else may be let in.
-      - A new file gets V('0600'), an existing one keeps its mode, without the permissions for others.
+      - Mode of the file, an octal number in quotes. It must not give others access.
+      - A new file gets V('0600'). An existing file keeps its mode, without permissions for others.
     type: raw
   images: &images
     description:
-      - Names of images, as in a pod. RV(targets[].images) says for each of them which entry of the docker
-        config kubelet would use, and which one containers/image (CRI-O, Podman, Skopeo), and why.
-      - The two disagree. Kubelet takes C(quay.io/team) for C(quay.io/team-evil/app) as well, knows globs in a
-        host, and ignores C(credHelpers). Containers/image knows none of these.
-      - An image for which one of them has no credential is a warning of the target, since many images need
+      - Names of images, as in a pod. For each, RV(targets[].images) names the entry of the docker config that
+        kubelet would use, and that containers/image (CRI-O, Podman, Skopeo) would use, with the reason.
+      - The two differ. Kubelet also uses C(quay.io/team) for C(quay.io/team-evil/app), supports globs in a
+        host, and ignores C(credHelpers). Containers/image does none of these.
+      - If one of them has no credential for an image, the target has a warning, because many images need
         none. With O(require_credentials=true) it is an error.
-      - A name that neither of the two takes is an error, and so is a host of more than 253 characters. There may
-        be 1000 of them.
-      - O(timeout) counts for them, too.
-      - Nothing is pulled, and no registry is asked.
+      - At most 1000 names. A name that neither of the two accepts is an error, and so is a host of more than
+        253 characters.
+      - O(timeout) includes this check.
+      - Nothing is pulled, and no registry is contacted.
     type: list
     elements: str
   require_credentials: &require_credentials
@@ -76,14 +75,14 @@ options:
     type: bool
   source: &source
     description:
-      - Where the docker config is read from. Exactly one place, and no place's content passes through
-        Ansible's variables.
-      - Instead of O(source), O(layers) merges several.
+      - Where the docker config is read from. Exactly one of the suboptions is required.
+      - The content never passes through Ansible's variables, except that of O(source.inline).
+      - To merge several docker configs, use O(layers) instead.
     type: dict
     suboptions: &places
       inline:
         description:
-          - The docker config itself, as a string or a mapping. For drop-in use; prefer a reference.
+          - The docker config itself, as a string or a mapping. Prefer one of the references.
           - Needs a pipelined connection, so that it is never written to a temporary file.
         type: raw
       file:
@@ -109,10 +108,10 @@ options:
             type: str
             default: .dockerconfigjson
           context:
-            description: Context of the kubeconfig, if not the one of O(kubernetes.context).
+            description: Context of the kubeconfig. The default is that of O(kubernetes.context).
             type: str
           kubeconfig:
-            description: Path of a kubeconfig, if not the one of O(kubernetes.kubeconfig).
+            description: Path of a kubeconfig. The default is that of O(kubernetes.kubeconfig).
             type: path
       gcp:
         description: A version of a secret in Google Secret Manager.
@@ -127,11 +126,11 @@ options:
             type: str
             required: true
           version:
-            description: Number of a version, or V(latest) for the newest one that is enabled.
+            description: Number of a version, or V(latest) for the newest enabled version.
             type: str
             default: latest
           impersonate_service_account:
-            description: Address of a service account to read as.
+            description: Email address of a service account to impersonate for the read.
             type: str
       hyperfleet:
         description: The pull secret in a cluster's spec in the HyperFleet API.
@@ -143,45 +142,44 @@ options:
             required: true
       field:
         description:
-          - Dotted path of the docker config inside the JSON or YAML document that the place holds,
-            such as V(spec.pullSecret.data) in a cluster's file.
+          - Dotted path of the docker config if the source holds a larger JSON or YAML document. An example is
+            V(spec.pullSecret.data) in a cluster's file.
         type: str
   layers: &layers
     description:
-      - Docker configs to be merged, in order. The first is the original, the others are additional.
-      - An empty one adds nothing, and is named in the warnings of the target. The result may not be empty.
+      - Docker configs to merge, in order. The first is the original, the others are additional.
+      - An empty layer adds nothing, and a warning names it. The result must not be empty.
     type: list
     elements: dict
     suboptions:
       name:
-        description: Name of the layer, as results and O(policy) call it.
+        description: Name of the layer in results and in O(policy).
         type: str
         required: true
       source:
-        description: Where the layer is read from, as O(source).
+        description: Where the layer is read from. Same suboptions as O(source).
         type: dict
         required: true
         suboptions: *places
       optional:
         description:
-          - Whether the others are merged when this layer is missing or invalid. It is then named in the
-            target's warnings.
+          - Whether the other layers are merged if this one is missing or invalid. A warning then names it.
         type: bool
         default: false
   precedence: &precedence
     description:
-      - Which layer wins where several have a registry, V(additional) for the later one, V(original) for
-        the earlier one.
+      - Which layer wins if several have a registry. V(additional) is the later one, V(original) the earlier
+        one.
       - The default is V(additional).
     type: str
     choices: [additional, original]
   policy: &policy
-    description: Exceptions from O(precedence), a mapping of registry to the name of the layer that wins.
+    description: Exceptions to O(precedence). A mapping from a registry to the name of the layer that wins.
     type: dict
   drop: &drop
     description:
-      - Registries that are left out of the result, merged or not.
-      - V(cloud.openshift.com) of the original may not get lost unless it is named here.
+      - Registries to leave out of the result, also without a merge.
+      - The target fails if the original's V(cloud.openshift.com) would be lost, unless it is listed here.
     type: list
     elements: str
   targets:
@@ -248,12 +246,12 @@ targets:
   elements: dict
   contains:
     id:
-      description: What the target is called.
+      description: Name of the target.
       type: str
       returned: always
       sample: cls-123
     place:
-      description: Full name of what is written.
+      description: Full name of the file.
       type: str
       returned: always
       sample: file:/run/pull-secrets/merged.json
@@ -269,8 +267,8 @@ targets:
       sample: [created]
     registries:
       description:
-        - Each registry and the layer or kind of source that it came from.
-        - A key that may be a credential is not shown. Its number stands for it.
+        - Each registry, with the layer or kind of source that it comes from.
+        - A key that may be a credential is shown as a number.
       type: dict
       returned: always
       sample: {quay.io: hyperfleet}
@@ -280,22 +278,22 @@ targets:
       returned: when the target was read
       sample: hmac-sha256:0f4a2a6a0c1b2d3e4f5061728394a5b6
     warnings:
-      description: What was repaired or should be looked at, by registry.
+      description: What was repaired or needs attention, by registry.
       type: list
       elements: str
       returned: always
     conflicts:
-      description: Registries that several layers had, with the winner and the losers.
+      description: Registries that several layers have, with the layer that won and those that lost.
       type: list
       elements: dict
       returned: when layers were merged and had conflicts
     images:
       description:
-        - For each of O(images), in their order, what kubelet and containers/image would pull it with.
-        - RV(targets[].images[].kubelet.rule) says why an entry applies. Its key is the image's repository
-          (V(repository)), a path above it (V(path)), or its host (V(host)). The host matches a V(glob). The key
-          is another name of Docker Hub (V(docker_hub)). Or a V(credential_helper) is named for the host, which
-          decides when it is run.
+        - For each of O(images), in their order, the entry that kubelet and containers/image would use.
+        - RV(targets[].images[].kubelet.rule) says why an entry applies. V(repository), V(path) and V(host)
+          mean that its key is the image's repository, a path above it, or its host. With V(glob), a glob
+          matches the host. With V(docker_hub), the key is another name of Docker Hub. With
+          V(credential_helper), the host has a credential helper, which decides when it is run.
       type: list
       elements: dict
       returned: when O(images) is given and the target did not fail
@@ -305,42 +303,43 @@ targets:
           containers_image: {found: true, registry: quay.io/team, rule: path, layer: additional, others: []}
       contains:
         image:
-          description: The image's name, as given. A secret of the docker config in it is replaced by asterisks.
+          description: The image's name, as given. A secret of the docker config in the name is replaced by
+            asterisks.
           type: str
         kubelet: &answer
-          description: What the reader would pull the image with.
+          description: The entry that this reader would use.
           type: dict
           contains:
             found:
               description: Whether it has a credential.
               type: bool
             registry:
-              description: Key of the entry that it uses, null without one.
+              description: Key of the entry that it uses, or null.
               type: str
             rule:
-              description: Why the entry applies, null without one.
+              description: Why the entry applies, or null.
               type: str
             layer:
-              description: Layer or kind of source that the entry came from. Null for a credential helper.
+              description: Layer or kind of source of the entry. Null for a credential helper.
               type: str
             others:
               description:
                 - Keys that kubelet tries next if the registry refuses the first, at most ten.
-                - For containers/image, keys that it might take instead, since their order is left to chance.
+                - For containers/image, keys that it might use instead, because their order is random.
               type: list
               elements: str
             problem:
-              description: Why the reader refuses the image's name, which the other one takes.
+              description: Why this reader refuses the image's name, which the other one accepts.
               type: str
-              returned: if it does
+              returned: when it does
         containers_image: *answer
     operations:
-      description: The calls that changed something, retries and failures, as entries of a structured log.
+      description: Calls that changed something, retries and failures, as entries of a structured log.
       type: list
       elements: dict
       returned: always
     retries:
-      description: How many calls had to be repeated.
+      description: How many calls were retried.
       type: int
       returned: always
     failed:
@@ -357,7 +356,7 @@ targets:
       type: str
       returned: on failure
 failed_targets:
-  description: The failed ones again, with their id, place, kind and message.
+  description: The failed targets again, each with its id, place, kind and message.
   returned: always
   type: list
   elements: dict

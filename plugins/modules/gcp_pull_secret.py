@@ -10,23 +10,22 @@ module: gcp_pull_secret
 short_description: Keep pull secrets in Google Secret Manager
 version_added: 0.1.0
 description:
-  - Makes a secret in Google Secret Manager hold a docker config, for one cluster or thousands in one task.
-  - Reads the docker config by reference, checks it as kubelet and containers/image would read it,
-    creates the secret with
-    its labels, adds a version only when the meaning differs from the newest enabled version, and reads
-    it back.
-  - Refuses a secret that belongs to another owner, and adds one version even when two runs meet.
+  - Stores docker configs in Google Secret Manager, for one cluster or thousands in one task.
+  - Reads the docker config by reference and checks it as kubelet and containers/image read it.
+  - Creates the secret with its labels if necessary. Adds a version only if its meaning differs from the
+    newest enabled version, and reads it back.
+  - Refuses a secret that belongs to another owner. Two simultaneous runs with the same docker config add one
+    version.
 notes:
-  - Secret Manager promises a fresh answer only for a version that is read by its number. The module finds
-    the newest version by its number, so it does not depend on C(latest) or on lists, which may be minutes
-    old. Where metadata are old, a target that has to be changed waits for the current ones, for O(timeout)
-    at most.
-  - Before a version is added, the annotation C(hyperfleet-adding) claims the secret for 20 seconds, up to
-    twice O(api_timeout) and 10 seconds where the service has shown to be slow. Other runs wait for it, and
-    say so in C(operations), until the version is there or the time is over, so that is how long a run that
-    was killed can hold up the next one. A run that gives up takes its claim back, unless its add may still
-    take effect.
-  - The clocks of machines that write the same secret may differ by less than 10 seconds.
+  - Secret Manager guarantees a current answer only for a version that is read by its number. C(latest) and
+    lists may be minutes old. The module therefore finds the newest version by its number.
+  - If metadata are old, a target that needs a change waits for the current metadata, for at most O(timeout).
+  - Before it adds a version, a run claims the secret with the annotation C(hyperfleet-adding). The claim is
+    valid for 20 seconds, or up to twice O(api_timeout) plus 10 seconds if the service is slow.
+  - Other runs wait until the version exists or the claim expires, and say so in C(operations). A killed run
+    can delay the next one for that time.
+  - A run that gives up removes its claim, unless its request may still take effect.
+  - The clocks of all machines that write the same secret must agree within 10 seconds.
 requirements:
   - google-cloud-secret-manager
   - google-crc32c
@@ -73,7 +72,7 @@ EXAMPLES = r"""
     project: customer-prod-12345
     restore_version: "3"
 
-- name: Remove the secret of a cluster that is gone
+- name: Remove the secret of a deleted cluster
   hyperfleet.pull_secret.gcp_pull_secret:
     cluster_id: cls-456
     project: customer-dev-67890
@@ -88,12 +87,12 @@ targets:
   elements: dict
   contains:
     id:
-      description: What the target is called.
+      description: Name of the target.
       type: str
       returned: always
       sample: cls-123
     place:
-      description: Full name of what is written.
+      description: Full name of the secret.
       type: str
       returned: always
       sample: projects/customer-prod-12345/secrets/hyperfleet-cls-123-pull-secret
@@ -109,8 +108,8 @@ targets:
       sample: [created]
     registries:
       description:
-        - Each registry and the layer or kind of source that it came from.
-        - A key that may be a credential is not shown. Its number stands for it.
+        - Each registry, with the layer or kind of source that it comes from.
+        - A key that may be a credential is shown as a number.
       type: dict
       returned: always
       sample: {quay.io: hyperfleet}
@@ -120,31 +119,31 @@ targets:
       returned: when the target was read
       sample: hmac-sha256:0f4a2a6a0c1b2d3e4f5061728394a5b6
     warnings:
-      description: What was repaired or should be looked at, by registry.
+      description: What was repaired or needs attention, by registry.
       type: list
       elements: str
       returned: always
     conflicts:
-      description: Registries that several layers had, with the winner and the losers.
+      description: Registries that several layers have, with the layer that won and those that lost.
       type: list
       elements: dict
       returned: when layers were merged and had conflicts
     version:
       description: Number of the version that holds the docker config.
       type: str
-      returned: when the secret is there
+      returned: when the secret exists
       sample: "4"
     replication_differs:
-      description: Whether the secret was there and is replicated otherwise than O(replication) asks.
+      description: Whether the replication of an existing secret differs from O(replication).
       type: bool
-      returned: when it is
+      returned: when it differs
     operations:
-      description: The calls that changed something, retries and failures, as entries of a structured log.
+      description: Calls that changed something, retries and failures, as entries of a structured log.
       type: list
       elements: dict
       returned: always
     retries:
-      description: How many calls had to be repeated.
+      description: How many calls were retried.
       type: int
       returned: always
     failed:
@@ -161,7 +160,7 @@ targets:
       type: str
       returned: on failure
 failed_targets:
-  description: The failed ones again, with their id, place, kind and message.
+  description: The failed targets again, each with its id, place, kind and message.
   returned: always
   type: list
   elements: dict

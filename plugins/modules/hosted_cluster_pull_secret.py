@@ -10,18 +10,19 @@ module: hosted_cluster_pull_secret
 short_description: Keep the global pull secret of hosted clusters and their nodes
 version_added: 0.1.0
 description:
-  - Merges the original pull secret of a hosted control plane, which lies in the management cluster, with the
-    tenant's C(additional-pull-secret) in the hosted cluster, for one hosted cluster or thousands in one task.
+  - Merges two pull secrets, for one hosted cluster or thousands in one task. The original is in the
+    management cluster. The tenant's C(additional-pull-secret) is in the hosted cluster.
   - The result is the Secret C(global-pull-secret) in the hosted cluster. The DaemonSet
-    C(global-pull-secret-syncer), whose ServiceAccount may read that one Secret and little else, brings it
-    to every node and restarts the kubelets, some at a time.
-  - Nothing is deployed as long as there is no additional secret. When it is gone, the nodes get the
-    original back before anything is removed.
-  - An additional secret that is not valid does not stop the original's rotation. What it brought before
-    stays, and its owner finds an Event and the annotation C(hyperfleet.io/pull-secret-problem) that name
-    registry and rule.
-  - Every run looks at what is there, writes only the difference and only if nobody else was faster,
-    repairs drift, keeps others' labels and annotations, and refuses objects that belong to another owner.
+    C(global-pull-secret-syncer) copies it to every node and restarts the kubelets, some at a time. Its
+    ServiceAccount may read that one Secret and little else.
+  - Nothing is deployed without an additional secret. After it is deleted, the nodes get the original back
+    before anything is removed.
+  - An invalid additional secret does not stop the rotation of the original. Its previous entries stay. An
+    Event and the annotation C(hyperfleet.io/pull-secret-problem) tell its owner which registry breaks which
+    rule.
+  - Every run reads the current state, writes only differences and repairs drift. A concurrent change by
+    others is never overwritten.
+  - Keeps labels and annotations that others have set. Refuses objects that belong to another owner.
 requirements:
   - kubernetes
   - PyYAML
@@ -32,14 +33,13 @@ extends_documentation_fragment:
 options:
   id: &id
     description:
-      - What results call the target. The default is O(cluster_id).
+      - Name of the target in results. The default is O(cluster_id).
     type: str
   state: &state
     description:
-      - With V(present), what there should be follows from the additional secret. The default is V(present).
-      - With V(absent), the nodes get the original back and everything is removed, whether or not there is an
-        additional secret. An original that is gone or cannot be read is no obstacle. Then the nodes get its
-        last entries.
+      - With V(present), the additional secret decides what is deployed. The default is V(present).
+      - With V(absent), the nodes get the original back and everything is removed, also if an additional
+        secret exists. If the original is deleted or unreadable, the nodes get its last entries.
     type: str
     choices: [present, absent]
   cluster_id: &cluster_id
@@ -56,8 +56,8 @@ options:
     type: str
   original: &original
     description:
-      - The Secret in the management cluster that holds the original pull secret, if not the one that the
-        HostedControlPlane's C(spec.pullSecret) names.
+      - The Secret in the management cluster that holds the original pull secret. The default is the
+        HostedControlPlane's C(spec.pullSecret).
     type: dict
     suboptions:
       namespace:
@@ -71,29 +71,32 @@ options:
         description: Key of the Secret's data. The default is V(.dockerconfigjson).
         type: str
   management_context: &management_context
-    description: Context of the management cluster, if not the one of O(kubernetes.context).
+    description: Context of the management cluster. The default is that of O(kubernetes.context).
     type: str
   management_kubeconfig: &management_kubeconfig
     description:
-      - Path of the management cluster's kubeconfig, if not the one of O(kubernetes.kubeconfig). Without
-        O(management_context) its current context counts.
+      - Path of the management cluster's kubeconfig. The default is that of O(kubernetes.kubeconfig). Without
+        O(management_context), its current context is used.
     type: path
   hosted_context: &hosted_context
-    description: Context of the hosted cluster, in O(hosted_kubeconfig) or else in the task's own kubeconfig.
+    description: Context of the hosted cluster, in O(hosted_kubeconfig) or in the task's own kubeconfig.
     type: str
   hosted_kubeconfig: &hosted_kubeconfig
     description:
       - Path of the hosted cluster's kubeconfig on the machine that runs the task.
-      - Without this and O(hosted_context), the kubeconfig is read from a Secret in the management cluster.
+      - Without this option and O(hosted_context), the kubeconfig is read from a Secret in the management
+        cluster.
     type: path
   hosted_kubeconfig_secret: &hosted_kubeconfig_secret
     description:
-      - The Secret in the management cluster that holds the hosted cluster's kubeconfig, if not the one
-        that the HostedControlPlane's C(status.kubeConfig) names.
-      - It is used in memory and written to no file. It may hold addresses, certificates and tokens. Paths,
-        exec plugins and auth providers are refused, since they would be followed on the machine that runs
-        the task. Link-local addresses and metadata services of clouds are refused as well, since they hand
-        out credentials of that machine. A kubeconfig may have 1 MiB and 10,000 values.
+      - The Secret in the management cluster that holds the hosted cluster's kubeconfig. The default is the
+        HostedControlPlane's C(status.kubeConfig).
+      - The kubeconfig stays in memory and is written to no file. It may hold addresses, certificates and
+        tokens, at most 1 MiB and 10,000 values.
+      - Paths, exec plugins and auth providers are refused, because they would act on the machine that runs
+        the task.
+      - Link-local addresses and clouds' metadata services are refused, because they hand out credentials of
+        that machine.
     type: dict
     suboptions:
       namespace:
@@ -108,43 +111,44 @@ options:
         type: str
   hosted_namespace: &hosted_namespace
     description:
-      - Namespace in the hosted cluster of both secrets and of the syncer. The default is V(kube-system).
+      - Namespace of both secrets and the syncer in the hosted cluster. The default is V(kube-system).
     type: str
   precedence: &precedence
     description:
-      - Which secret wins where both have a registry. The default is V(additional).
+      - Which secret wins if both have a registry. The default is V(additional).
     type: str
     choices: [additional, original]
   policy: &policy
-    description: Exceptions from O(precedence), a mapping of registry to V(additional) or V(original).
+    description: Exceptions to O(precedence). A mapping from a registry to V(additional) or V(original).
     type: dict
   drop: &drop
     description:
-      - Registries that are left out of the result.
-      - V(cloud.openshift.com) of the original may not get lost unless it is named here.
+      - Registries to leave out of the result.
+      - The target fails if the original's V(cloud.openshift.com) would be lost, unless it is listed here.
     type: list
     elements: str
   when_additional_is_gone: &when_additional_is_gone
     description:
-      - What is done when there is no additional secret any more.
-      - With V(remove) the global secret becomes the original, and when every node has reported that it has
-        it, everything is removed. Until then the next runs go on. The default is V(remove).
-      - With V(revert) the global secret becomes the original, and the syncer stays.
+      - What to do after the additional secret is deleted.
+      - With V(remove), the global secret becomes the original. Once every node has reported it, everything is
+        removed. Until then the next runs continue. The default is V(remove).
+      - With V(revert), the global secret becomes the original, and the syncer stays.
     type: str
     choices: [remove, revert]
   adopt: &adopt
     description:
-      - Take over objects of these names that are there and are not labelled as this cluster's. Without it
-        they are refused, and nothing is written. They are never deleted.
-      - HyperShift's own controller keeps objects of the same names. Where it does, this module is not needed.
-      - What its syncer wrote to the nodes counts as the nodes' own, and is back where ours is taken out.
+      - Take over existing objects of these names that are not labelled as this cluster's. Without this option
+        the target fails and nothing is written. Such objects are never deleted.
+      - HyperShift's own controller manages objects of the same names. If it does, this module is not needed.
+      - Entries that its syncer wrote to the nodes count as the nodes' own. They return when this module's
+        entries are removed.
       - The default is V(false).
     type: bool
   syncer_image: &syncer_image
     description: Image of the syncer. Every target that is to be present needs one.
     type: str
   syncer_image_pull_secrets: &syncer_image_pull_secrets
-    description: Secrets in O(hosted_namespace) that the syncer's own image is pulled with.
+    description: Secrets in O(hosted_namespace) for pulling the syncer's own image.
     type: list
     elements: str
   syncer_node_selector: &syncer_node_selector
@@ -161,7 +165,7 @@ options:
         description: Key of the taint.
         type: str
       operator:
-        description: Whether the value counts. Kubernetes' own default is V(Equal), which needs a key.
+        description: Whether the value is compared. Kubernetes' default is V(Equal), which needs a key.
         type: str
         choices: [Exists, Equal]
       value:
@@ -172,67 +176,70 @@ options:
         type: str
         choices: [NoSchedule, PreferNoSchedule, NoExecute]
       toleration_seconds:
-        description: Seconds for which V(NoExecute) is tolerated, with that effect only. From 0 to 2147483647.
+        description: Seconds for which V(NoExecute) is tolerated. Valid with that effect only. From 0 to
+          2147483647.
         type: int
   syncer_priority_class: &syncer_priority_class
     description: Priority class of the syncer's pods, such as V(system-node-critical).
     type: str
   syncer_host_network: &syncer_host_network
     description:
-      - Whether the pods are in the node's network, where the kubelet's health can be asked for. The
-        default is V(true). Without it O(healthz) has to be V(none).
+      - Whether the pods use the node's network, in which the kubelet's health endpoint is reachable. The
+        default is V(true). With V(false), O(healthz) must be V(none).
     type: bool
   syncer_selinux_type: &syncer_selinux_type
     description:
-      - SELinux type of the syncer's pods. Nodes that enforce SELinux let an ordinary container write
-        neither the kubelet's directory nor to the bus, and need V(spc_t).
+      - SELinux type of the syncer's pods. Nodes that enforce SELinux need V(spc_t). There, an ordinary
+        container can write neither to the kubelet's directory nor to D-Bus.
     type: str
   syncer_resources: &syncer_resources
     description:
       - Requests and limits of the syncer's container. The default is requests of 5m CPU and 24Mi memory, and
-        no limit. A request is not above its limit.
+        no limit. A request must not exceed its limit.
     type: dict
   max_restarting: &max_restarting
     description:
-      - How many kubelets may restart at the same time, 1 at least and 1024 at most, a number, or a share of
-        the nodes such as V(10%) that is never exceeded. The default is V(10%).
-      - Of a share it is a power of two, which stays while it is a quarter of the share at least, since the
-        syncers' pods are replaced when it changes.
+      - How many kubelets may restart at the same time. A number from 1 to 1024, or a share of the nodes such
+        as V(10%). The default is V(10%).
+      - A share is rounded down to a power of two and never exceeded. The number changes only when it is above
+        the share or below a quarter of it, because each change replaces all syncer pods.
     type: str
   restart: &restart
     description:
-      - Whether a kubelet is restarted when its pull secret changes. With V(never) it finds the change by
-        itself, within five minutes. The default is V(on_change).
+      - Whether a kubelet is restarted when its pull secret changes. With V(never), it detects the change by
+        itself within five minutes. The default is V(on_change).
     type: str
     choices: [on_change, never]
   health_window: &health_window
-    description: Seconds that a kubelet has to stay healthy after its restart. From 0 to 86400, default is 12.
+    description: Seconds that a kubelet must stay healthy after its restart. From 0 to 86400. The default is
+      12.
     type: float
   healthz: &healthz
     description:
-      - Address of the kubelet's health on the node's own loopback. With V(none) it is not asked for.
-        The default is V(http://127.0.0.1:10248/healthz).
+      - URL of the kubelet's health endpoint on the node's loopback. With V(none) it is not checked. The
+        default is V(http://127.0.0.1:10248/healthz).
     type: str
   kubelet_unit: &kubelet_unit
     description: The kubelet's systemd unit. The default is V(kubelet.service).
     type: str
   kubelet_dir: &kubelet_dir
     description:
-      - The kubelet's directory on the nodes, without V(..) and colons in it.
+      - The kubelet's directory on the nodes. The path must not contain V(..) or colons.
       - The default is V(/var/lib/kubelet).
     type: path
   wait: &wait
     description:
-      - Whether the run waits until every node has reported that it has the secret, and fails where one has
-        not within O(rollout_timeout). The default is V(false), since the syncers continue by themselves.
+      - Whether the run waits until every node has reported that it has the secret. The target fails if a node
+        has not within O(rollout_timeout). The default is V(false), because the syncers continue by
+        themselves.
     type: bool
   rollout_timeout: &rollout_timeout
     description:
-      - Seconds that the nodes are waited for, with O(wait) and before everything is removed. The default
-        is 60. From 0 to 2592000, which is 30 days.
-      - Without O(wait), only the run that gives the nodes the original back waits for them before everything
-        is removed. The next runs look whether they have followed.
-      - With 0, what is to be removed is removed at once, also where nodes have not followed.
+      - Seconds to wait for the nodes, with O(wait) and before everything is removed. The default is 60. From
+        0 to 2592000 (30 days).
+      - Without O(wait), only the run that gives the nodes the original back waits for them. The next runs
+        check whether they have it.
+      - With 0, objects are removed at once, even if nodes do not have the original yet.
     type: float
   targets:
     suboptions:
@@ -313,7 +320,7 @@ targets:
   elements: dict
   contains:
     id:
-      description: What the target is called.
+      description: Name of the target.
       type: str
       returned: always
       sample: cls-123
@@ -334,20 +341,20 @@ targets:
       sample: [updated secret]
     additional:
       description:
-        - What became of the additional secret. It is V(absent), V(empty), V(merged), V(kept) where it is
-          not valid and what it brought before stays, or V(invalid) where it is not valid and nothing of it
-          was there.
+        - Result for the additional secret. One of V(absent), V(empty), V(merged), V(kept) and V(invalid).
+        - With V(kept) it is invalid and its previous entries stay. With V(invalid) there were no previous
+          entries.
       type: str
       returned: when the target did not fail and was not skipped
       sample: merged
     skipped:
-      description: Why the hosted cluster was left alone. It, or its namespace, is being deleted.
+      description: Why the hosted cluster was skipped. It or its namespace is being deleted.
       type: str
-      returned: when it was
+      returned: when it was skipped
     rollout:
       description:
-        - How many nodes have the secret, how many have not reported, and which, and which failed, with
-          what their syncers say.
+        - Counts of nodes that have the secret, that have not reported, and that failed. Names the pending and
+          the failed nodes, with the messages of their syncers.
       type: dict
       returned: when the syncer is deployed
       sample:
@@ -359,33 +366,33 @@ targets:
         failed_nodes: {}
     registries:
       description:
-        - Each registry and the secret that it came from.
-        - A key that may be a credential is not shown. Its number stands for it.
+        - Each registry, with the secret that it comes from.
+        - A key that may be a credential is shown as a number.
       type: dict
       returned: always
       sample: {quay.io: original, registry.example.com: additional}
     conflicts:
-      description: Registries that both secrets had, with the winner and the losers.
+      description: Registries that both secrets have, with the secret that won and the one that lost.
       type: list
       elements: dict
       returned: when there are any
     digest:
       description: Keyed digest of the docker config's meaning. See O(digest_key).
       type: str
-      returned: when the global secret is there
+      returned: when the global secret exists
       sample: hmac-sha256:0f4a2a6a0c1b2d3e4f5061728394a5b6
     warnings:
-      description: What was repaired or should be looked at, by registry or node.
+      description: What was repaired or needs attention, by registry or node.
       type: list
       elements: str
       returned: always
     operations:
-      description: The calls that changed something, retries and failures, as entries of a structured log.
+      description: Calls that changed something, retries and failures, as entries of a structured log.
       type: list
       elements: dict
       returned: always
     retries:
-      description: How many calls had to be repeated.
+      description: How many calls were retried.
       type: int
       returned: always
     failed:
@@ -402,7 +409,7 @@ targets:
       type: str
       returned: on failure
 failed_targets:
-  description: The failed ones again, with their id, place, kind and message.
+  description: The failed targets again, each with its id, place, kind and message.
   returned: always
   type: list
   elements: dict

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: hosted_cluster_report
-short_description: Say what became of every hosted cluster
+short_description: Report the result of every hosted cluster
 version_added: 0.1.0
 description:
-  - Prints a table of what M(hyperfleet.pull_secret.hosted_cluster_pull_secret) did for each hosted
-    cluster, and why what failed failed.
-  - Does not fail for a cluster that failed. The task after it does, if RV(summary) counts failed ones, so
-    that a workflow ends with one explicit result. It fails where a name is not a variable's.
+  - Prints a table of what M(hyperfleet.pull_secret.hosted_cluster_pull_secret) did for each hosted cluster,
+    with the reason of each failure.
+  - Does not fail for a cluster that failed. A later task can fail if RV(summary) counts failed clusters, so
+    that a workflow ends with one explicit result.
+  - Fails if a named variable does not exist.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
 attributes:
@@ -21,7 +22,7 @@ attributes:
     support: none
     membership: []
     details:
-      - It reaches no place, so it has none of the group's options.
+      - It connects to no service, so it has none of the group's options.
   diff_mode:
     support: none
     details:
@@ -30,17 +31,16 @@ options:
   clusters:
     description:
       - Name of the variable that holds the clusters.
-      - A name, and no template, as in the other options. A large fleet takes long to be copied as an
-        argument.
+      - A name, not a template, as in the other options. Copying a large fleet as an argument is slow.
     type: str
     required: true
   defaults:
-    description: Name of the variable that holds what every cluster has that does not say otherwise.
+    description: Name of the variable that holds the default options of the clusters.
     type: str
   result:
     description:
-      - Name of the variable that the result of M(hyperfleet.pull_secret.hosted_cluster_pull_secret) was
-        registered in.
+      - Name of the variable with the registered result of
+        M(hyperfleet.pull_secret.hosted_cluster_pull_secret).
     type: str
     required: true
   show:
@@ -52,7 +52,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Say what became of every hosted cluster
+- name: Report the result of every hosted cluster
   hyperfleet.pull_secret.hosted_cluster_report:
     clusters: clusters
     result: done
@@ -76,7 +76,7 @@ clusters:
       type: str
       returned: always
     additional:
-      description: What became of the additional secret.
+      description: Result for the additional secret.
       type: str
       returned: always
     global_secret:
@@ -84,7 +84,7 @@ clusters:
       type: str
       returned: always
     nodes:
-      description: How many of how many nodes have the secret.
+      description: Number of nodes that have the secret, and of all nodes.
       type: str
       returned: always
     changed:
@@ -109,16 +109,16 @@ clusters:
       elements: str
       returned: always
     warnings:
-      description: What was repaired or should be looked at.
+      description: What was repaired or needs attention.
       type: list
       elements: str
       returned: always
 msg:
-  description: How many clusters failed, and the first reasons.
+  description: Number of failed clusters, and the first reasons.
   returned: when a cluster failed
   type: str
 summary:
-  description: Counts of all clusters, of those that changed and did not fail, and of those that failed.
+  description: Counts of all clusters, of changed clusters that did not fail, and of failed clusters.
   returned: always
   type: dict
   sample: {total: 1000, changed: 10, failed: 1}

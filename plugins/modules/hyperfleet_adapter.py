@@ -10,14 +10,15 @@ module: hyperfleet_adapter
 short_description: Run the HyperFleet pull secret adapter over a batch of clusters
 version_added: 0.1.0
 description:
-  - For each cluster, reads it and the other adapters' statuses from the HyperFleet API, evaluates the
-    preconditions, brings the pull secret to Google Secret Manager and the management cluster, by a Kubernetes
-    Job or inline, and reports what it sees to the API.
-  - Reports on every cluster that it is given, also where preconditions are not met or something failed.
-    Never waits for a Job. Run it again to see how far a Job is. The result says after how many seconds that
-    is worth it.
-  - A cluster that is being deleted gets nothing more. What was made for it is removed, and reported as
-    finalized once all of it is confirmed to be gone.
+  - Reads each cluster and the other adapters' statuses from the HyperFleet API, and evaluates the
+    preconditions.
+  - Stores the pull secret in Google Secret Manager and in the management cluster, by a Kubernetes Job or
+    inline. Reports the result to the API.
+  - Reports on every given cluster, also if preconditions are not met or something failed.
+  - Never waits for a Job. Run the module again to see the progress of a Job. The result says after how many
+    seconds.
+  - A cluster that is being deleted gets nothing new. Its secrets and Jobs are removed. The cluster is
+    reported as finalized once their removal is confirmed.
   - Prints a structured log, one JSON object a line, while it runs.
 requirements:
   - common-expression-language
@@ -31,17 +32,17 @@ attributes:
     support: none
     membership: []
     details:
-      - How the places are reached is in the configuration, so it has none of the group's options.
+      - The configuration says how to connect, so it has none of the group's options.
   check_mode:
     support: full
     details:
-      - Nothing is written and nothing is reported. The result holds what would be.
+      - Nothing is written or reported. The result shows what would be.
   diff_mode:
     support: none
   idempotent:
     support: partial
     details:
-      - Nothing is written a second time, but for the report, which the API takes as a sign of life.
+      - Nothing is written a second time except the report, which the API takes as a sign of life.
 options:
   config:
     description:
@@ -50,20 +51,20 @@ options:
     required: true
   overrides:
     description:
-      - What holds in place of the document in O(config). A mapping of C(adapter_name), C(api_flavour),
-        C(batch_size), C(batch_window), C(deletion), C(execution), C(headers) and C(token_file), in the words
-        of the fields that they stand for. An empty value says nothing.
+      - Values that replace those of the document in O(config). An empty value replaces nothing.
+      - The keys are C(adapter_name), C(api_flavour), C(batch_size), C(batch_window), C(deletion),
+        C(execution), C(headers) and C(token_file). Values have the form of the document's fields.
     type: dict
   cluster_ids:
     description:
-      - The clusters. One that is given several times is handled once.
+      - Ids of the clusters. A cluster that is given several times is processed once.
       - One of O(cluster_ids), O(events) and O(all) is required. The first two can be given together.
     type: list
     elements: str
   events:
     description:
-      - The clusters, as the C(data) of their events. Each needs an C(id), and may have a C(traceparent), which
-        is carried into the log, the report and the Job.
+      - The clusters, as the C(data) of their events. Each needs an C(id). An optional C(traceparent) is
+        copied to the log, the report and the Job.
     type: list
     elements: dict
   traceparents:
@@ -72,26 +73,26 @@ options:
     type: dict
   all:
     description:
-      - Handle all clusters of the API, and remove what is left of those that the API says are gone. Their
-        Jobs say where that is.
-      - What cannot be read of the list does not end it. The task fails at its end then, and removes nothing.
+      - Process all clusters of the API. Remove the secrets and Jobs of clusters that the API reports as
+        deleted. Their Jobs say where these are.
+      - If a part of the list cannot be read, the run continues with the rest, removes nothing and then fails.
     type: bool
     default: false
   run_directory:
     description:
-      - Directory in which the run holds a lock on the file C(lock) as long as it goes on, and leaves its
-        result as C(result.json), for an event source that started it.
-      - Without that file the run does nothing and fails, since nobody waits for it.
+      - Directory of a run that an event source started. The run holds a lock on the file C(lock) there, and
+        writes its result to C(result.json).
+      - Without the file C(lock) the run does nothing and fails, because nobody waits for it.
     type: path
   results:
     description:
-      - Which clusters the result lists. V(all), V(brief) for those that failed, or V(log) for none, since
-        the log has each of them.
-      - The default is V(all) for up to 50 clusters, else V(brief).
+      - Which clusters the result lists. V(brief) lists only failed clusters. V(log) lists none, because the
+        log has all of them.
+      - The default is V(all) for up to 50 clusters, and V(brief) for more.
     type: str
     choices: [all, brief, log]
   concurrency:
-    description: How many clusters are handled at once. From 1 to 1000.
+    description: How many clusters are processed at once. From 1 to 1000.
     type: int
     default: 16
   timeout:
@@ -99,26 +100,25 @@ options:
     type: float
     default: 60.0
   api_timeout:
-    description: Seconds that one request to Kubernetes or Secret Manager may take. The configuration has that
-      of the HyperFleet API. Above 0, at most 86400.
+    description: Seconds that one request to Kubernetes or Secret Manager may take. Above 0, at most 86400.
+      For the HyperFleet API, the configuration has this value.
     type: float
     default: 30.0
   retry:
-    description: How requests are repeated that failed for a passing reason. Delays double and are spread by a
-      fifth.
+    description: How requests are retried after a temporary failure. Delays double and vary by a fifth.
     type: dict
     default: {}
     suboptions:
       tries:
-        description: How often a request is made at most. From 1 to 1000.
+        description: Maximum number of attempts for a request. From 1 to 1000.
         type: int
         default: 4
       delay:
-        description: Seconds before the second try. From 0 to 86400.
+        description: Seconds before the second attempt. From 0 to 86400.
         type: float
         default: 0.5
       max_delay:
-        description: Seconds between two tries at most. From 0 to 86400.
+        description: Maximum seconds between two attempts. From 0 to 86400.
         type: float
         default: 5.0
 author:
@@ -143,7 +143,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 clusters:
-  description: The clusters that O(results) asks for, in their order.
+  description: The clusters that O(results) selects, in their order.
   returned: always
   type: list
   elements: dict
@@ -153,36 +153,36 @@ clusters:
       type: str
       returned: always
     generation:
-      description: Its generation, as it was read. None where it could not be.
+      description: Its generation, or null if it could not be read.
       type: int
       returned: always
     outcome:
-      description: What became of its report. V(reported), V(discarded) by the API, V(gone) for a cluster that
-        does not exist any more, or V(failed).
+      description: Result of its report. V(reported), V(discarded) by the API, V(gone) for a cluster that no
+        longer exists, or V(failed).
       type: str
       returned: always
       sample: reported
     state:
-      description: What its work is in. V(unmet), V(refused), V(created), V(pending), V(running), V(stuck),
+      description: State of its work. V(unmet), V(refused), V(created), V(pending), V(running), V(stuck),
         V(succeeded), V(failed), V(deleting) or V(deleted).
       type: str
       returned: always
       sample: running
     reason:
-      description: Why its pull secret is available, or is not.
+      description: Why its pull secret is available or not.
       type: str
       returned: always
       sample: JobRunning
     again:
-      description: Seconds until a look is worth it, without an event.
+      description: Seconds after which to run the module again without an event.
       type: float
       returned: always
     message:
-      description: The same in words.
+      description: The reason as a sentence.
       type: str
       returned: always
     kind:
-      description: Kind of the failure, such as C(unavailable). None where the outcome is no failure.
+      description: Kind of the failure, such as C(unavailable). Null without a failure.
       type: str
       returned: always
     actions:
@@ -194,18 +194,18 @@ clusters:
       description: The conditions that were reported.
       type: list
       elements: dict
-      returned: when something could be said
+      returned: when there was something to report
     data:
       description: The data that was reported, such as C(secret_version) and C(management_secret).
       type: dict
-      returned: when something could be said
+      returned: when there was something to report
     job:
-      description: What a Job said of itself, where this run is the first to see its end. Inline work says the
-        same of itself where it wrote something or failed.
+      description: The result that a Job left, if this run is the first to see its end. Inline work has the
+        same result if it wrote something or failed.
       type: dict
       returned: always
     job_created:
-      description: Whether a Job was made.
+      description: Whether a Job was created.
       type: bool
       returned: always
     reports:
@@ -213,28 +213,28 @@ clusters:
       type: dict
       returned: always
     retries:
-      description: How many requests had to be repeated.
+      description: How many requests were retried.
       type: int
       returned: always
     traceparent:
-      description: That of the cluster's event.
+      description: The C(traceparent) of the cluster's event.
       type: str
       returned: always
 summary:
-  description: Counts of all clusters by outcome, of those that were changed, and by state.
+  description: Counts of clusters by outcome, of changed clusters, and of clusters by state.
   returned: always
   type: dict
   sample: {total: 2, reported: 2, discarded: 0, gone: 0, failed: 0, changed: 1, states: {running: 2}}
 problems:
-  description: What a sweep could not read of the list of clusters, each with C(kind) and C(msg). The task
-    fails for them.
+  description: Parts of the list of clusters that a sweep could not read, each with C(kind) and C(msg). They
+    fail the task.
   returned: when something could not be read
   type: list
   elements: dict
 msg:
-  description: What could not be read, how many clusters failed, and the first reasons. The task itself does
-    not fail for a cluster's failure.
-  returned: when a cluster failed, or a sweep is not whole
+  description: What could not be read, how many clusters failed, and the first reasons. A cluster's failure
+    does not fail the task.
+  returned: when a cluster failed or a sweep could not read the whole list
   type: str
 """
 

@@ -10,10 +10,10 @@ module: hyperfleet_cluster_info
 short_description: Read clusters and their adapters' statuses
 version_added: 0.1.0
 description:
-  - Reads clusters from the HyperFleet API, and what each adapter said last of them.
+  - Reads clusters and the latest status of each adapter from the HyperFleet API.
   - Clusters are read a hundred at a time, statuses with one request for each cluster.
-  - No pull secret is in the result. C(spec.pullSecret.data) is left out, and what else looks like a
-    credential, or repeats a part of the pull secret, is masked.
+  - The result holds no pull secret. C(spec.pullSecret.data) is left out. Other values that look like a
+    credential, or repeat a part of the pull secret, are masked.
 requirements:
   - urllib3
 extends_documentation_fragment:
@@ -63,7 +63,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 clusters:
-  description: The clusters that are there, in the order of O(cluster_ids).
+  description: The clusters that exist, in the order of O(cluster_ids).
   returned: always
   type: list
   elements: dict
@@ -78,16 +78,16 @@ clusters:
       type: str
       returned: always
     generation:
-      description: Number of the cluster's state. Each edit is a new one.
+      description: Generation of the cluster. Each edit increases it.
       type: int
       returned: always
       sample: 2
     deleted:
-      description: Whether the cluster is being deleted. Its adapters are then to clean up.
+      description: Whether the cluster is being deleted. Its adapters must then clean up.
       type: bool
       returned: always
     deleted_time:
-      description: Since when, or null.
+      description: Time of the deletion request, or null.
       type: str
       returned: always
     labels:
@@ -104,12 +104,13 @@ clusters:
       returned: always
     statuses:
       description:
-        - What each adapter said last, by the adapter's name. It has C(generation), C(current) (whether that
-          is the cluster's), C(conditions) by type, C(data), C(metadata) and C(observed_time).
+        - Latest status of each adapter, by the adapter's name. It has C(generation), C(current),
+          C(conditions) by type, C(data), C(metadata) and C(observed_time).
+        - C(current) is true if the status is about the cluster's current generation.
       type: dict
       returned: always
 missing:
-  description: Ids of clusters that are not there.
+  description: Ids of clusters that do not exist.
   returned: always
   type: list
   elements: str

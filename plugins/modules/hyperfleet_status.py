@@ -10,10 +10,10 @@ module: hyperfleet_status
 short_description: Report an adapter's statuses of clusters
 version_added: 0.1.0
 description:
-  - Tells the HyperFleet API what an adapter knows of its clusters, for one cluster or thousands in one task.
-  - Every run reports, also what was reported before, since the API asks again for what it has not heard of.
-    A target has changed where the API holds something else than before.
-  - A report's time is that of the request, and later than that of the report before.
+  - Reports an adapter's statuses to the HyperFleet API, for one cluster or thousands in one task.
+  - Every run reports, even if the status is the same, because the API expects a report from time to time. A
+    target has changed if the API stores a different status than before.
+  - The time of a report is that of the request, and later than that of the previous report.
 requirements:
   - urllib3
 extends_documentation_fragment:
@@ -22,7 +22,7 @@ extends_documentation_fragment:
   - hyperfleet.pull_secret.targets
 options:
   id: &id
-    description: What results call the target. The default is O(cluster_id).
+    description: Name of the target in results. The default is O(cluster_id).
     type: str
   cluster_id: &cluster_id
     description: Id of the cluster. Every target needs one.
@@ -32,13 +32,14 @@ options:
     type: str
   generation: &generation
     description:
-      - Generation of the cluster that the report is about. The default is the one that the cluster has.
+      - Generation of the cluster that the report is about. The default is the cluster's current generation.
         From 1 to 9223372036854775807.
-      - Give the one that you looked at, if you looked before.
+      - If you read the cluster before, give the generation that you read.
     type: int
   conditions: &conditions
     description:
-      - What is reported. C(Available), C(Applied) and C(Health) have to be there, C(Finalized) should.
+      - Conditions to report. C(Available), C(Applied) and C(Health) are required, C(Finalized) is
+        recommended.
     type: list
     elements: dict
     suboptions:
@@ -48,8 +49,8 @@ options:
         required: true
       status:
         description:
-          - Its status. The API discards a whole report with V(Unknown) for C(Available) unless it is the
-            first. What runs or waits is V(False).
+          - Status of the condition. The API discards a whole report with V(Unknown) for C(Available), except
+            the first. Report running or waiting work as V(False).
         type: str
         required: true
         choices: ["True", "False", "Unknown"]
@@ -58,17 +59,17 @@ options:
         type: str
         required: true
       text:
-        description: A sentence for people, the condition's message. It must hold no secret.
+        description: Message of the condition, a sentence for people. It must not contain a secret.
         type: str
         default: ""
   data: &data
-    description: What other adapters are to know.
+    description: Data for other adapters.
     type: dict
   metadata: &metadata
-    description: What is worth knowing of the work.
+    description: Facts about the work.
     type: dict
   when_gone: &when_gone
-    description: What to do where there is no such cluster. The default is V(ignore).
+    description: What to do if the cluster does not exist. The default is V(ignore).
     type: str
     choices: [ignore, fail]
   targets:
@@ -86,7 +87,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Report that the pull secret is there
+- name: Report that the pull secret is available
   hyperfleet.pull_secret.hyperfleet_status:
     cluster_id: cls-123
     conditions:
@@ -115,38 +116,38 @@ targets:
   elements: dict
   contains:
     id:
-      description: What the target is called.
+      description: Name of the target.
       type: str
       returned: always
       sample: cls-123
     place:
-      description: Full name of what is written.
+      description: Full name of the status that is written.
       type: str
       returned: always
       sample: clusters/cls-123/statuses/pullsecret
     changed:
-      description: Whether the API holds something else than before, or would in check mode.
+      description: Whether the API stores a different status than before, or would in check mode.
       type: bool
       returned: always
     actions:
-      description: V(reported) for an adapter's first report, V(updated) for one that says something else.
+      description: V(reported) for an adapter's first report, V(updated) for a different one.
       type: list
       elements: str
       returned: always
     accepted:
-      description: Whether the API took the report; false where it discarded it, null in check mode.
+      description: Whether the API accepted the report. False if it was discarded, null in check mode.
       type: bool
       returned: always
     gone:
-      description: Whether there is no such cluster.
+      description: Whether the cluster does not exist.
       type: bool
       returned: always
     generation:
       description: The generation that was reported on.
       type: int
-      returned: when the cluster is there
+      returned: when the cluster exists
     observed_time:
-      description: The report's time.
+      description: Time of the report.
       type: str
       returned: when it was sent
     warnings:
@@ -160,7 +161,7 @@ targets:
       elements: dict
       returned: always
     retries:
-      description: How many requests had to be repeated.
+      description: How many requests were retried.
       type: int
       returned: always
     failed:
@@ -176,7 +177,7 @@ targets:
       type: str
       returned: on failure
 failed_targets:
-  description: The failed ones again, with their id, place, kind and message.
+  description: The failed targets again, each with its id, place, kind and message.
   returned: always
   type: list
   elements: dict

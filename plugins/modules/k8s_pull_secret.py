@@ -10,19 +10,18 @@ module: k8s_pull_secret
 short_description: Keep pull secrets in Kubernetes
 version_added: 0.1.0
 description:
-  - Makes a Secret of type C(kubernetes.io/dockerconfigjson) hold a docker config, for one cluster or
-    thousands in one task.
-  - Compares meaning, writes only the difference and only if nobody else was faster, keeps others'
-    labels and annotations, and
-    refuses a Secret that belongs to another owner.
-  - A Secret of another type, or an immutable one that has to change, is replaced.
-  - A Secret that is made of a version of a secret in Secret Manager names that version by its number, in
-    the annotation C(hyperfleet.io/gcp-secret-version). An older version of the same secret does not replace
-    it. It stays, drift in the Secret is repaired with it, and the target's warnings say so. A version that
-    is disabled, destroyed or gone does not stay.
-  - Spell O(source.gcp.project) in the same way in all runs, always as the project's id or always as its
-    number. With the other spelling the secret counts as another one, and an older version can replace a
-    newer one.
+  - Stores docker configs in Secrets of type C(kubernetes.io/dockerconfigjson), for one cluster or thousands
+    in one task.
+  - Compares the meaning of docker configs and writes only differences. A concurrent change by others is never
+    overwritten.
+  - Keeps labels and annotations that others have set. Refuses a Secret that belongs to another owner.
+  - Replaces a Secret of another type, and an immutable Secret that has to change.
+  - If the source is Secret Manager, the annotation C(hyperfleet.io/gcp-secret-version) holds the number of
+    the version.
+  - An older version of the same secret does not replace a newer one. The newer version stays, drift is
+    repaired with it, and a warning says so. A version that is disabled, destroyed or deleted is replaced.
+  - Write O(source.gcp.project) in the same way in all runs, either as the project's id or as its number.
+    Otherwise the secret counts as another one, and an older version can replace a newer one.
 requirements:
   - kubernetes
 extends_documentation_fragment:
@@ -75,7 +74,7 @@ EXAMPLES = r"""
         source:
           env: TEAM_PULL_SECRET
 
-- name: Remove the Secret of a cluster that is gone
+- name: Remove the Secret of a deleted cluster
   hyperfleet.pull_secret.k8s_pull_secret:
     cluster_id: cls-456
     namespace: clusters-cls-456
@@ -91,12 +90,12 @@ targets:
   elements: dict
   contains:
     id:
-      description: What the target is called.
+      description: Name of the target.
       type: str
       returned: always
       sample: cls-123
     place:
-      description: Full name of what is written.
+      description: Full name of the Secret.
       type: str
       returned: always
       sample: namespaces/clusters-cls-123/secrets/cls-123-pull-secret
@@ -112,15 +111,15 @@ targets:
       sample: [created]
     registries:
       description:
-        - Each registry and the layer or kind of source that it came from.
-        - A key that may be a credential is not shown. Its number stands for it.
+        - Each registry, with the layer or kind of source that it comes from.
+        - A key that may be a credential is shown as a number.
       type: dict
       returned: always
       sample: {quay.io: hyperfleet}
     version:
       description:
-        - Number of the version of O(source.gcp) that the Secret holds. It is newer than the one that was
-          asked for where a newer one stays.
+        - Number of the version of O(source.gcp) that the Secret holds. It can be newer than the requested
+          version, because a newer version is not replaced.
       type: str
       returned: when the source is a version of a secret in Secret Manager
       sample: "4"
@@ -130,22 +129,22 @@ targets:
       returned: when the target was read
       sample: hmac-sha256:0f4a2a6a0c1b2d3e4f5061728394a5b6
     warnings:
-      description: What was repaired or should be looked at, by registry.
+      description: What was repaired or needs attention, by registry.
       type: list
       elements: str
       returned: always
     conflicts:
-      description: Registries that several layers had, with the winner and the losers.
+      description: Registries that several layers have, with the layer that won and those that lost.
       type: list
       elements: dict
       returned: when layers were merged and had conflicts
     operations:
-      description: The calls that changed something, retries and failures, as entries of a structured log.
+      description: Calls that changed something, retries and failures, as entries of a structured log.
       type: list
       elements: dict
       returned: always
     retries:
-      description: How many calls had to be repeated.
+      description: How many calls were retried.
       type: int
       returned: always
     failed:
@@ -162,7 +161,7 @@ targets:
       type: str
       returned: on failure
 failed_targets:
-  description: The failed ones again, with their id, place, kind and message.
+  description: The failed targets again, each with its id, place, kind and message.
   returned: always
   type: list
   elements: dict

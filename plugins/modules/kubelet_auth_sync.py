@@ -10,24 +10,23 @@ module: kubelet_auth_sync
 short_description: Bring a node's pull secret and its kubelet in sync
 version_added: 0.1.0
 description:
-  - Merges a docker config into kubelet's C(config.json), restarts kubelet if that changes the file's
-    meaning, watches it for a while, and rolls the file back if kubelet does not come up or does not stay up.
-  - Entries that others wrote into the file stay. Entries of this module that are no longer wanted go,
-    and the entries that they replaced come back. Names and keyed digests of them are kept in
-    C(config.json.hyperfleet), and the entries that they replaced in C(config.json.hyperfleet-backup), both
-    beside the file.
-  - An entry that others wrote and for which kubelet rejects the whole file is removed, with a warning.
-  - What others have beside C(auths) stays as well, unless the docker config has members of its own there,
-    which replace all of them. A member that breaks a rule is taken out. A warning names each member that goes.
-  - A file that is not a docker config is replaced, with a warning. O(state=rolled_back) restores it as long
-    as it is the file of before, O(state=absent) does not.
-  - The file is replaced in one step. A run that is killed leaves the old file or the new one, and the
-    next run goes on from there.
-  - The docker config is read on the controller and sent to the node over a pipelined connection, or not
-    at all.
+  - Merges a docker config into kubelet's C(config.json), and restarts kubelet if that changes the file's
+    meaning. Watches kubelet, and rolls the file back if kubelet does not start or does not stay up.
+  - Entries of others in the file stay. Entries of this module that are no longer in the docker config are
+    removed, and the entries that they replaced are restored.
+  - The names and keyed digests of its entries are in C(config.json.hyperfleet). The entries that they
+    replaced are in C(config.json.hyperfleet-backup). Both files are beside C(config.json).
+  - An entry of others that makes kubelet reject the whole file is removed, with a warning.
+  - Members of others beside C(auths) stay, unless the docker config has such members, which replace all of
+    them. A member that breaks a rule is removed. A warning names each removed member.
+  - A file that is not a docker config is replaced, with a warning. O(state=rolled_back) restores it while it
+    is the previous file. O(state=absent) does not restore it.
+  - The file is replaced atomically. A killed run leaves the old or the new file, and the next run continues
+    from there.
+  - The docker config is read on the controller and sent to the node. The connection must be pipelined.
   - A docker config that was rolled back is not tried again until it changes, unless O(retry_failed=true).
-  - Check mode says what the following run does, if kubelet then comes up. After a run that was killed it
-    may watch kubelet for O(window) to find that out.
+  - Check mode predicts the next run, provided that kubelet starts. After a killed run, it may watch kubelet
+    for O(window) to do so.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
   - hyperfleet.pull_secret.run
@@ -35,11 +34,11 @@ options:
   state:
     description:
       - V(present) merges the docker config into the node's file.
-      - V(absent) takes everything of this module's out of it. A file that was not there before is removed.
-      - V(restarted) makes the restart that O(restart=deferred) has left to be made, and watches kubelet.
-      - V(healthy) restarts nothing and fails unless kubelet is well, and stays so for O(window). The
-        file that kubelet has been restarted with then counts as known to work.
-      - V(rolled_back) restores the file of before the last write, and restarts kubelet.
+      - V(absent) removes everything of this module from it. A file that did not exist before is deleted.
+      - V(restarted) performs the restart that O(restart=deferred) postponed, and watches kubelet.
+      - V(healthy) restarts nothing and fails unless kubelet is healthy and stays healthy for O(window). The
+        file that kubelet was restarted with then counts as working.
+      - V(rolled_back) restores the file from before the last write, and restarts kubelet.
     type: str
     choices: [present, absent, restarted, healthy, rolled_back]
     default: present
@@ -53,31 +52,31 @@ options:
     default: kubelet.service
   healthz:
     description:
-      - URL on the node that answers 200 while kubelet is well, without TLS. Empty, it is not asked.
-      - Nothing is written if a restart would follow and kubelet runs without answering there, for then
-        neither the old file nor the new one could be judged. It is waited for, O(ready_timeout) at most. A
-        kubelet that is down, or was started again by systemd, or itself says that it is unwell, is no
-        reason against it.
+      - URL on the node that answers 200 while kubelet is healthy, without TLS. If empty, it is not checked.
+      - If a restart would follow and kubelet runs without answering there, nothing is written, because
+        neither file could be judged. The module first waits for an answer, for at most O(ready_timeout).
+      - A kubelet that is down, was restarted by systemd, or reports itself unhealthy does not prevent the
+        write.
     type: str
     default: http://127.0.0.1:10248/healthz
   systemd:
     description:
-      - How systemd is spoken to on the node. V(dbus) needs the Python package jeepney there.
-      - V(auto) is V(dbus) where jeepney is installed, else V(systemctl).
+      - How to talk to systemd on the node. V(dbus) needs the Python package jeepney there.
+      - V(auto) is V(dbus) if jeepney is installed, and V(systemctl) otherwise.
     type: str
     choices: [auto, dbus, systemctl]
     default: auto
   restart:
     description:
-      - Whether kubelet is restarted when the meaning of its file changes. V(deferred) leaves that to a
+      - Whether kubelet is restarted when the meaning of its file changes. V(deferred) leaves the restart to a
         later task with O(state=restarted), such as a handler.
-      - With V(never), kubelet finds the file within 5 minutes, by itself.
+      - With V(never), kubelet detects the new file by itself, within 5 minutes.
       - A kubelet that is not running is never started. It reads the file when it starts.
     type: str
     choices: [on_change, never, deferred]
     default: on_change
   attempts:
-    description: How often kubelet is restarted at most before the file is rolled back. From 1 to 100.
+    description: Maximum number of restarts before the file is rolled back. From 1 to 100.
     type: int
     default: 3
   backoff:
@@ -90,49 +89,49 @@ options:
     type: float
     default: 120.0
   ready_timeout:
-    description: Seconds after a restart until kubelet has to be well. From 0 to 86400.
+    description: Seconds after a restart within which kubelet must be healthy. From 0 to 86400.
     type: float
     default: 60.0
   window:
     description:
-      - Seconds that kubelet then has to stay well, from 0 to 86400. Well is a running unit, the same process
-        all the time, and O(healthz) answering 200.
-      - The default is longer than the 10 s after which kubeadm's unit starts a crashed kubelet again.
+      - Seconds that kubelet must then stay healthy. From 0 to 86400. Healthy means that the unit runs, its
+        process stays the same, and O(healthz) answers 200.
+      - The default is longer than the 10 s after which kubeadm's unit restarts a crashed kubelet.
     type: float
     default: 12.0
   lock_timeout:
-    description: Seconds to wait for another process that is at work on the node's file or kubelet.
+    description: Seconds to wait for another process that works on the node's file or kubelet.
       From 0 to 86400.
     type: float
     default: 30.0
   backup:
     description:
-      - Whether the file of before stays in the backup once kubelet runs with the new one, so that
-        O(state=rolled_back) finds it. Entries that ours replaced are kept in any case.
+      - Whether the backup keeps the previous file once kubelet runs with the new one, for
+        O(state=rolled_back). Entries that this module replaced are always kept.
     type: bool
     default: true
   rollback:
     description:
-      - Whether the file is rolled back when kubelet does not come up. Otherwise that is left to a task with
-        O(state=rolled_back), which then knows the reason.
-      - With O(state=restarted) and without it, RV(state) stays V(pending) until a task with O(state=healthy)
-        has watched kubelet. A run that ends before that leaves it to the next one.
+      - Whether the file is rolled back if kubelet does not start. With V(false), a task with
+        O(state=rolled_back) must do it, and knows the reason.
+      - With O(state=restarted) and V(false), RV(state) stays V(pending) until a task with O(state=healthy)
+        has watched kubelet. If the run ends before that, the next run does it.
     type: bool
     default: true
   retry_failed:
-    description: Whether a docker config that has failed is tried again.
+    description: Whether to try a docker config again that has failed before.
     type: bool
     default: false
   source:
     description:
-      - Where the docker config is read from, on the controller. Exactly one place, and no place's content
-        passes through Ansible's variables.
-      - Instead of O(source), O(layers) merges several. One of them is required with O(state=present).
+      - Where the controller reads the docker config from. Exactly one of the suboptions is required.
+      - To merge several docker configs, use O(layers) instead. One of the two is required with
+        O(state=present).
     type: dict
     suboptions: &places
       inline:
         description:
-          - The docker config itself, as a string or a mapping. For drop-in use; prefer a reference.
+          - The docker config itself, as a string or a mapping. Prefer one of the references.
         type: raw
       file:
         description: Path of a file on the controller.
@@ -157,10 +156,10 @@ options:
             type: str
             default: .dockerconfigjson
           context:
-            description: Context of the kubeconfig, if not the one of O(kubernetes.context).
+            description: Context of the kubeconfig. The default is that of O(kubernetes.context).
             type: str
           kubeconfig:
-            description: Path of a kubeconfig, if not the one of O(kubernetes.kubeconfig).
+            description: Path of a kubeconfig. The default is that of O(kubernetes.kubeconfig).
             type: path
       gcp:
         description: A version of a secret in Google Secret Manager.
@@ -175,11 +174,11 @@ options:
             type: str
             required: true
           version:
-            description: Number of a version, or V(latest) for the newest one that is enabled.
+            description: Number of a version, or V(latest) for the newest enabled version.
             type: str
             default: latest
           impersonate_service_account:
-            description: Address of a service account to read as.
+            description: Email address of a service account to impersonate for the read.
             type: str
       hyperfleet:
         description: The pull secret in a cluster's spec in the HyperFleet API.
@@ -191,45 +190,44 @@ options:
             required: true
       field:
         description:
-          - Dotted path of the docker config inside the JSON or YAML document that the place holds,
-            such as V(spec.pullSecret.data) in a cluster's file.
+          - Dotted path of the docker config if the source holds a larger JSON or YAML document. An example is
+            V(spec.pullSecret.data) in a cluster's file.
         type: str
   layers:
     description:
-      - Docker configs to be merged, in order. The first is the original, the others are additional.
-      - An empty one adds nothing, and is named in the warnings of the target. The result may not be empty.
+      - Docker configs to merge, in order. The first is the original, the others are additional.
+      - An empty layer adds nothing, and a warning names it. The result must not be empty.
     type: list
     elements: dict
     suboptions:
       name:
-        description: Name of the layer, as results and O(policy) call it.
+        description: Name of the layer in results and in O(policy).
         type: str
         required: true
       source:
-        description: Where the layer is read from, as O(source).
+        description: Where the layer is read from. Same suboptions as O(source).
         type: dict
         required: true
         suboptions: *places
       optional:
         description:
-          - Whether the others are merged when this layer is missing or invalid. It is then named in the
-            warnings.
+          - Whether the other layers are merged if this one is missing or invalid. A warning then names it.
         type: bool
         default: false
   precedence:
     description:
-      - Which layer wins where several have a registry, V(additional) for the later one, V(original) for
-        the earlier one.
+      - Which layer wins if several have a registry. V(additional) is the later one, V(original) the earlier
+        one.
       - The default is V(additional).
     type: str
     choices: [additional, original]
   policy:
-    description: Exceptions from O(precedence), a mapping of registry to the name of the layer that wins.
+    description: Exceptions to O(precedence). A mapping from a registry to the name of the layer that wins.
     type: dict
   drop:
     description:
-      - Registries that are left out of the result, merged or not.
-      - V(cloud.openshift.com) of the original may not get lost unless it is named here.
+      - Registries to leave out of the result, also without a merge.
+      - The target fails if the original's V(cloud.openshift.com) would be lost, unless it is listed here.
     type: list
     elements: str
 author:
@@ -252,24 +250,24 @@ EXAMPLES = r"""
             name: additional-pull-secret
         optional: true
 
-- name: Write the file and let kubelet find it within 5 minutes
+- name: Write the file and let kubelet detect it within 5 minutes
   hyperfleet.pull_secret.kubelet_auth_sync:
     restart: never
     source:
       file: /etc/pull-secrets/platform.json
 
-- name: Take our entries out again
+- name: Remove our entries again
   hyperfleet.pull_secret.kubelet_auth_sync:
     state: absent
 
-- name: Go back to the file of before
+- name: Go back to the previous file
   hyperfleet.pull_secret.kubelet_auth_sync:
     state: rolled_back
 """
 
 RETURN = r"""
 place:
-  description: What is written.
+  description: The file that is written.
   type: str
   returned: always
   sample: file:/var/lib/kubelet/config.json
@@ -281,29 +279,30 @@ actions:
   sample: [written, restarted]
 state:
   description:
-    - V(in-sync), V(pending) for a restart that is still to be made or judged, V(failed), or V(held) for a
-      docker config that has failed before and was left alone.
+    - V(in-sync), V(pending), V(failed) or V(held).
+    - V(pending) means that a restart is still to be made or judged. V(held) means that the docker config has
+      failed before and was not tried again.
   type: str
   returned: when the node was reached
   sample: in-sync
 restart:
-  description: Facts on the restart.
+  description: Facts about the restart.
   type: dict
   returned: when the node was reached
   contains:
     needed:
-      description: Whether a restart was made, or is to be made. Never with O(restart=never).
+      description: Whether a restart was made or is still to be made. Always false with O(restart=never).
       type: bool
     attempts:
-      description: How often it was restarted, for a roll-back too.
+      description: Number of restarts, including those of a rollback.
       type: int
     jobs:
-      description: Results of the restarts, in systemd's words.
+      description: Results of the restarts, as systemd reports them.
       type: list
       elements: str
       sample: [done]
     healthy:
-      description: Whether kubelet was well in the end. None if it was not looked at.
+      description: Whether kubelet was healthy in the end. Null if it was not checked.
       type: bool
     seconds:
       description: How long restarting and watching took.
@@ -313,17 +312,17 @@ restart:
       type: str
       sample: now
     systemd:
-      description: How systemd was spoken to, V(dbus) or V(systemctl), or empty if it was not.
+      description: How the module talked to systemd, V(dbus) or V(systemctl). Empty if it did not.
       type: str
   sample: {needed: true, attempts: 1, jobs: [done], healthy: true, seconds: 12.4, effective: now}
 rolled_back:
-  description: Whether the file is the one of before again.
+  description: Whether the previous file was restored.
   type: bool
   returned: when the node was reached
 registries:
   description:
-    - Each registry in the file and where it came from, V(node) for a foreign entry.
-    - A key that may be a credential is not shown. Its number stands for it.
+    - Each registry in the file, with its source. V(node) is an entry of others.
+    - A key that may be a credential is shown as a number.
   type: dict
   returned: when the node was reached
   sample: {quay.io: original, 123456789012.dkr.ecr.example: node}
@@ -333,17 +332,17 @@ digest:
   returned: when the file was read
   sample: hmac-sha256:0f4a2a6a0c1b2d3e4f5061728394a5b6
 warnings:
-  description: What was repaired or should be looked at, by registry.
+  description: What was repaired or needs attention, by registry.
   type: list
   elements: str
   returned: when there are any
 conflicts:
-  description: Registries that several layers had, with the winner and the losers.
+  description: Registries that several layers have, with the layer that won and those that lost.
   type: list
   elements: dict
   returned: when layers were merged and had conflicts
 kind:
-  description: Kind of the failure, V(kubelet) if it did not come up, V(held) if it did not before.
+  description: Kind of the failure. V(kubelet) if it did not start, V(held) if it failed before.
   type: str
   returned: on failure
 msg:

@@ -10,23 +10,21 @@ module: pull_secret_job
 short_description: Provision one cluster as the HyperFleet pull secret job does
 version_added: 0.1.0
 description:
-  - Does what the container of the HyperFleet pull secret job does. Stores the pull secret in Google
-    Secret Manager, then gives
-    the management cluster what Secret Manager holds.
+  - Fulfils the job contract of the HyperFleet pull secret job. Stores the pull secret in Google Secret
+    Manager, then copies it from there to the management cluster.
   - Is configured by environment variables and logs one JSON object a line. The playbook
     C(hyperfleet.pull_secret.job) runs it.
-  - A phase is logged when it begins, and what it did when it has ended. In text, control characters of a
-    value are written out, so that an entry is always one line.
+  - Logs the start of each phase, and its result at the end. In text, control characters are escaped, so that
+    an entry is always one line.
   - The required variables are E(CLUSTER_ID), E(CLUSTER_NAME), E(GCP_PROJECT_ID), E(PULL_SECRET_DATA) and
     E(MANAGEMENT_NAMESPACE).
-  - The others are E(SECRET_NAME) (C(hyperfleet-{cluster-id}-pull-secret) by default), E(K8S_SECRET_NAME)
-    (C({cluster-id}-pull-secret)), E(REPLICATION_POLICY) (V(automatic), or
-    V(user-managed:LOCATION,LOCATION)), E(LOG_LEVEL)
-    (V(debug), V(info), V(warn) or V(error), by default V(info)), E(LOG_FORMAT) (V(json) or V(text), by
-    default V(json)) and
-    E(GCP_API_TIMEOUT) (V(30s)).
-  - The pull secret is read from the environment by the processes that need it. It passes through no
-    variable and no file.
+  - Optional variables for the secrets are E(SECRET_NAME) (default C(hyperfleet-{cluster-id}-pull-secret)),
+    E(K8S_SECRET_NAME) (default C({cluster-id}-pull-secret)) and E(REPLICATION_POLICY) (V(automatic), or
+    V(user-managed:LOCATION,LOCATION)).
+  - Other optional variables are E(LOG_LEVEL) (V(debug), V(info), V(warn) or V(error), default V(info)),
+    E(LOG_FORMAT) (V(json) or V(text), default V(json)) and E(GCP_API_TIMEOUT) (default V(30s)).
+  - Only the processes that need the pull secret read it from the environment. It passes through no variable
+    and no file.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
 attributes:
@@ -34,22 +32,21 @@ attributes:
     support: none
 options:
   gcp:
-    description: How Google Secret Manager is reached, as the option of
-      M(hyperfleet.pull_secret.gcp_pull_secret).
+    description: How to connect to Google Secret Manager, as in M(hyperfleet.pull_secret.gcp_pull_secret).
     type: dict
   kubernetes:
     description:
-      - How the Kubernetes API is reached, as the option of M(hyperfleet.pull_secret.k8s_pull_secret).
+      - How to connect to the Kubernetes API, as in M(hyperfleet.pull_secret.k8s_pull_secret).
     type: dict
   retry:
-    description: How requests are repeated, as the option of M(hyperfleet.pull_secret.gcp_pull_secret).
+    description: How requests are retried, as in M(hyperfleet.pull_secret.gcp_pull_secret).
     type: dict
 author:
   - HyperFleet contributors (@openshift-hyperfleet)
 """
 
 EXAMPLES = r"""
-- name: Do what the environment says
+- name: Provision the cluster that the environment describes
   hyperfleet.pull_secret.pull_secret_job:
 """
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: pull_secret_report
-short_description: Say what became of every cluster
+short_description: Report the result of every cluster
 version_added: 0.1.0
 description:
   - Prints a table of what M(hyperfleet.pull_secret.gcp_pull_secret) and
-    M(hyperfleet.pull_secret.k8s_pull_secret) did for
-    each cluster, and why what failed failed.
-  - Does not fail for a cluster that failed. The task after it does, if RV(summary) counts failed ones, so
-    that a workflow ends with one explicit result. It fails where one of the three names is not a variable's.
+    M(hyperfleet.pull_secret.k8s_pull_secret) did for each cluster, with the reason of each failure.
+  - Does not fail for a cluster that failed. A later task can fail if RV(summary) counts failed clusters, so
+    that a workflow ends with one explicit result.
+  - Fails if one of the three variables does not exist.
 extends_documentation_fragment:
   - hyperfleet.pull_secret.attributes
 attributes:
@@ -22,7 +22,7 @@ attributes:
     support: none
     membership: []
     details:
-      - It reaches no place, so it has none of the group's options.
+      - It connects to no service, so it has none of the group's options.
   diff_mode:
     support: none
     details:
@@ -31,18 +31,17 @@ options:
   clusters:
     description:
       - Name of the variable that holds the clusters of the workflow.
-      - A name, and no template, as in the two other options. A large fleet takes long to be copied as an
-        argument.
+      - A name, not a template, as in the two other options. Copying a large fleet as an argument is slow.
     type: str
     required: true
   secret_manager:
     description:
-      - Name of the variable that the result of M(hyperfleet.pull_secret.gcp_pull_secret) was registered in.
+      - Name of the variable with the registered result of M(hyperfleet.pull_secret.gcp_pull_secret).
     type: str
     required: true
   management:
     description:
-      - Name of the variable that the result of M(hyperfleet.pull_secret.k8s_pull_secret) was registered in.
+      - Name of the variable with the registered result of M(hyperfleet.pull_secret.k8s_pull_secret).
     type: str
     required: true
   show:
@@ -54,7 +53,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Say what became of every cluster
+- name: Report the result of every cluster
   hyperfleet.pull_secret.pull_secret_report:
     clusters: clusters
     secret_manager: stored
@@ -112,16 +111,16 @@ clusters:
       elements: str
       returned: always
     warnings:
-      description: What was repaired or should be looked at.
+      description: What was repaired or needs attention.
       type: list
       elements: str
       returned: always
 msg:
-  description: How many clusters failed, and the first reasons.
+  description: Number of failed clusters, and the first reasons.
   returned: when a cluster failed
   type: str
 summary:
-  description: Counts of all clusters, of those that changed and did not fail, and of those that failed.
+  description: Counts of all clusters, of changed clusters that did not fail, and of failed clusters.
   returned: always
   type: dict
   sample: {total: 1000, changed: 10, failed: 1}

@@ -180,8 +180,8 @@ STORIES: dict[str, dict[str, Step]] = {
         ),
     },
     "modules/cloud_event": {
-        "Have the adapters look at two clusters": Step(events.pubsub, events.published),
-        "Say what would be published to RabbitMQ": Step(events.rabbitmq_address, events.would_be_published),
+        "Have the adapters process two clusters": Step(events.pubsub, events.published),
+        "Show what would be published to RabbitMQ": Step(events.rabbitmq_address, events.would_be_published),
     },
     "modules/dockerconfig_merge": {
         "Check a docker config": Step(_files_to_merge, _checked),
@@ -197,7 +197,7 @@ STORIES: dict[str, dict[str, Step]] = {
             _older_versions_and_sources, _stored_and_retained
         ),
         "Go back to version 3": Step(_nothing, _restored),
-        "Remove the secret of a cluster that is gone": Step(_nothing, _removed),
+        "Remove the secret of a deleted cluster": Step(_nothing, _removed),
     },
     "modules/hosted_cluster_pull_secret": {
         "Keep the global pull secret of a hosted cluster": Step(hosted.one_hosted_cluster, hosted.kept),
@@ -209,7 +209,7 @@ STORIES: dict[str, dict[str, Step]] = {
         ),
     },
     "modules/hosted_cluster_report": {
-        "Say what became of every hosted cluster": Step(hosted.one_of_two_failed, hosted.reported),
+        "Report the result of every hosted cluster": Step(hosted.one_of_two_failed, hosted.reported),
         "End with one result for all clusters": Step(_nothing, hosted.ended, code=2),
     },
     "modules/hyperfleet_cluster_info": {
@@ -222,7 +222,7 @@ STORIES: dict[str, dict[str, Step]] = {
         "Reconcile the whole fleet without Jobs": Step(_nothing, adapter.stored_without_jobs),
     },
     "modules/hyperfleet_status": {
-        "Report that the pull secret is there": Step(api.two_clusters, api.heard),
+        "Report that the pull secret is available": Step(api.two_clusters, api.heard),
     },
     "modules/k8s_pull_secret": {
         "Give the management cluster what Secret Manager holds": Step(_secret_manager_holds_it, _placed),
@@ -230,25 +230,25 @@ STORIES: dict[str, dict[str, Step]] = {
         "Merge two docker configs for a namespace and let its pods pull with them": Step(
             _team_namespace, _pods_can_pull
         ),
-        "Remove the Secret of a cluster that is gone": Step(_nothing, _secret_removed),
+        "Remove the Secret of a deleted cluster": Step(_nothing, _secret_removed),
     },
     "modules/kubelet_auth_sync": {
         "Update the file and restart kubelet": Step(node.a_node, node.in_step),
-        "Write the file and let kubelet find it within 5 minutes": Step(node.another_source, node.written),
-        "Take our entries out again": Step(_nothing, node.taken_out),
-        "Go back to the file of before": Step(node.rotated, node.went_back),
+        "Write the file and let kubelet detect it within 5 minutes": Step(node.another_source, node.written),
+        "Remove our entries again": Step(_nothing, node.taken_out),
+        "Go back to the previous file": Step(node.rotated, node.went_back),
     },
     "modules/pull_secret_job": {
-        "Do what the environment says": Step(workflow.job_environment, workflow.job_done),
+        "Provision the cluster that the environment describes": Step(
+            workflow.job_environment, workflow.job_done
+        ),
     },
     "modules/pull_secret_report": {
-        "Say what became of every cluster": Step(workflow.one_of_two_failed, workflow.reported),
+        "Report the result of every cluster": Step(workflow.one_of_two_failed, workflow.reported),
         "End with one result for all clusters": Step(_nothing, workflow.ended, code=2),
     },
     "lookup/given": {
-        "Use what is given, and a value of one's own where nothing is": Step(
-            workflow.given_variables, workflow.default_used
-        ),
+        "Use given values, or a default": Step(workflow.given_variables, workflow.default_used),
     },
     "lookup/cluster_variables": {
         "Provision the cluster that the variables of this host describe": Step(
@@ -256,10 +256,10 @@ STORIES: dict[str, dict[str, Step]] = {
         ),
     },
     "lookup/cluster_files": {
-        "Provision what lies in a directory": Step(workflow.files_of_clusters, workflow.provisioned),
+        "Provision the clusters of a directory": Step(workflow.files_of_clusters, workflow.provisioned),
     },
     "filter/credential_for": {
-        "Say what kubelet would pull an image with": Step(_files_to_merge, _said),
+        "Show the entry that kubelet would pull an image with": Step(_files_to_merge, _said),
         "Fail if CRI-O and Podman would pull an image without a credential": Step(_nothing, _refused, code=2),
     },
     "filter/gcp_targets": {

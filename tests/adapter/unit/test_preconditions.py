@@ -86,8 +86,8 @@ def test_all_that_is_unmet_is_told_in_order() -> None:
     }
     assert Preconditions(DEFAULT_PRECONDITIONS).unmet(cluster, statuses) == [
         UnmetPrecondition(DEFAULT_PRECONDITIONS[0], 'spec.provider is not "gcp"'),
-        UnmetPrecondition(DEFAULT_PRECONDITIONS[1], "spec.gcp.projectId is not there"),
-        UnmetPrecondition(DEFAULT_PRECONDITIONS[2], "spec.pullSecret.data is not there"),
+        UnmetPrecondition(DEFAULT_PRECONDITIONS[1], "spec.gcp.projectId does not exist"),
+        UnmetPrecondition(DEFAULT_PRECONDITIONS[2], "spec.pullSecret.data does not exist"),
         UnmetPrecondition(
             DEFAULT_PRECONDITIONS[3], "adapter validation is not Available (False: RecordsPending)"
         ),
@@ -138,12 +138,12 @@ def test_met(expression: str) -> None:
 UNMET = {
     'spec.provider == "aws"': 'spec.provider is not "aws"',
     'spec.provider != "gcp"': 'spec.provider is "gcp"',
-    "spec.zone != nil": "spec.zone is not there",
-    "spec.nothing != null": "spec.nothing is not there",
-    "spec.nothing.more != nil": "spec.nothing.more is not there",
-    "spec.a.b.c == 1": "spec.a.b.c is not there",
-    "has(spec.gcp.zone)": "spec.gcp.zone is not there",
-    "cluster.status.phase != 'Ready'": "cluster.status.phase is not there",
+    "spec.zone != nil": "spec.zone does not exist",
+    "spec.nothing != null": "spec.nothing does not exist",
+    "spec.nothing.more != nil": "spec.nothing.more does not exist",
+    "spec.a.b.c == 1": "spec.a.b.c does not exist",
+    "has(spec.gcp.zone)": "spec.gcp.zone does not exist",
+    "cluster.status.phase != 'Ready'": "cluster.status.phase does not exist",
     "generation > 2": "generation is not more than 2",
     "generation >= 3": "generation is less than 3",
     'labels["tier"] == "silver"': 'labels.tier is not "silver"',
@@ -155,10 +155,10 @@ UNMET = {
     "spec.provider > 3": "preconditions[0] compares or calls values of the wrong type",
     "spec.pools[0].size > .5 && spec.pools[0].size > 1e+5": "preconditions[0] is false",
     "1 / 0 == 1": "preconditions[0] divides by zero",
-    "spec.provider == spec.zone": "spec.zone is not there",
+    "spec.provider == spec.zone": "spec.zone does not exist",
     'status.adapters[nodes].available == "True"': "adapter nodes has not reported",
     'spec.on && status.adapters["no-des"].data.x == 1': "adapter no-des has not reported",
-    "status.adapters.dns.data.zone == 1": "status.adapters.dns.data.zone is not there",
+    "status.adapters.dns.data.zone == 1": "status.adapters.dns.data.zone does not exist",
     (
         '["nodes"].all(x, status.adapters[x].available == "True")'
     ): "preconditions[0] reads a field that does not exist",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The adapter's words: what is to be made for a cluster, and what was seen of it.  Pure."""
+"""The adapter's data model: what to create for a cluster, and what was observed. Pure."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ __all__ = [
     "other_replication",
 ]
 
-# What a cluster's work is in, whether a Job does it or we.
+# The state of a cluster's work, by a Job or inline.
 CREATED = "created"  # just now
 PENDING = "pending"  # no container has run yet
 RUNNING = "running"
-STUCK = "stuck"  # it waits for what does not come by itself: an image, a node; a person is needed
+STUCK = "stuck"  # it waits for something that a person must fix, such as an image or a node
 SUCCEEDED = "succeeded"
 FAILED = "failed"
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be made for one cluster.
+    """What to create for one cluster.
 
     :param cluster: with a project, a namespace and the names of both secrets, but without its docker config.
     :param generation: of the cluster, as it was read.
@@ -53,17 +53,17 @@ class Order:
 
     @property
     def cluster_name(self) -> str:
-        """The cluster's name; its id where it has none."""
+        """The cluster's name, or its id if it has none."""
         return self.cluster.cluster_name or self.cluster.cluster_id
 
     @property
     def project(self) -> str:
-        """Of Google Cloud, as results and logs have it."""
+        """The Google Cloud project, for results and logs."""
         return str(self.cluster.gcp_project_id)
 
     @property
     def namespace(self) -> str:
-        """Of the management cluster, where HyperShift looks for the Secret."""
+        """The namespace in the management cluster, where HyperShift looks for the Secret."""
         return str(self.cluster.management_namespace)
 
     @property
@@ -73,28 +73,28 @@ class Order:
 
     @property
     def stored_at(self) -> str:
-        """The stored secret's address."""
+        """The address of the stored secret."""
         return steps.stored_at(self.cluster)
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What was seen of a cluster's work, or of its removal.
+    """What was observed of a cluster's work, or of its removal.
 
-    :param state: one of this module's words.
-    :param reason: a condition's, CamelCase: ``JobRunning``, ``ImagePullFailed``, ``PullSecretStored`` …
+    :param state: one of this module's states.
+    :param reason: of a condition, CamelCase: ``JobRunning``, ``ImagePullFailed``, ``PullSecretStored`` …
     :param message: for people.
-    :param job: its name; None where none was needed or could be made.
+    :param job: its name; None if none was needed or could be created.
     :param attempt: of the Job's pods, from 1.
     :param started: RFC 3339.
-    :param made: whether the Job was made by this look.
-    :param actions: what was written by this look, in words: ``created job pullsecret-…``.
-    :param result: what the Job said of itself at its end (the job contract): ``version``, ``kind``, … no value.
-    :param content: digest of what the Job is to bring to its places; None without a Job.
-    :param elsewhere: whether the Job named other places than were ordered, which were left out.
-    :param retry: whether doing the same once more may help, so that it is looked at again.
-    :param kind: of the error that a failure is, or that a new Job is to mend, in our words; None where nobody
-        says.
+    :param made: whether this look created the Job.
+    :param actions: descriptions of what this look wrote: ``created job pullsecret-…``.
+    :param result: what the Job left at its end (the job contract): ``version``, ``kind``, … without any
+        value.
+    :param content: digest of the content that the Job writes; None without a Job.
+    :param elsewhere: whether the Job named other secrets than were ordered, which were left out.
+    :param retry: whether a retry may help, so that a later run looks again.
+    :param kind: of the error that failed, or that a new Job is to fix; None if it is unknown.
     """
 
     state: str
@@ -114,9 +114,10 @@ class Observed:
 
 
 def other_replication(order: Order, result: Mapping[str, Any]) -> str:
-    """The end of a message about a secret that is replicated otherwise than was ordered; else nothing.
+    """Return the end of a message about a secret whose replication differs from the order, or an empty
+    string.
 
-    :param result: what the work said of itself.
+    :param result: the result that the work left.
     """
     if result.get("replication_differs") is not True:
         return ""

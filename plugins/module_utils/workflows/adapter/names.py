@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the adapter's objects are called, and what they carry in labels and annotations.  Pure.
+"""Names, labels and annotations of the adapter's objects. Pure.
 
-Kubernetes takes a Job's name as the value of a label: 63 characters at most.  What would be longer, or
-could not be a name at all, is shortened, with a part of its SHA-256 at the end: the same for the same id
-in every run, and another for another id.
+Kubernetes uses a Job's name as the value of a label: at most 63 characters. A longer or invalid name is
+shortened and ends with a part of its SHA-256, which is the same for the same id in every run.
 """
 
 from __future__ import annotations
@@ -42,15 +41,15 @@ __all__ = [
 # Annotations.
 GENERATION = "hyperfleet.io/generation"
 CLUSTER_ID = "hyperfleet.io/cluster-id"
-"""As it is; the label of that name may be shortened."""
+"""The id unchanged; the label of that name may be shortened."""
 ATTEMPT = "hyperfleet.io/attempt"
-"""The number of the Job's first pod, counted over all Jobs that were made for the same content."""
+"""The number of the Job's first pod, counted over all Jobs of the same content."""
 CONTENT = "hyperfleet.io/content-digest"
 TEMPLATE = "hyperfleet.io/template-hash"
 DATA_UID = "hyperfleet.io/data-uid"
-"""Of the Secret that was made for the Job."""
+"""The uid of the Secret that was created for the Job."""
 RESULT = "hyperfleet.io/result"
-"""The outcome that was observed first after the Job's end, as JSON."""
+"""The first observed outcome after the Job's end, as JSON."""
 
 # Values of the label ``resource-type``.
 JOB = "pull-secret-job"
@@ -74,12 +73,12 @@ def data_secret_name(cluster_id: str) -> str:
 
 
 def digest_key_name(adapter: str) -> str:
-    """The Secret with the key of the digests in the Jobs' annotations: one an adapter and namespace."""
+    """The Secret with the key of the digests in the Jobs' annotations, one per adapter and namespace."""
     return _fitted("", adapter, "-adapter-digest-key")
 
 
 def generation_from_annotations(annotations: Mapping[str, str], name: str) -> int:
-    """The cluster's generation that a Job was made for; 0 if it is not known."""
+    """Return the generation of the cluster that a Job was created for, or 0 if it is unknown."""
     noted = annotations.get(GENERATION, "")
     if noted.isascii() and noted.isdigit() and len(noted) <= 18:
         return int(noted)
@@ -90,7 +89,7 @@ def generation_from_annotations(annotations: Mapping[str, str], name: str) -> in
 def object_labels(
     adapter: str, cluster_id: str, cluster_name: str | None, resource_type: str
 ) -> dict[str, str]:
-    """Those of a Job, of its pods, and of the Secret with its data."""
+    """Return the labels of a Job, of its pods, and of the Secret with its data."""
     return {
         **kubernetes_labels(None, cluster_name),
         "adapter": label_value(adapter),
@@ -100,23 +99,23 @@ def object_labels(
 
 
 def selector(adapter: str, resource_type: str) -> str:
-    """The label selector of all of this adapter's objects of one type."""
+    """Return the label selector for all objects of this adapter of one type."""
     return f"managed-by={MANAGED_BY},adapter={label_value(adapter)},resource-type={resource_type}"
 
 
 def cluster_selector(adapter: str, resource_type: str, cluster_id: str) -> str:
-    """The label selector of one cluster's objects of one type."""
+    """Return the label selector for one cluster's objects of one type."""
     return f"{selector(adapter, resource_type)},cluster-id={label_value(cluster_id)}"
 
 
 def clusters_selector(adapter: str, resource_type: str, cluster_ids: Iterable[str]) -> str:
-    """The label selector of some clusters' objects of one type."""
+    """Return the label selector for some clusters' objects of one type."""
     wanted = ",".join(sorted(set(map(label_value, cluster_ids))))
     return f"{selector(adapter, resource_type)},cluster-id in ({wanted})"
 
 
 def is_ours(found: Mapping[str, str], adapter: str, cluster_id: str, resource_type: str) -> bool:
-    """Whether an object with these labels was made by this adapter for this cluster."""
+    """Return whether an object with these labels was created by this adapter for this cluster."""
     return (
         found.get("managed-by") == MANAGED_BY
         and found.get("adapter") == label_value(adapter)
@@ -126,7 +125,7 @@ def is_ours(found: Mapping[str, str], adapter: str, cluster_id: str, resource_ty
 
 
 def label_value(text: str) -> str:
-    """The text as a label's value: as it is where it can be one."""
+    """Return the text as a label's value, unchanged if it is a valid one."""
     if len(text) <= _LONGEST and _VALUE.match(text):
         return text
     kept = re.sub(r"[^A-Za-z0-9_.-]", "-", text).strip("-_.")[: _LONGEST - _HASH - 1].rstrip("-_.")

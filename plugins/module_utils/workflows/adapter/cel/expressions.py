@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One expression of a precondition, in CEL, and what it may cost.
+"""Compiles and evaluates one CEL expression of a precondition, with a bound on its cost.
 
-The evaluator (PyPI's common-expression-language) is a sandbox in Rust: no input, no output, no recursion of
-its own.  But it cannot be interrupted, so what could take long is refused before: loops in loops in loops,
-lists that are built, patterns that are long to compile or that a cluster could bring along.
+The evaluator (PyPI's common-expression-language) is a sandbox in Rust without input, output or recursion. It
+cannot be interrupted, so expressions that could take long are refused before: triply nested loops, lists that
+are built, and patterns that are slow to compile or that come from a cluster.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from .view import ROOTS
 
 __all__ = ["Expression", "Operand", "compile_expression", "evaluation_context"]
 
-# How many values a cluster may have, by how deep an expression's loops are nested.
+# The maximum number of values of a cluster, by how deep an expression's loops are nested.
 _SIZES = (100_000, 10_000, 1_000)
 _LONGEST = 2000
 _LONGEST_PATTERN = 200
-# Of CPU; a usual pattern takes 0.1 ms.
+# CPU time. A usual pattern takes 0.1 ms.
 _SLOWEST_PATTERN = 0.02
 _FUNCTIONS = frozenset(
     {
@@ -76,7 +76,7 @@ _loading = threading.Lock()
 
 
 class Operand:
-    """An operand of ``&&``, or a whole expression, that can be asked by itself.
+    """An operand of ``&&``, or a whole expression, that can be evaluated alone.
 
     :param words: with adapters' names in quotes.
     """
@@ -89,7 +89,7 @@ class Operand:
         self.functions: list[str] = self._program.functions()
 
     def evaluate(self, values: Any) -> bool | str:
-        """Whether it holds; else why it could not be told: the name of a kind of error.
+        """Return whether it holds, or the name of the kind of error that evaluation raised.
 
         :param values: from ``evaluation_context``.
         """
@@ -97,13 +97,13 @@ class Operand:
             found = self._program.execute(values)
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException as error:  # noqa: BLE001 - a panic of Rust's is no Exception
+        except BaseException as error:  # noqa: BLE001 - a panic in Rust is not an Exception
             return type(error).__name__
         return found if isinstance(found, bool) else "NotBool"
 
 
 class Expression:
-    """One expression, compiled.
+    """One compiled expression.
 
     :param source: as it was written.
     :raises ConfigurationError: it cannot be used; the message ends "the expression …".
@@ -133,7 +133,7 @@ class Expression:
 
 @functools.lru_cache(maxsize=256)
 def compile_expression(source: str) -> Expression:
-    """The expression, compiled once in a process.
+    """Compile an expression, once in a process.
 
     :raises ConfigurationError: as ``Expression``, or the evaluator cannot be imported.
     """
@@ -141,7 +141,7 @@ def compile_expression(source: str) -> Expression:
 
 
 def evaluation_context(values: dict[str, Any]) -> Any:
-    """A view as the evaluator has it; taken over once for all expressions."""
+    """Convert a view to the evaluator's form, once for all expressions."""
     return _library().Context(values)
 
 
@@ -151,8 +151,8 @@ def _compile(source: str) -> Any:
         return library.compile(source)
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # noqa: BLE001 - a panic of Rust's is no Exception
-        # The parser's text quotes the expression; where it stopped is enough.
+    except BaseException as error:  # noqa: BLE001 - a panic in Rust is not an Exception
+        # The parser's message quotes the expression. Its position is enough.
         where = re.search(r"<input>:([0-9]+):([0-9]+)", str(error))
         at = f" at line {where.group(1)}, column {where.group(2)}" if where else ""
         raise ConfigurationError(f"is not valid CEL{at}") from None
@@ -174,7 +174,9 @@ def _check_functions(part: Operand, written: list[Token]) -> None:
 
 
 def _check_loops(words: list[Token]) -> None:
-    """Those that build lists copy them at each step: a second for a thousand values."""
+    """Refuse loops that build lists: they copy the list at each step, which takes a second for a thousand
+    values.
+    """
     for before, after in zip(words, words[1:]):
         if before.kind == "name" and before.text in ("map", "filter") and after.text == "(":
             raise ConfigurationError(f"builds a list with {before.text}: use all, exists or exists_one")
@@ -213,12 +215,12 @@ def _time_of(pattern: str) -> tuple[float, str]:
 
 @functools.lru_cache(maxsize=1)
 def _library() -> Any:
-    """The evaluator alone: its package imports a command line with it, which takes 0.3 s."""
+    """Load the evaluator alone: its package also imports a command line, which takes 0.3 s."""
     with _loading:
         loaded = sys.modules.get("cel.cel")
         if loaded is not None:
             return loaded
-        # It says through logging what it was given.
+        # The library logs its input.
         for name in ("cel", "antlr4rust"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         package = importlib.util.find_spec("cel")
@@ -230,7 +232,7 @@ def _library() -> Any:
 
                 return cel
             library = importlib.util.module_from_spec(found)
-            # It can be loaded once in a process; a later import of the package finds it here.
+            # It can be loaded once in a process. Registered here, a later import of the package finds it.
             sys.modules["cel.cel"] = library
             found.loader.exec_module(library)
         except ImportError as error:

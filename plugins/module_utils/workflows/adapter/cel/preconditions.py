@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether the adapter's turn has come for a cluster, and what it waits for."""
+"""Evaluates the preconditions of a cluster and explains those that do not hold."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ DEFAULT_PRECONDITIONS = (
     'status.adapters[dns].available == "True"',
     'status.adapters[placement].available == "True"',
 )
-"""Seed 002's, which are used where the configuration has none."""
+"""The default preconditions of the adapter contract."""
 
 
 @dataclass(frozen=True)
 class UnmetPrecondition:
-    """What a cluster waits for.
+    """A precondition that does not hold.
 
-    :param expression: as it is in the configuration; a dependency's as if it were one.
+    :param expression: as it is in the configuration; a dependency has an equivalent expression.
     :param reason: for people: ``adapter dns is not Available (False: RecordsPending)``.
     """
 
@@ -42,11 +42,11 @@ class UnmetPrecondition:
 
 
 class Preconditions:
-    """Compiled once; thread-safe.
+    """Compiled preconditions. Thread-safe.
 
-    :param expressions: in CEL, or as seed 002 writes them.
+    :param expressions: in CEL, or in the adapter contract's notation.
     :param dependencies: adapters that must be Available at the cluster's generation.
-    :raises ConfigurationError: names the first wrong one by its place: ``preconditions[2].expression …``.
+    :raises ConfigurationError: names the first wrong one by its path: ``preconditions[2].expression …``.
     """
 
     def __init__(self, expressions: Sequence[str], dependencies: Sequence[str] = ()) -> None:
@@ -66,14 +66,14 @@ class Preconditions:
     def unmet(
         self, cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]
     ) -> list[UnmetPrecondition]:
-        """What does not hold of a cluster, in the order of the configuration; never raises.
+        """Return the preconditions that do not hold, in the order of the configuration. Never raises.
 
-        :param cluster: as the API gives it.
-        :param statuses: the adapters', by their names.
+        :param cluster: as the API returns it.
+        :param statuses: the adapters' statuses, by name.
         """
         try:
             return [*self._expressions_unmet(cluster, statuses), *self._dependencies_unmet(cluster, statuses)]
-        except Exception as error:  # noqa: BLE001 - a cluster is a tenant's text: it must not stop the others
+        except Exception as error:  # noqa: BLE001 - the document is a tenant's and must not stop other clusters
             return [UnmetPrecondition("", f"the cluster cannot be read ({type(error).__name__})")]
 
     def _dependencies_unmet(
@@ -93,13 +93,15 @@ class Preconditions:
         found = []
         for index, expression in enumerate(self._expressions):
             name = f"preconditions[{index}]"
-            # Those with loops take small clusters only: they must not keep the others from a large one.
+            # Expressions with loops are limited to small clusters, so that they do not exclude large clusters
+            # from the others.
             seen = shared or self._view(cluster, statuses, expression.largest)
             if seen is None:
                 found.append(
                     UnmetPrecondition(
                         expression.source,
-                        f"the cluster's document in the API is too large or nested too deeply to evaluate {name}",
+                        f"the cluster's document in the API is too large or nested too deeply to evaluate "
+                        f"{name}",
                     )
                 )
             elif expression.whole.evaluate(seen[1]) is not True:
@@ -111,7 +113,7 @@ class Preconditions:
     def _view(
         self, cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus], largest: int
     ) -> tuple[dict[str, Any], Any] | None:
-        """(values, the same as the evaluator has them)"""
+        """(values, the same values in the evaluator's form)"""
         try:
             values = view(cluster, statuses, self._roots, largest)
         except ClusterTooLarge:

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What can be told of an expression from its words: its loops, the paths it asks for, its parts.  Pure.
+"""Finds loops, paths and operands in an expression's tokens. Pure.
 
-The evaluator reads expressions; this only looks at them, to bound their cost and to explain a false one.
+The evaluator parses expressions. This module only bounds their cost and helps to explain a false one.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _PLAIN = re.compile(r"""(["'])([^"'\\]*)\1\Z""")
 
 @dataclass(frozen=True)
 class Token:
-    """One word.
+    """One token.
 
     :param kind: ``string``, ``name``, ``number`` or ``mark``.
-    :param space: what stands before it.
+    :param space: the white space before it.
     """
 
     kind: str
@@ -52,7 +52,7 @@ class Token:
 
 
 def tokens(source: str) -> list[Token]:
-    """The words of an expression."""
+    """Return the tokens of an expression."""
     words, space = [], ""
     for match in _TOKEN.finditer(source):
         if match.lastgroup == "space":
@@ -64,12 +64,12 @@ def tokens(source: str) -> list[Token]:
 
 
 def source_text(words: Sequence[Token]) -> str:
-    """An expression of these words."""
+    """Return the source text of tokens."""
     return "".join(word.space + word.text for word in words)
 
 
 def position(words: Sequence[Token], name: str) -> str:
-    """`` at line 1, column 5``: where a name is used first."""
+    """Return where a name is first used: `` at line 1, column 5``."""
     before = ""
     for word in words:
         before += word.space
@@ -80,7 +80,7 @@ def position(words: Sequence[Token], name: str) -> str:
 
 
 def _is_loop(words: Sequence[Token], index: int) -> bool:
-    """Whether the bracket at ``index`` holds what a loop does."""
+    """Return whether the bracket at ``index`` encloses a loop."""
     return (
         index >= 2
         and words[index].text == "("
@@ -91,7 +91,7 @@ def _is_loop(words: Sequence[Token], index: int) -> bool:
 
 
 def nesting(words: Sequence[Token]) -> int:
-    """How deep loops stand in loops."""
+    """Return how deep loops are nested."""
     stack: list[bool] = []
     deepest = 0
     for index, word in enumerate(words):
@@ -104,7 +104,7 @@ def nesting(words: Sequence[Token]) -> int:
 
 
 def loop_variables(words: Sequence[Token]) -> set[str]:
-    """The names that loops bring along."""
+    """Return the names of the loop variables."""
     return {
         words[index + 1].text
         for index in range(len(words) - 1)
@@ -113,9 +113,10 @@ def loop_variables(words: Sequence[Token]) -> set[str]:
 
 
 def quoted_adapters(words: Sequence[Token], kept: Set[str]) -> list[Token]:
-    """The seed's ``adapters[dns]`` as CEL's ``adapters["dns"]``; names with dashes as well.
+    """Rewrite the adapter contract's ``adapters[dns]`` to CEL's ``adapters["dns"]``, also for names with
+    dashes.
 
-    :param kept: names that stand for something else there, such as a loop's.
+    :param kept: names with another meaning there, such as a loop variable.
     """
     made: list[Token] = []
     index = 0
@@ -141,7 +142,7 @@ def quoted_adapters(words: Sequence[Token], kept: Set[str]) -> list[Token]:
 
 
 def conjuncts(words: Sequence[Token]) -> list[list[Token]]:
-    """The parts of ``a && b``; the whole, where it is anything else."""
+    """Return the operands of ``a && b``, or the expression itself if it is anything else."""
     parts: list[list[Token]] = [[]]
     depth = 0
     for word in words:
@@ -157,7 +158,9 @@ def conjuncts(words: Sequence[Token]) -> list[list[Token]]:
 
 
 def paths(words: Sequence[Token], roots: Set[str]) -> list[tuple[str, ...]]:
-    """What is asked for: ``("spec", "gcp", "projectId")``, in its order; no method and no computed key."""
+    """Return the paths that are read, in order: ``("spec", "gcp", "projectId")``. Methods and computed keys
+    are left out.
+    """
     found = []
     for index, word in enumerate(words):
         if word.kind == "name" and word.text in roots and (index == 0 or words[index - 1].text != "."):

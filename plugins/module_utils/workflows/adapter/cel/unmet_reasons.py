@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Why a precondition does not hold, in words.  Pure.
+"""Explains why a precondition does not hold. Pure.
 
-Reasons name fields and quote the expression's own texts, never what the cluster holds.
+Reasons name fields and quote the expression's own strings, never the cluster's values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _COMPARED = {
     ">": "is not more than",
     ">=": "is less than",
 }
-# Of what the evaluator raises.
+# By the kind of error that the evaluator raises.
 _BROKEN = {
     "KeyError": "reads a field that does not exist",
     "NotBool": "is neither true nor false",
@@ -42,7 +42,7 @@ _BROKEN = {
 def unavailable_reason(
     adapter: str, cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus]
 ) -> str | None:
-    """Why an adapter is not Available for the cluster as it is now; None where it is."""
+    """Return why an adapter is not Available for the cluster's current generation, or None if it is."""
     status = statuses.get(adapter)
     if status is None:
         return f"adapter {adapter} has not reported"
@@ -65,11 +65,11 @@ def unmet_reason(
     cluster: Mapping[str, Any],
     statuses: Mapping[str, AdapterStatus],
 ) -> str:
-    """Why an operand does not hold.
+    """Return why an operand does not hold.
 
-    :param name: the precondition's, such as ``preconditions[2]``.
-    :param found: what it gave: False, or the name of a kind of error.
-    :param values: the view that it was asked of.
+    :param name: of the precondition, such as ``preconditions[2]``.
+    :param found: the result: False, or the name of a kind of error.
+    :param values: the view that it was evaluated on.
     """
     of_adapters = [path[2] for path in part.paths if path[:2] == ("status", "adapters") and len(path) > 2]
     of_adapters += [
@@ -77,31 +77,31 @@ def unmet_reason(
     ]
     missing = [path for path in part.paths if not _is_there(values, path)]
     for adapter in of_adapters:
-        # What is asked of an adapter that is Available is something else.
+        # The adapter is Available, so the expression tests something else.
         reason = unavailable_reason(adapter, cluster, statuses)
         if reason is not None:
             return reason
     simple = _simple(part.words, part.paths)
     if found is False and simple:
         return simple
-    # A field of what is null is an error of types.
+    # Reading a field of null is a type error.
     if missing and (found in ("KeyError", "TypeError") or (found is False and len(part.paths) == 1)):
-        return f"{_dotted(missing[0])} is not there"
+        return f"{_dotted(missing[0])} does not exist"
     what = _BROKEN.get(found, "cannot be evaluated") if isinstance(found, str) else "is false"
     return f"{name} {what}"
 
 
 def _simple(words: Sequence[Token], paths: Sequence[tuple[str, ...]]) -> str | None:
-    """For ``path == "text"`` and its like, ``has(path)`` and ``path``."""
+    """Explain ``path == "text"`` and similar comparisons, ``has(path)`` and ``path``."""
     if len(paths) != 1:
         return None
     path, texts = _dotted(paths[0]), [word.text for word in words]
     if _dotted_words(texts) == path:
         return f"{path} is not true"
     if texts[-1] in _NULL and texts[-2] == "!=" and _dotted_words(texts[:-2]) == path:
-        return f"{path} is not there"
+        return f"{path} does not exist"
     if texts[:2] == ["has", "("] and texts[-1] == ")" and _dotted_words(texts[2:-1]) == path:
-        return f"{path} is not there"
+        return f"{path} does not exist"
     literal = len(words) > 2 and (words[-1].kind in ("string", "number") or texts[-1] in ("true", "false"))
     if literal and texts[-2] in _COMPARED and _dotted_words(texts[:-2]) == path:
         return f"{path} {_COMPARED[texts[-2]]} {texts[-1]}"

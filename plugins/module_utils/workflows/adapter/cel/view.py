@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What preconditions see of a cluster: all but its pull secret, with the adapters' statuses.  Pure."""
+"""The values of a cluster that preconditions can read: everything but its pull secret, with the adapters'
+statuses. Pure.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +18,20 @@ from ....model.cluster_document import PULL_SECRET_NAMES
 __all__ = ["ROOTS", "ClusterTooLarge", "is_current", "view"]
 
 _MARKER = "(not shown)"
-"""Stands where the pull secret is, so that it can be asked for and not be read."""
+"""Replaces the pull secret, so that expressions can test it but not read it."""
 
 _DEEPEST = 60
-# The parts of a text that count as one value each.
+# The length of text that counts as one value.
 _TEXT = 64
 _INT64 = 2**63
 
 
 class ClusterTooLarge(Exception):
-    """A cluster that is too large, or nested too deeply, for what is asked."""
+    """The cluster is too large, or nested too deeply, for the expression."""
 
 
 def is_current(status: AdapterStatus, cluster: Mapping[str, Any]) -> bool:
-    """Whether an adapter said it of the cluster as it is now."""
+    """Return whether a status is about the cluster's current generation."""
     generation = cluster.get("generation")
     return generation is None or status.generation == generation
 
@@ -37,10 +39,10 @@ def is_current(status: AdapterStatus, cluster: Mapping[str, Any]) -> bool:
 def view(
     cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus], roots: Iterable[str], largest: int
 ) -> dict[str, Any]:
-    """The values of the names in ``roots``, copied.
+    """Return a copy of the values of the names in ``roots``.
 
-    :param largest: how many values there may be in all of them.
-    :raises Unseen: it is larger, or nested too deeply for an evaluator that uses the stack.
+    :param largest: the maximum number of values.
+    :raises ClusterTooLarge: it is larger, or nested too deeply for an evaluator that uses the stack.
     """
     copier = _Copier(largest)
     return {root: copier.copy(ROOTS[root](cluster, statuses), 0) for root in roots}

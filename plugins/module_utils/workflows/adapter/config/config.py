@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The adapter's configuration: seed 002's AdapterConfig, checked, with every default filled.
+"""The adapter's configuration: the AdapterConfig of the adapter contract, checked, with all defaults.
 
 Errors name paths of the file and rules, never a value.
 """
@@ -43,21 +43,21 @@ OVERRIDES = {
     "headers": "spec.hyperfleetAPI.headers",
     "token_file": "spec.hyperfleetAPI.tokenFile",
 }
-"""What a role's variables may say instead of the file, and which of its fields that is."""
+"""The overrides that a role's variables may set, and the field that each replaces."""
 
 
 def override_options() -> dict[str, dict[str, Any]]:
-    """The overrides as an argument spec, for what is secret in them."""
+    """Return the overrides as an argument spec, for the values in them that are secret."""
     return {name: {"type": "dict", "no_log": True} if name == "headers" else {} for name in OVERRIDES}
 
 
 @dataclass(frozen=True)
 class AdapterConfig:
-    """One adapter.
+    """The configuration of one adapter.
 
-    :param name: ``metadata.name``; ``adapter`` is what it is called in reports.
-    :param preconditions: expressions, seed 002's where the file has none.
-    :param kubernetes: as a module's option of that name takes it; so is ``gcp``.
+    :param name: ``metadata.name``; ``adapter`` is its name in reports.
+    :param preconditions: expressions; by default the adapter contract's.
+    :param kubernetes: in the form of the module's option of that name, as is ``gcp``.
     """
 
     name: str
@@ -79,13 +79,14 @@ class AdapterConfig:
     _document: Mapping[str, Any] = field(repr=False, compare=False)
 
     def criteria(self) -> Preconditions:
-        """What has to hold of a cluster; compiled once in a process."""
+        """Return the compiled preconditions, compiled once in a process."""
         return Preconditions(self.preconditions, self.dependencies)
 
     def replaced(self, overrides: Mapping[str, Any]) -> AdapterConfig:
-        """The same with what a role's variables say: names of ``OVERRIDES``, absent where empty.
+        """Return the configuration with overrides applied.
 
-        Numbers may be texts, as Ansible's templates make of them.
+        The keys are names of ``OVERRIDES``; empty values are ignored. Numbers may be strings, as from
+        Ansible's templates.
 
         :raises ConfigurationError: names the variable.
         """
@@ -113,7 +114,7 @@ class AdapterConfig:
 
 
 def load_adapter_config(path: str) -> AdapterConfig:
-    """The configuration in a file of YAML.
+    """Read the configuration from a YAML file.
 
     :raises ConfigurationError: it cannot be read, or as ``parse_adapter_config``; names the file.
     """
@@ -142,9 +143,9 @@ def load_adapter_config(path: str) -> AdapterConfig:
 
 
 def parse_adapter_config(document: Any) -> AdapterConfig:
-    """The configuration that a document describes.
+    """Parse a configuration document.
 
-    :raises ConfigurationError: names what is wrong by its path: ``spec.jobTemplate.image is missing``.
+    :raises ConfigurationError: names the problem's path: ``spec.jobTemplate.image is missing``.
     """
     validate_document(document)
     metadata, spec = document["metadata"], document["spec"]
@@ -170,7 +171,7 @@ def parse_adapter_config(document: Any) -> AdapterConfig:
         logging=LoggingSettings(logging.get("level", "info"), logging.get("format", "json")),
         metrics=MetricsSettings(
             metrics.get("port", 8080),
-            metrics.get("address", "0.0.0.0"),  # noqa: S104 - a pod's, which Prometheus asks
+            metrics.get("address", "0.0.0.0"),  # noqa: S104 - a pod's address, which Prometheus scrapes
             metrics.get("perCluster", False),
         ),
         _document=document,
@@ -204,7 +205,7 @@ def _from_ansible(name: str, value: Any) -> Any:
             return value.strip()
     if name == "headers" and isinstance(value, Mapping):
         return {str(key): _header(item) for key, item in value.items()}
-    # Ansible 2.19 has strings, lists and mappings of its own.
+    # Ansible 2.19 has its own types of strings, lists and mappings.
     return str(value) if isinstance(value, str) else value
 
 

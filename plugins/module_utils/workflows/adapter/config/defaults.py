@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From a document that keeps to the schema to the parts of a configuration, each default filled.
+"""Fills in all defaults of a valid document, and returns the parts of a configuration.
 
-What a schema cannot say is said here, by the same kind of message.
+Also checks what a schema cannot express, with the same kind of message.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ __all__ = [
 ]
 
 _LONGEST = 86400.0
-# Seed 003's "Resource Requirements".
+# The resources of the job contract.
 _RESOURCES = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "500m", "memory": "512Mi"}}
 _FACTORS = {
     "": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
     "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60,
 }  # fmt: skip
-# What the adapter itself sets, or the kubelet: where a pod's token goes is not for a configuration to say.
+# Set by the adapter itself or by kubelet: a configuration must not choose where a pod's token goes.
 _RESERVED_ENV = frozenset({*VARIABLES, "GENERATION", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"})
 _RESERVED_LABELS = frozenset(
     {
@@ -58,12 +58,12 @@ _LOOPBACK = re.compile(r"localhost\Z|127\.[0-9.]+\Z|::1\Z")
 
 
 def snake_case(name: str) -> str:
-    """``ca_cert`` of ``caCert``."""
+    """Return ``ca_cert`` for ``caCert``."""
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found.group(1).lower(), name)
 
 
 def parse_duration_field(given: Mapping[str, Any], name: str, default: str, path: str) -> float:
-    """A duration in seconds; numbers are seconds.
+    """Return a duration in seconds; a number is seconds.
 
     :raises ConfigurationError: it is 0, or longer than a day.
     """
@@ -78,13 +78,13 @@ def parse_duration_field(given: Mapping[str, Any], name: str, default: str, path
 
 
 def fill_placement(given: Mapping[str, Any]) -> PlacementSettings:
-    """``spec.placement``."""
+    """Fill in ``spec.placement``."""
     allowed = given.get("allowedNamespaces")
     return PlacementSettings(None if allowed is None else tuple(allowed))
 
 
 def fill_hyperfleet(given: Mapping[str, Any]) -> HyperFleetSettings:
-    """``spec.hyperfleetAPI``; HYPERFLEET_API_URL where it has no address."""
+    """Fill in ``spec.hyperfleetAPI``, with HYPERFLEET_API_URL if it has no URL."""
     path = "spec.hyperfleetAPI"
     url = given.get("url") or os.environ.get("HYPERFLEET_API_URL", "").strip()
     if not url:
@@ -107,7 +107,9 @@ def fill_hyperfleet(given: Mapping[str, Any]) -> HyperFleetSettings:
 
 
 def fill_broker(given: Mapping[str, Any] | None, batch_size: int) -> BrokerSettings:
-    """``spec.broker``; the project may be the environment's, as the seed names a subscription only."""
+    """Fill in ``spec.broker``. The project may come from the environment, because the adapter contract has a
+    subscription only.
+    """
     if given is None:
         return BrokerSettings()
     kind, subscription = given["type"], given.get("subscription")
@@ -141,7 +143,7 @@ def fill_broker(given: Mapping[str, Any] | None, batch_size: int) -> BrokerSetti
         topic=topic,
         exchange=exchange,
         exchange_type=given.get("exchangeType", "topic"),
-        # As HyperFleet's own programs name it.
+        # The name that HyperFleet's own programs use.
         queue=given.get("queue") or (f"{topic or exchange}-{subscription}" if kind == "rabbitmq" else None),
         ca_cert=given.get("caCert"),
         prefetch=given.get("prefetch", 2 * batch_size),
@@ -161,7 +163,7 @@ def _check_url(url: str | None) -> None:
         usable = False
     if not usable:
         raise ConfigurationError("spec.broker.url must be an amqp or amqps address")
-    # A password without a user's name, or one that is only written otherwise, is one all the same.
+    # A password without a user name, or in another encoding, is also a password.
     if parts.password is not None or ":" in unquote(parts.netloc.rpartition("@")[0]) or parts.query:
         raise ConfigurationError(
             "spec.broker.url holds a password or parameters", "use spec.broker.urlFile or BROKER_RABBITMQ_URL"
@@ -169,7 +171,7 @@ def _check_url(url: str | None) -> None:
 
 
 def fill_job(given: Mapping[str, Any]) -> JobTemplate:
-    """``spec.jobTemplate``."""
+    """Fill in ``spec.jobTemplate``."""
     path = "spec.jobTemplate"
     return JobTemplate(
         image=given.get("image"),

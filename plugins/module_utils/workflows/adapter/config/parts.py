@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The parts of an AdapterConfig that only the adapter uses.  Durations are seconds."""
+"""The parts of an AdapterConfig that only the adapter uses. Durations are in seconds."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class HyperFleetSettings:
-    """The API.
+    """How to connect to the HyperFleet API.
 
-    :param flavour: ``current``, or ``contract`` as the adapter contract has it.
+    :param flavour: ``current``, or ``contract`` for the form of the adapter contract.
     :param headers: sent with every request; never shown.
     """
 
@@ -38,7 +38,7 @@ class HyperFleetSettings:
     validate_certs: bool
 
     def options(self) -> dict[str, Any]:
-        """As a module's option ``hyperfleet`` takes it."""
+        """Return the settings as a module's option ``hyperfleet``."""
         return {
             "url": self.url,
             "token_file": self.token_file,
@@ -48,7 +48,7 @@ class HyperFleetSettings:
         }
 
     def connection(self) -> HyperFleetConnection:
-        """The same for ``HyperFleetClient``."""
+        """Return the settings for ``HyperFleetClient``."""
         return hyperfleet_connection(self.options())
 
 
@@ -56,8 +56,8 @@ class HyperFleetSettings:
 class JobTemplate:
     """The Job that works for one cluster.
 
-    :param image: None only where the adapter does the work itself.
-    :param resources: ``{"requests": {...}, "limits": {...}}`` as Kubernetes takes them.
+    :param image: None only if the adapter does the work inline.
+    :param resources: ``{"requests": {...}, "limits": {...}}`` as in Kubernetes.
     :param ttl: seconds that a finished Job stays.
     :param deadline: seconds that a Job may take.
     :param keep_generations: how many earlier generations' Jobs stay.
@@ -86,21 +86,22 @@ class JobTemplate:
 
 @dataclass(frozen=True)
 class PlacementSettings:
-    """Where the management cluster may get Secrets.
+    """Where in the management cluster Secrets may be created.
 
-    :param allowed_namespaces: names, with ``*`` for any part of one; None: all that placement says.
+    :param allowed_namespaces: names, with ``*`` for any part of one. None allows all namespaces that
+        placement reports.
     """
 
     allowed_namespaces: tuple[str, ...] | None = None
 
     def allows(self, namespace: str) -> bool:
-        """Whether something may be made there."""
+        """Return whether Secrets may be created in the namespace."""
         allowed = self.allowed_namespaces
         return allowed is None or any(fnmatchcase(namespace, pattern) for pattern in allowed)
 
 
 @dataclass(frozen=True)
 class DeletionSettings:
-    """:param store: what becomes of the stored secret with its cluster: ``delete`` or ``keep``."""
+    """:param store: what happens to the stored secret when its cluster is deleted: ``delete`` or ``keep``."""
 
     store: str

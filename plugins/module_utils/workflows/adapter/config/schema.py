@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The JSON Schema of seed 002's AdapterConfig, as extensions/adapter/adapter-config.schema.json has it."""
+"""The JSON Schema of the AdapterConfig, the same as extensions/adapter/adapter-config.schema.json."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .schema_fields import (
 
 __all__ = ["SCHEMA"]
 
-# A registry with its port, a path, a tag, a digest.
+# A registry with an optional port, a path, a tag, a digest.
 _IMAGE = (
     r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*"
     r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[a-f0-9]{64})?$"
@@ -63,13 +63,14 @@ _PLACEMENT = object_field(
         "allowedNamespaces": {
             **list_field(
                 text_field(
-                    "a namespace (at most 63 lower case letters, digits and dashes, with a letter or digit at both "
+                    "a namespace (at most 63 lower case letters, digits and dashes, with a letter or digit "
+                    "at both "
                     "ends), in which * may stand for any part",
                     r"^[a-z0-9*]([a-z0-9*-]{0,61}[a-z0-9*])?$",
                     63,
                 )
             ),
-            # None of them would look like no limit.
+            # An empty list would look like no limit.
             "minItems": 1,
             "uniqueItems": True,
             "description": "a list of one namespace or more",
@@ -102,7 +103,7 @@ _JOB_TEMPLATE = object_field(
         },
         "resources": object_field({"requests": QUANTITIES, "limits": QUANTITIES}),
         "imagePullSecrets": list_field(object_field({"name": kubernetes_name_field("a Secret")}, ["name"])),
-        # A Job that is gone before a look, which may be a minute later, would be made again for ever.
+        # A Job that is deleted before the next look, up to a minute later, would be created again forever.
         "ttlSecondsAfterFinished": integer_field(120, 31536000, 3600),
         "backoffLimit": integer_field(0, 100, 3),
         "activeDeadlineSeconds": integer_field(1, 86400, 600),
@@ -155,7 +156,8 @@ SCHEMA: Schema = {
             "metadata": object_field(
                 {
                     "name": text_field(
-                        "a name: at most 63 lower case letters, digits, dashes and dots, with a letter or digit at "
+                        "a name: at most 63 lower case letters, digits, dashes and dots, with a letter or "
+                        "digit at "
                         "both ends of each part",
                         SUBDOMAIN,
                         63,
@@ -227,7 +229,7 @@ SCHEMA: Schema = {
                                 "port": integer_field(0, 65535, 8080),
                                 "address": {
                                     **text_field("an address to listen on", r"^[A-Za-z0-9._:-]+$", 253),
-                                    "default": "0.0.0.0",  # noqa: S104 - a pod's
+                                    "default": "0.0.0.0",  # noqa: S104 - a pod's address
                                 },
                                 "perCluster": boolean_field(False),
                             }

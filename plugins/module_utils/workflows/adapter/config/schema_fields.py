@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the fields of the AdapterConfig's schema are made of.
+"""Building blocks for the fields of the AdapterConfig's schema.
 
-A field's ``description`` ends the sentence "… is not" of an error, and is what an editor shows.
+A field's ``description`` ends the sentence "… is not" of an error, and editors show it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _QUANTITY = r"^([0-9]{1,15}(\.[0-9]{0,9})?|\.[0-9]{1,9})(m|k|M|G|T|P|E|Ki|Mi|Gi|
 
 
 def text_field(description: str, pattern: str = r"^\S(.*\S)?$", longest: int = 1024) -> Schema:
-    """A text of a shape."""
+    """A string with a pattern."""
     return {
         "type": "string",
         "description": description,
@@ -53,13 +53,13 @@ def text_field(description: str, pattern: str = r"^\S(.*\S)?$", longest: int = 1
 
 
 def choice_field(choices: list[str], default: str | None = None) -> Schema:
-    """One of a few texts."""
+    """One of some strings."""
     made: Schema = {"enum": choices, "description": "one of " + ", ".join(choices)}
     return made if default is None else {**made, "default": default}
 
 
 def integer_field(lowest: int, highest: int, default: int | None = None) -> Schema:
-    """A whole number, both bounds included."""
+    """An integer, both bounds included."""
     made: Schema = {
         "type": "integer",
         "description": f"a whole number from {lowest} to {highest}",
@@ -70,12 +70,12 @@ def integer_field(lowest: int, highest: int, default: int | None = None) -> Sche
 
 
 def boolean_field(default: bool) -> Schema:
-    """true or false."""
+    """``true`` or ``false``."""
     return {"type": "boolean", "description": "true or false", "default": default}
 
 
 def duration_field(default: str) -> Schema:
-    """As Go writes one, or seconds; a day at most."""
+    """A duration in Go's notation or in seconds, at most a day."""
     return {
         "type": ["string", "number"],
         "description": "a duration such as 10s or 1m30s",
@@ -88,7 +88,7 @@ def duration_field(default: str) -> Schema:
 
 
 def object_field(properties: dict[str, Any], required: list[str] | None = None) -> Schema:
-    """A mapping with these fields and no others."""
+    """A mapping with exactly these fields."""
     made: Schema = {
         "type": "object",
         "description": "a mapping",
@@ -99,12 +99,12 @@ def object_field(properties: dict[str, Any], required: list[str] | None = None) 
 
 
 def list_field(items: Schema, most: int = 64) -> Schema:
-    """A list, with an end."""
+    """A list with a maximum length."""
     return {"type": "array", "description": "a list", "items": items, "maxItems": most}
 
 
 def map_field(keys: str, key_description: str, values: Schema, most: int = 64) -> Schema:
-    """A mapping of any keys of a shape."""
+    """A mapping from any keys to values of one kind."""
     return {
         "type": "object",
         "description": "a mapping",
@@ -115,12 +115,12 @@ def map_field(keys: str, key_description: str, values: Schema, most: int = 64) -
 
 
 def path_field() -> Schema:
-    """Of a file."""
+    """The path of a file."""
     return text_field("the path of a file", r"^[^\u0000-\u001f]+$", 4096)
 
 
 def kubernetes_name_field(what: str) -> Schema:
-    """As Kubernetes calls most of its objects."""
+    """The name of most kinds of Kubernetes objects."""
     rule = "lower case letters, digits, dashes and dots, with a letter or digit at both ends of each part"
     return text_field(f"the name of {what}: at most 253 {rule}", SUBDOMAIN, 253)
 

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A document held to the AdapterConfig's schema.  What is said of it names paths and rules, never values.
+"""Validates a document against the AdapterConfig's schema. Messages name paths and rules, never values.
 
-jsonschema's own messages quote what is wrong, so they are not used; and it follows every alias of YAML, so a
-document that grows without end is refused before.
+jsonschema's own messages quote values, so they are not used. It also follows every YAML alias, so a document
+that would grow without limit is refused first.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ __all__ = ["path_of", "validate_document"]
 _LARGEST = 20_000
 _DEEPEST = 32
 _LONGEST = 65_536
-# More would hide which is to be mended first.
+# A longer list would hide which problem to fix first.
 _SHOWN = 8
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_./-]{0,62}\Z")
 
 
 def validate_document(document: Any) -> None:
-    """Nothing, if the document is an AdapterConfig.
+    """Raise an error unless the document is a valid AdapterConfig.
 
     :raises ConfigurationError: one line with each path and the rule that it breaks.
     """
@@ -44,9 +44,9 @@ def validate_document(document: Any) -> None:
 
 
 def _raise_problems(problems: Iterable[str]) -> None:
-    """Nothing, if there are no problems.
+    """Raise an error if there are problems.
 
-    :raises ConfigurationError: names the first ones.
+    :raises ConfigurationError: names the first problems.
     """
     lines = list(dict.fromkeys(problems))
     if lines:
@@ -55,7 +55,9 @@ def _raise_problems(problems: Iterable[str]) -> None:
 
 
 def path_of(parts: Iterable[Any]) -> str:
-    """``spec.criteria.preconditions[2].expression``; a key that cannot be a field's is not shown."""
+    """Return a path such as ``spec.criteria.preconditions[2].expression``. A key that cannot be a field's is
+    not shown.
+    """
     shown = ""
     for part in parts:
         if isinstance(part, int):
@@ -71,7 +73,7 @@ def _key(key: Any) -> str:
 
 
 def _unfit(document: Any) -> Iterator[str]:
-    """What no schema says: secrets in the wrong place, and documents that have no end."""
+    """Find what a schema cannot express: misplaced secrets, and documents that are too large."""
     pending: list[tuple[tuple[Any, ...], Any]] = [((), document)]
     seen = 0
     while pending:
@@ -98,7 +100,7 @@ def _unfit(document: Any) -> Iterator[str]:
 
 
 def _lines(error: Any) -> Iterator[str]:
-    """A validation error in our words: ``error`` is jsonschema's, whose ``message`` quotes values."""
+    """Describe a validation error in our words: ``error`` is jsonschema's, whose ``message`` quotes values."""
     path, rule = list(error.absolute_path), error.validator
     where = path_of(path)
     if rule == "required":
@@ -136,14 +138,14 @@ def _validator() -> Any:
         raise missing_package(error, "jsonschema") from None
 
     def pattern(_validator: Any, wanted: str, instance: Any, _schema: Any) -> Iterator[Any]:
-        # JSON Schema's $ is the end; Python's also stands before a last line break.
+        # In JSON Schema $ matches only at the end. In Python it also matches before a final line break.
         if isinstance(instance, str) and not re.search(re.sub(r"\$\Z", r"\\Z", wanted), instance):
             yield ValidationError("")
 
-    # 3.0 is an integer of JSON Schema, and none of Kubernetes, which would be sent it.
+    # 3.0 is an integer in JSON Schema, but not in Kubernetes, to which it would be sent.
     types = Draft202012Validator.TYPE_CHECKER.redefine(
         "integer", lambda _checker, value: isinstance(value, int) and not isinstance(value, bool)
     )
-    # Of this function there are no types.
+    # This function has no type annotations.
     extend: Any = validators.extend
     return extend(Draft202012Validator, {"pattern": pattern}, type_checker=types)(SCHEMA)

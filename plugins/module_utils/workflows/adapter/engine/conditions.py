@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Each outcome of a cluster as a report with its four conditions.  Pure.
+"""Turns each outcome of a cluster into a report with its four conditions. Pure.
 
-Running and waiting are ``Available=False``: an ``Unknown`` makes the API discard a whole report.
+Running and waiting are ``Available=False``: an ``Unknown`` makes the API discard the whole report.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .report import (
 
 __all__ = ["adapter_failed", "deleted", "deleting", "observed", "preconditions_unmet", "refused"]
 
-# States beside those of work.
+# States in addition to those of work.
 _UNMET = "unmet"
 _REFUSED = "refused"
 _DELETING = "deleting"
@@ -47,7 +47,7 @@ _STORED = "PullSecretStored"
 
 
 def preconditions_unmet(subject: ReportSubject, unmet: UnmetPreconditions) -> ClusterReport:
-    """Preconditions are not met: what was stored for this generation before stays stored."""
+    """Preconditions are not met. What was stored for this generation before still counts as stored."""
     message = shortened(f"Preconditions not met: {'; '.join(unmet.reasons)}")
     said = ("False", "PreconditionsNotMet", message)
     if subject.is_stored():
@@ -57,13 +57,13 @@ def preconditions_unmet(subject: ReportSubject, unmet: UnmetPreconditions) -> Cl
 
 
 def refused(subject: ReportSubject, refusal: Refuse) -> ClusterReport:
-    """The cluster's description is wrong."""
+    """The cluster's document is invalid."""
     said = ("False", refusal.reason, shortened(refusal.message))
     return make_report(subject, _REFUSED, applied=said, available=said)
 
 
 def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterReport:
-    """The Job, or the work inline, was observed."""
+    """The Job, or inline work, was observed."""
     message = shortened(found.message)
     applied = (
         ("True", "JobApplied", f"Job {found.job} exists")
@@ -106,11 +106,11 @@ def observed(subject: ReportSubject, order: Order, found: Observed) -> ClusterRe
 def adapter_failed(
     subject: ReportSubject, place: str, error: PullSecretError, order: Order | None = None
 ) -> ClusterReport:
-    """The adapter could not do its part, since a place does not answer or refuses it, or for a defect.
+    """The adapter could not work, because an API does not answer or refuses it, or because of a defect.
 
-    What was stored for this generation before is so still: only the adapter is not well.
+    What was stored for this generation before still counts as stored: only Health changes.
 
-    :param place: as a reason begins: ``Kubernetes``, ``Statuses``; empty for the adapter itself.
+    :param place: prefix of the reason: ``Kubernetes``, ``Statuses``; empty for the adapter itself.
     """
     reason = f"{place}{reason_of(error.kind)}"
     said = ("False", reason, shortened(str(error)))
@@ -130,10 +130,10 @@ def adapter_failed(
 def deleting(
     subject: ReportSubject, left: Sequence[str], failures: Sequence[tuple[str, str]] = ()
 ) -> ClusterReport:
-    """Something of a cluster that goes is still there.
+    """Some objects of a cluster that is being deleted still exist.
 
-    :param left: names of it.
-    :param failures: what could not be removed, as (kind, words of the place).
+    :param left: their names.
+    :param failures: what could not be removed, as (kind, message).
     """
     if failures:
         message = shortened("; ".join(text for _kind, text in failures))
@@ -158,9 +158,9 @@ def deleting(
 
 
 def deleted(subject: ReportSubject, kept: Sequence[str] = ()) -> ClusterReport:
-    """All that was made for a cluster is confirmed to be gone.
+    """All objects of a deleted cluster are confirmed to be gone.
 
-    :param kept: what the deletion policy leaves, by name.
+    :param kept: names of what the deletion policy keeps.
     """
     message = "Everything that was created for this cluster is deleted"
     if kept:
@@ -176,7 +176,7 @@ def deleted(subject: ReportSubject, kept: Sequence[str] = ()) -> ClusterReport:
 
 
 def _says_nothing(found: Observed) -> bool:
-    """Whether a look leaves open what is in the places."""
+    """Return whether an observation leaves open what is stored."""
     return found.state in (CREATED, PENDING, RUNNING, STUCK, FAILED) and not says_what_is_stored(found.kind)
 
 
@@ -185,7 +185,7 @@ def _made(order: Order, found: Observed) -> dict[str, Any]:
     if found.job:
         data["job_name"] = found.job
     if found.state == SUCCEEDED:
-        # What the earlier content's was is not this one's, where nobody says.
+        # An earlier content's version must not be reported for this content.
         data["secret_version"] = str((found.result or {}).get("version") or "")
         data["content_digest"] = found.content
     return data

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is to be done for a cluster, from what the API says of it.  Pure.
+"""Decides what to do for a cluster from its document in the API. Pure.
 
-A cluster is a dictionary as the API answers it, whichever way its spec is spelled.
+A cluster is a dictionary as the API returns it, with either spelling of its spec.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ __all__ = [
     "removal_by_jobs",
 ]
 
-# Who chooses the management cluster.
+# The adapter that chooses the management cluster.
 _PLACEMENT = "placement"
 _NO_NAMESPACE = "the placement adapter has not reported a namespace for the cluster's current generation"
-# What the owner of a cluster calls the modules' options.
+# Names of module options, as the owner of a cluster knows them.
 _WORDS = {"project": PROJECT_KEY.path, "namespace": "placement's namespace", "replication": REPLICATION.path}
 
 
 @dataclass(frozen=True)
 class UnmetPreconditions:
-    """Nothing can be made yet.
+    """The cluster is not ready yet.
 
-    :param reasons: what is missing, in words for people.
+    :param reasons: what is missing, as sentences for people.
     """
 
     reasons: tuple[str, ...]
@@ -60,7 +60,7 @@ class UnmetPreconditions:
 
 @dataclass(frozen=True)
 class Apply:
-    """The pull secret is to be brought to its places.
+    """Store and place the pull secret.
 
     :param document: the docker config as the cluster's spec holds it.
     """
@@ -71,9 +71,9 @@ class Apply:
 
 @dataclass(frozen=True)
 class Refuse:
-    """The cluster's own description is wrong: permanent until its owner mends it.
+    """The cluster's own document is invalid, until its owner fixes it.
 
-    :param reason: a condition's, CamelCase.
+    :param reason: of a condition, CamelCase.
     """
 
     reason: str
@@ -82,12 +82,12 @@ class Refuse:
 
 @dataclass(frozen=True)
 class Remove:
-    """The cluster is being deleted: what was made for it has to go.
+    """Remove the objects of a cluster that is being deleted.
 
-    :param secrets: the addresses of what is stored.
-    :param placed: in the management cluster.
-    :param made: whether our last status says that something was made.
-    :param barred: of ``placed``, where nothing may be made, and no status of ours says that anything was.
+    :param secrets: the addresses of stored secrets.
+    :param placed: Secrets in the management cluster.
+    :param made: whether our last status says that something was created.
+    :param barred: those of ``placed`` in forbidden namespaces, for which our status reports nothing.
     """
 
     secrets: tuple[str, ...]
@@ -108,12 +108,13 @@ def decide(
     traceparent: str | None = None,
     allows: Callable[[str], bool] = bool,
 ) -> Decision:
-    """What is to be done for a cluster.
+    """Return what to do for a cluster.
 
-    :param statuses: the adapters', by name.
-    :param unmet: says which configured preconditions are not met; not asked of a cluster that goes.
-    :param own: what we said last of it.
-    :param allows: whether the configuration lets something be made in a namespace.
+    :param statuses: the adapters' statuses, by name.
+    :param unmet: returns the configured preconditions that are not met; not called for a cluster that is
+        being deleted.
+    :param own: our last status.
+    :param allows: whether the configuration allows Secrets in a namespace.
     """
     cluster_id = str(cluster.get("id"))
     if cluster.get("deleted_time"):
@@ -134,7 +135,7 @@ def decide(
     except InvalidDocument as error:
         return Refuse("InvalidPullSecret", error.message)
     if missing:
-        # A misspelt field may be why a precondition is not met.
+        # A misspelt field may be the reason for an unmet precondition.
         missing += [wrong] if wrong else []
         return UnmetPreconditions(tuple(dict.fromkeys(missing)))
     if spec is None or project is None or namespace is None:
@@ -157,13 +158,13 @@ def decide(
 
 
 def generation_of(cluster: Mapping[str, Any]) -> int:
-    """The cluster's generation, which every report names."""
+    """Return the cluster's generation, which every report names."""
     found = cluster.get("generation")
     return found if isinstance(found, int) and not isinstance(found, bool) and found >= 1 else 1
 
 
 def may_hold(cluster: Mapping[str, Any], adapter: str) -> bool:
-    """Whether the API may hold a status of ours, by what it tells of the cluster itself."""
+    """Return whether the API may hold a status of ours, judged by the cluster's document alone."""
     if cluster.get("deleted_time"):
         return True
     own = "".join(part[:1].upper() + part[1:] for part in adapter.split("-")) + "Successful"
@@ -172,7 +173,9 @@ def may_hold(cluster: Mapping[str, Any], adapter: str) -> bool:
 
 
 def removal_by_jobs(environments: Iterable[Mapping[str, str]]) -> Remove:
-    """The places that Jobs were to fill, as their environments name it (page *The job contract*)."""
+    """Return the removal for the secrets that Jobs were to write, as their environments name them (the job
+    contract).
+    """
     secrets, placed = [], []
     for told in environments:
         options = {option: told.get(variable) for option, variable in words_of("variable").items()}
@@ -190,14 +193,14 @@ def _removal(
     own: AdapterStatus | None,
     allows: Callable[[str], bool],
 ) -> Remove:
-    """What our last status names comes first: the spec and the placement may have changed since."""
+    """Secrets in our last status come first, because the spec and the placement may have changed since."""
     secrets, placed = reported_places(own.data if own is not None else {})
     made = bool(secrets or placed)
     barred: tuple[ManagementSecretName, ...] = ()
     try:
         wanted = with_secret_names(Cluster(cluster_id, gcp_project_id=_project(cluster)))
     except ConfigurationError:
-        # Nothing can have been made under such an id.
+        # Nothing can have been created under such an id.
         return Remove(tuple(secrets), tuple(placed), made)
     secret = secret_of(stored_at(wanted))
     secrets += [secret] if secret is not None else []
@@ -210,7 +213,7 @@ def _removal(
 
 
 def _spec(cluster: Mapping[str, Any]) -> tuple[ClusterSpec | None, str]:
-    """What the cluster's owner wrote, or what is wrong with it."""
+    """Return what the cluster's owner wrote, or what is wrong with it."""
     try:
         return read_spec(cluster), ""
     except ConfigurationError as error:
@@ -218,7 +221,7 @@ def _spec(cluster: Mapping[str, Any]) -> tuple[ClusterSpec | None, str]:
 
 
 def _project(cluster: Mapping[str, Any]) -> str | None:
-    """Where the secret is, whatever else in the spec is wrong; None where it does not say."""
+    """Return the project even if the rest of the spec is wrong, or None if there is none."""
     try:
         return project_of(cluster)
     except ConfigurationError:
@@ -228,7 +231,7 @@ def _project(cluster: Mapping[str, Any]) -> str | None:
 def _namespace(
     cluster: Mapping[str, Any], statuses: Mapping[str, AdapterStatus], *, current: bool = True
 ) -> str | None:
-    """The placement adapter's choice; of the cluster's current generation, where that matters."""
+    """Return the placement adapter's namespace; only for the cluster's current generation if that matters."""
     placement = statuses.get(_PLACEMENT)
     if placement is None or (current and placement.generation != generation_of(cluster)):
         return None

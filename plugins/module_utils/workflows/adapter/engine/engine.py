@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From cluster ids to reported statuses: read, decide, apply, observe, report.
+"""Takes cluster ids to reported statuses: read, decide, apply, observe, report.
 
-Nothing is waited for: what runs is reported as running, and looked at again by a later run.
+It waits for nothing. Running work is reported as running, and a later run looks again.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ __all__ = ["Engine"]
 
 
 class Engine:
-    """One configuration's work; ``handle`` takes a batch.
+    """Handles batches for one configuration.
 
     :param provisioner: for ``inline`` and for removals.
     :param check_mode: nothing is written or reported; the results say what would be.
-    :param on_result: given each cluster's result as soon as it is there; from several threads.
+    :param on_result: called with each cluster's result as soon as it exists, from several threads.
     """
 
     def __init__(
@@ -79,9 +79,9 @@ class Engine:
         traceparents: Mapping[str, str] | None = None,
         given: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> list[ClusterResult]:
-        """Do what is to be done for each cluster, once however often its id is given, and report it.
+        """Handle and report each cluster once, even if its id is given several times.
 
-        :param traceparents: by cluster id, W3C's.
+        :param traceparents: W3C trace contexts by cluster id.
         :param given: clusters that were read a moment ago, by id.
         """
         traces = traceparents or {}
@@ -140,7 +140,7 @@ class Engine:
             )
         except NotFound:
             return self._reporter.gone(cluster_run)
-        except Exception as error:  # noqa: BLE001 - a defect is no worse than an API that does not answer
+        except Exception as error:  # noqa: BLE001 - a defect is no worse than an unavailable API
             return self._statuses_unread(cluster_run, cluster, _defect(error))
         own = statuses.get(self._config.adapter)
         cluster_run.subject = subject = self._subject(result, cluster, own)
@@ -169,7 +169,7 @@ class Engine:
     ) -> None:
         """The statuses could not be read."""
         if may_hold(cluster, self._config.adapter):
-            # A report would replace what a removal goes by, and what may be right.
+            # A report would replace the data that a removal needs, and possibly correct conditions.
             return self._reporter.failed(cluster_run, error.kind, str(error))
         cluster_run.subject = self._subject(cluster_run.result, cluster, None)
         return self._reporter.report(
@@ -180,7 +180,7 @@ class Engine:
         subject = cluster_run.known_subject
         try:
             found = self._jobs.apply(decision, self._settings.deadline(cluster_run.retry_observer))
-        except Exception as error:  # noqa: BLE001 - a defect ends no other cluster's work
+        except Exception as error:  # noqa: BLE001 - a defect must not stop other clusters
             report = conditions.adapter_failed(subject, "Kubernetes", _defect(error), decision.order)
             return self._reporter.report(cluster_run, report)
         return self._observed(cluster_run, decision, found)
@@ -189,7 +189,7 @@ class Engine:
         result, subject = cluster_run.result, cluster_run.known_subject
         result.actions = found.actions
         result.job_created = found.made
-        # A Job's end is noted once.
+        # A Job's end is recorded once.
         new = is_end_to_report(found) if found.job is None else _noted_end(found)
         if found.result is not None and new:
             result.job = found.result
@@ -198,17 +198,17 @@ class Engine:
             self._withdraw(cluster_run)
 
     def _withdraw(self, cluster_run: ClusterRun) -> None:
-        """It was deleted for good while its Job was made."""
+        """Handle a cluster that was deleted for good while its Job was created."""
         cluster_id, own = cluster_run.result.cluster_id, cluster_run.known_subject.last_status
         with suppress(PullSecretError):
             if own is not None and any(reported_places(own.data)):
-                # There may be secrets, and only the Jobs still say where: they are the sweep's.
+                # There may be secrets, and only the Jobs know where. The sweep removes them.
                 self._jobs.suspend(cluster_id, self._settings.deadline())
             else:
                 self._jobs.remove(cluster_id, self._settings.deadline())
 
     def _begin_removal(self, cluster_run: ClusterRun, decision: Remove) -> None:
-        """The Jobs first: a pod that still runs would make the secrets again."""
+        """Delete the Jobs first: a pod that still runs would write the secrets again."""
         subject, result = cluster_run.known_subject, cluster_run.result
         removal = JobRemoval(gone=True, left=(), actions=())
         try:
@@ -216,7 +216,7 @@ class Engine:
                 result.cluster_id, self._settings.deadline(cluster_run.retry_observer)
             )
         except PullSecretError as error:
-            # Who works inline needs no right to Jobs, and has made none.
+            # Inline work has created no Jobs and needs no permission for them.
             if self._config.execution != "inline" or error.kind != "permission_denied":
                 report = conditions.deleting(subject, (), [(error.kind, str(error))])
                 return self._reporter.report(cluster_run, report)
@@ -228,7 +228,7 @@ class Engine:
         return None
 
     def _work_in_places(self, cluster_runs: Sequence[ClusterRun]) -> None:
-        """The work in both places for all clusters at once, then a report of each."""
+        """Do the work in Secret Manager and Kubernetes for all clusters together, then report each."""
         after: list[tuple[ClusterRun, Callable[[], None]]] = []
         applied = [
             (cluster_run, cluster_run.apply) for cluster_run in cluster_runs if cluster_run.apply is not None
@@ -280,7 +280,7 @@ class Engine:
 
 
 def _defect(error: Exception) -> PullSecretError:
-    """Our own errors as they are; of anything else its type and line only."""
+    """Return our own errors unchanged, and only the type and line of any other error."""
     return error if isinstance(error, PullSecretError) else Internal(Failure.of(error).message)
 
 

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a kind of error means: a condition's reason, whether it passes, what it tells of the places.  Pure."""
+"""What each kind of error means: its condition reason, whether a retry helps, whether it tells what is
+stored. Pure.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,14 @@ __all__ = [
     "says_what_is_stored",
 ]
 
-# Seconds until a look is worth it; the event source doubles a number that it gets twice.
+# Seconds until the next look. The event source doubles a number that it gets twice in a row.
 SOON_SECONDS = 2.0
 LATER_SECONDS = 15.0
 STUCK_SECONDS = 30.0
 RARELY_SECONDS = 60.0
 
 _RETRYABLE = frozenset({"unavailable", "quota", "timeout", "conflict", "stopped", "dependency"})
-# An error of such a kind means: the place was read, and holds something else than it should.
+# Kinds of errors that mean: the secret was read, and holds something else than it should.
 _SEEN_OTHERWISE = frozenset(
     {
         "configuration",
@@ -54,25 +56,25 @@ _REASONS = {
 
 
 def reason_of(kind: str) -> str:
-    """A condition's reason for a kind of error."""
+    """Return the condition reason for a kind of error."""
     return _REASONS.get(kind, "Failed")
 
 
 def is_retryable(kind: str) -> bool:
-    """Whether doing the same once more may help against a kind of error."""
+    """Return whether a retry may help against a kind of error."""
     return kind in _RETRYABLE
 
 
 def requeue_after_failure(kind: str) -> float:
-    """Seconds until a failure of that kind is worth another look."""
+    """Return the seconds until the next look after a failure of that kind."""
     if kind == "stopped":
         return SOON_SECONDS
     return LATER_SECONDS if is_retryable(kind) else RARELY_SECONDS
 
 
 def says_what_is_stored(kind: str | None) -> bool:
-    """Whether a failure of work says what is in the places; an outage, or a Job that died, does not.
+    """Return whether a failure tells what is stored. An outage, or a Job that died, does not.
 
-    :param kind: None where nothing was said.
+    :param kind: None if it is unknown.
     """
     return kind in _SEEN_OTHERWISE

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Job's work without Jobs, and what a removal takes back: both places for many clusters at once.
+"""Stores, places and removes the secrets of many clusters without Jobs.
 
-It is the two steps of ``workflows/provision``, called in this process.
+It runs the two steps of ``workflows/provision`` in this process.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _Step = Callable[..., dict[str, Any]]
 
 @dataclass(frozen=True)
 class SecretDeletion:
-    """What became of one thing that was to be removed.
+    """The result of one removal.
 
     :param name: its full name.
-    :param changed: whether it was there.
-    :param kind: of the failure; None where it is confirmed to be gone.
+    :param changed: whether it existed.
+    :param kind: of the failure; None if it is confirmed to be gone.
     """
 
     name: str
@@ -51,12 +51,12 @@ class SecretDeletion:
 
 
 class InlineProvisioner:
-    """The secret store and the management cluster, for a batch.
+    """Writes to the secret store and the management cluster, for a batch.
 
-    ``calls`` has the requests of all runs that no cluster's result tells of: those for many clusters at once,
-    and of what is removed.
+    ``calls`` has the requests that belong to no cluster's result: those for many clusters at once, and those
+    of removals.
 
-    :param options: those of ``run_options``, checked and with their defaults.
+    :param options: those of ``run_options``, checked, with defaults.
     """
 
     def __init__(self, options: Mapping[str, Any], *, stop: threading.Event, check_mode: bool) -> None:
@@ -66,8 +66,8 @@ class InlineProvisioner:
         self.calls = Calls()
 
     def apply(self, wanted: Sequence[Apply]) -> list[Observed]:
-        """Store each docker config, then give the management cluster what the store holds."""
-        # Both over the same connections, which end with the batch.
+        """Store each docker config, then copy it from the store to the management cluster."""
+        # Both steps share connections, which are closed after the batch.
         shared: list[StoreConnections] = []
         clusters = [_with_document(apply) for apply in wanted]
         stored = self._run(store, [to_store(cluster) for cluster in clusters], shared)
@@ -82,7 +82,7 @@ class InlineProvisioner:
             took = spent.get(str(stored[index].get("id"))) or Spent()
             found = _observed(apply.order, Result(stored[index], second.get(index, {})), took)
             if is_end_to_report(found):
-                # Its own result says so.
+                # Already in its own result.
                 self.calls.merge(took.calls, -1)
             seen.append(found)
         return seen
@@ -90,7 +90,7 @@ class InlineProvisioner:
     def remove_stored(self, wanted: Sequence[tuple[str, str]]) -> list[SecretDeletion]:
         """Delete stored secrets.
 
-        :param wanted: (cluster id, address); a secret is deleted only as that cluster's.
+        :param wanted: (cluster id, address); a secret is deleted only if it belongs to that cluster.
         """
         targets = [
             {**to_store(Cluster(cluster_id, state="absent")), **parse_address(address)[1]}
@@ -101,7 +101,7 @@ class InlineProvisioner:
     def remove_placed(self, wanted: Sequence[tuple[str, ManagementSecretName]]) -> list[SecretDeletion]:
         """Delete Secrets of the management cluster.
 
-        :param wanted: (cluster id, Secret); a Secret is deleted only as that cluster's.
+        :param wanted: (cluster id, Secret); a Secret is deleted only if it belongs to that cluster.
         """
         clusters = [
             Cluster(cluster_id, state="absent", management_namespace=one.namespace, k8s_secret_name=one.name)
@@ -115,7 +115,7 @@ class InlineProvisioner:
         entries: dict[int, dict[str, Any]] = {}
         left = list(range(len(targets)))
         while left:
-            # A status can name what is another cluster's, and a task refuses to do one thing for two.
+            # A status can name another cluster's secret, and a task refuses the same secret twice.
             first = {names[index]: index for index in reversed(left)}
             now = sorted(first.values())
             entries.update(zip(now, self._run(step, [targets[index] for index in now])))
@@ -128,9 +128,9 @@ class InlineProvisioner:
     def _run(
         self, step: _Step, targets: list[dict[str, Any]], shared: list[StoreConnections] | None = None
     ) -> list[dict[str, Any]]:
-        """Each target's entry, in their order.  What fails all of them is each one's failure.
+        """Return each target's entry, in order. A failure of the whole run is each target's failure.
 
-        :param shared: the connections of this run and of those that are given them after it.
+        :param shared: the connections of this run and of later runs that use them.
         """
         if not targets:
             return []
@@ -141,7 +141,7 @@ class InlineProvisioner:
                 shared.append(StoreConnections(self._options, self._stop))
             asked.merge(shared[0].settings.calls, -1)
             answer = step(targets, self._options, check_mode=self._check_mode, connections=shared[0])
-        except Exception as error:  # noqa: BLE001 - its text may hold a value
+        except Exception as error:  # noqa: BLE001 - its message may hold a value
             failure = Failure.of(error)
             return [{"failed": True, "kind": failure.kind, "msg": failure.message} for _target in targets]
         finally:
@@ -153,7 +153,7 @@ class InlineProvisioner:
 
 
 def is_end_to_report(found: Observed) -> bool:
-    """Whether what was done counts as a Job's end does: something was written, or it failed."""
+    """Return whether the result is recorded like the end of a Job: something was written, or it failed."""
     return found.state == FAILED or bool(found.actions)
 
 
@@ -163,13 +163,13 @@ def _with_document(apply: Apply) -> Cluster:
 
 
 def _observed(order: Order, done: Result, spent: Spent) -> Observed:
-    """:param spent: on this cluster in both places."""
+    """:param spent: seconds for this cluster in Secret Manager and Kubernetes."""
     secret, stored = order.stored_at, done.stored
     places = (secret, f"namespaces/{order.namespace}/secrets/{order.placed_as}")
     actions = tuple(
         f"{action}: {name}" for name, entry in zip(places, done) for action in entry.get("actions") or ()
     )
-    # All that a Job's termination message has (page *The job contract*).
+    # All fields of a Job's termination message (the job contract).
     result: dict[str, Any] = {
         "phase": PLACE if done.placed else cluster_store().PHASE,
         "secret": secret,
@@ -192,7 +192,7 @@ def _observed(order: Order, done: Result, spent: Spent) -> Observed:
     result["result"] = "success"
     if done.replication_differs:
         result["replication_differs"] = True
-    # A check mode's version has no number yet.
+    # In check mode a version has no number yet.
     which = f"Version {version}" if version else "A version"
     message = f"{which} of {secret} is stored and placed in namespace {order.namespace}"
     stored_version = str(stored.get("version") or "")

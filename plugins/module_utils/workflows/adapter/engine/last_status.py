@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What our last status says about a cluster, and what the next one has to repeat.  Pure.
+"""Reads our last status of a cluster, and what the next one must repeat. Pure.
 
-The status' ``data`` is the adapter's only memory, and others may write there: values of another shape than we
-write are ignored and not repeated.
+The status' ``data`` is the adapter's only memory, and others may write to it. Values of an unexpected shape
+are ignored and not repeated.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\Z")
 _VERSION = re.compile(r"[0-9]{1,18}\Z")
 _DIGEST = re.compile(r"hmac-sha256:[0-9a-f]{64}\Z")
 _PLACES = ("gcp_secret", "management_secret")
-# Characters of a stored secret's address in a status.
+# Maximum characters of a stored secret's address in a status.
 _LONGEST_ADDRESS = 337
-# More moves of one cluster nobody has seen.
+# Maximum number of earlier secrets. No cluster has been seen to move more often.
 _MOST_EARLIER = 10
 
 _PlaceName = Union[str, dict[str, str]]
@@ -44,14 +44,14 @@ _PlaceName = Union[str, dict[str, str]]
 
 @dataclass(frozen=True)
 class ManagementSecretName:
-    """A Secret of the management cluster."""
+    """The namespace and name of a Secret in the management cluster."""
 
     namespace: str
     name: str
 
 
 def order_places(order: Order) -> dict[str, Any]:
-    """Where an order's pull secret is brought, as ``data`` has it."""
+    """Return where an order's pull secret is written, in the form of ``data``."""
     return {
         "gcp_secret": order.stored_at,
         "management_secret": {"namespace": order.namespace, "name": order.placed_as},
@@ -59,7 +59,7 @@ def order_places(order: Order) -> dict[str, Any]:
 
 
 def secret_of(said: Any) -> str | None:
-    """What is said, if it is the address of a stored secret; else None."""
+    """Return the value if it is the address of a stored secret, or None."""
     return said if isinstance(said, str) and cluster_store().is_address(said) else None
 
 
@@ -68,7 +68,7 @@ def _reported_secret(said: Any) -> str | None:
 
 
 def place_of(namespace: Any, name: Any) -> ManagementSecretName | None:
-    """The Secret of these names; None if they are not valid."""
+    """Return the Secret with these names, or None if they are invalid."""
     good = all(isinstance(one, str) for one in (namespace, name))
     if good and KUBERNETES_NAMESPACE.match(namespace) and _NAME.match(name):
         return ManagementSecretName(namespace, name)
@@ -76,7 +76,9 @@ def place_of(namespace: Any, name: Any) -> ManagementSecretName | None:
 
 
 def reported_places(data: Mapping[str, Any]) -> tuple[list[str], list[ManagementSecretName]]:
-    """All that our last status says was made: what is stored, by address, and what is in the management cluster."""
+    """Return all secrets in our last status: addresses of stored secrets, and Secrets of the management
+    cluster.
+    """
     held = _checked_data(data)
     said = [*(held[name] for name in _PLACES if name in held), *held.get("earlier", ())]
     secrets = [found for found in map(_reported_secret, said) if found is not None]
@@ -86,20 +88,20 @@ def reported_places(data: Mapping[str, Any]) -> tuple[list[str], list[Management
 
 
 def _checked_data(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a status' ``data`` has our shape."""
+    """Return the parts of a status' ``data`` that have the expected shape."""
     found = {name: shape(data.get(name)) for name, shape in _SHAPES.items()}
     return {name: value for name, value in found.items() if value}
 
 
 def carried_over(own: AdapterStatus | None, said: Mapping[str, Any]) -> dict[str, Any]:
-    """The next report's ``data``: what is said now, and what was before where nothing is said of it.
+    """Return the next report's ``data``: the new values, and the previous ones where there is no new value.
 
-    :param said: an empty value takes back what was said.
+    :param said: the new values; an empty value removes the previous one.
     """
     remembered = _checked_data(own.data) if own is not None else {}
     earlier = remembered.pop("earlier", [])
     data = {name: value for name, value in {**remembered, **said}.items() if value}
-    # Where things were made before spec or placement pointed elsewhere: a removal has to look there, too.
+    # Where secrets were written before spec or placement changed: a removal must look there, too.
     before = [*earlier, *(remembered[name] for name in _PLACES if name in remembered)]
     now = [data.get(name) for name in _PLACES]
     moved = [one for index, one in enumerate(before) if one not in now and one not in before[:index]]
@@ -112,10 +114,10 @@ def is_reported_stored(
     order: Order | None = None,
     content: str | None = None,
 ) -> bool:
-    """Whether we said last that what this generation, or this content, is to bring is in its places.
+    """Return whether we last reported this generation or this content as stored and placed.
 
-    :param order: where it is to be; None where nobody knows now.
-    :param content: digest of what a Job is to bring there.
+    :param order: where it is written; None if that is unknown now.
+    :param content: digest of the content that a Job writes there.
     """
     if own is None or not own.is_true("Available"):
         return False

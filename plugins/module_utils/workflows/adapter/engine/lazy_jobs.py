@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Jobs of one run: connects on first use, and stops asking when Kubernetes does not answer."""
+"""The Jobs of one run. Connects on first use, and stops trying if Kubernetes does not answer."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = ["LazyJobs"]
 
 
 class LazyJobs:
-    """The Jobs of one management cluster, connected on first use.  Thread-safe.
+    """The Jobs of one management cluster, connected on first use. Thread-safe.
 
-    :param connect: gives them; asked once, and its error is each cluster's.
+    :param connect: connects; called once, and its error is each cluster's.
     """
 
     def __init__(self, connect: Callable[[Deadline], Jobs]) -> None:
@@ -37,7 +37,7 @@ class LazyJobs:
         self._error: PullSecretError | None = None
 
     def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
-        """Read ahead; what fails here fails for each cluster in its turn."""
+        """Read ahead. A failure here fails each cluster when it is handled."""
         with suppress(PullSecretError):
             self._connected(deadline).prepare(cluster_ids, deadline)
 
@@ -57,13 +57,13 @@ class LazyJobs:
         return self._breaker.call(lambda: jobs.suspend(cluster_id, deadline))
 
     def lacks_namespace(self, namespace: str, deadline: Deadline) -> bool:
-        """Whether the management cluster says that there is no such namespace."""
+        """Return whether the management cluster confirms that the namespace does not exist."""
         with suppress(PullSecretError):
             return not self._connected(deadline).has_namespace(namespace, deadline)
         return False
 
     def cluster_ids(self, deadline: Deadline) -> set[str]:
-        """The clusters that have Jobs or Secrets of ours."""
+        """Return the ids of clusters that have Jobs or Secrets of ours."""
         jobs = self._connected(deadline)
         return self._breaker.call(lambda: jobs.cluster_ids(deadline))
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster's report with its four conditions, and its state for the run's result.  Pure."""
+"""A cluster's report with its four conditions, and its state in the run's result. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ClusterReport", "ConditionValue", "ReportSubject", "make_report", "s
 
 _LONGEST = 1000
 ConditionValue = tuple[str, str, str]
-"""Of one condition: status, reason, message."""
+"""One condition: status, reason, message."""
 _ADAPTER_WELL = ("True", "Healthy", "The adapter works")
 _STAYS = ("False", "NotDeleting", "The cluster is not being deleted")
 
@@ -40,7 +40,7 @@ class ReportSubject:
     is_deleting: bool = False
 
     def is_stored(self, order: Order | None = None, content: str | None = None) -> bool:
-        """Whether its pull secret was stored and placed before, whatever this run observes."""
+        """Return whether its pull secret was stored and placed before, whatever this run observes."""
         return not self.is_deleting and is_reported_stored(self.last_status, self.generation, order, content)
 
 
@@ -48,9 +48,9 @@ class ReportSubject:
 class ClusterReport:
     """A report for the API, and the state, reason and message for the run's result.
 
-    :param state: a word of the model or of this module.
-    :param reason: why it is, or is not, available.
-    :param requeue_after: seconds until a look is worth it, or None where only an event is.
+    :param state: a state of the model or of this module.
+    :param reason: why it is available or not.
+    :param requeue_after: seconds until the next look, or None to wait for an event.
     """
 
     api_report: Report
@@ -73,7 +73,7 @@ def make_report(
     requeue_after: float | None = None,
     why: ConditionValue | None = None,
 ) -> ClusterReport:
-    """:param why: what the run itself says; None is what is said of Available."""
+    """:param why: the run's own reason and message; None uses those of Available."""
     traced = {"traceparent": subject.traceparent} if subject.traceparent else {}
     if finalized is None:
         finalized = ("False", *available[1:]) if subject.is_deleting else _STAYS
@@ -94,13 +94,13 @@ def make_report(
 
 
 def stored_earlier(message: str) -> str:
-    """The message for a pull secret that was stored before.
+    """Return the message for a pull secret that was stored before.
 
-    :param message: what happens now; it need not be a check of the secret.
+    :param message: what happens now; not necessarily a check of the secret.
     """
     return shortened(f"The pull secret was stored earlier; now: {message}")
 
 
 def shortened(text: str) -> str:
-    """The text, cut to the length that a condition's message may have."""
+    """Return the text, cut to the maximum length of a condition's message."""
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

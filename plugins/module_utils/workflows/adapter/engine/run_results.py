@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a run did for each cluster: the result file's entries, counts, log entries.  Pure.
+"""What a run did for each cluster: entries of the result file, counts, log entries. Pure.
 
-All of it is printed or stored somewhere: names, counts and times, never a value.
+All of it is printed or stored: names, counts and times, never a value.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ __all__ = [
 
 _COMPONENT = "pullsecret-adapter"
 _VERSION = 1
-# What became of a cluster's report.
+# The outcome of a cluster's report.
 OUTCOME_REPORTED = "reported"
 OUTCOME_DISCARDED = "discarded"
 OUTCOME_GONE = "gone"
 OUTCOME_FAILED = "failed"
 
-# What a run wrote, in its own words: as seed 003 calls it.
+# Maps a run's actions to the operations of the log contract.
 _WROTE = re.compile(r"(create|update|delete)d (job|secret|pod) (\S+)\Z")
-# Up to so many clusters have a row each, where nothing else is asked for.
+# Up to this number, each cluster has its own row by default.
 _FEW = 50
 
 
 @dataclass
 class ClusterResult:
-    """One cluster in one run.
+    """The result of one cluster in one run.
 
-    :param report: what was, or would be, reported; None where nothing could be said.
-    :param kind: of the failure, and ``message`` its text, where the outcome is one.
-    :param job: what a Job said of itself, where this run is the first to see its end.
+    :param report: what was, or would be, reported; None if nothing could be reported.
+    :param kind: of the failure, with its ``message``, if the outcome is one.
+    :param job: the Job's result, if this run is the first to see its end.
     :param duration: milliseconds.
     """
 
@@ -78,13 +78,13 @@ class ClusterResult:
 
     @property
     def requeue_after(self) -> float | None:
-        """Seconds until a look is worth it."""
+        """Return the seconds until the next look."""
         if self.outcome == OUTCOME_FAILED:
             return requeue_after_failure(self.kind or "")
         return self.report.requeue_after if self.report is not None and self.outcome != OUTCOME_GONE else None
 
     def entry(self) -> dict[str, Any]:
-        """The cluster's entry of the result file, which the event source reads."""
+        """Return the cluster's entry of the result file, which the event source reads."""
         return {
             "id": self.cluster_id,
             "generation": self.generation,
@@ -104,7 +104,7 @@ class ClusterResult:
         }
 
     def detail(self) -> dict[str, Any]:
-        """The entry, and all that people want to know."""
+        """Return the entry with all details for people."""
         report = self.report
         more: dict[str, Any] = {
             "message": self.message or (report.message if report is not None else ""),
@@ -121,16 +121,16 @@ class ClusterResult:
 
 
 def utc_now() -> str:
-    """RFC 3339, UTC, to the second."""
+    """Return the current time as RFC 3339, UTC, to the second."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def result_document(
     results: Iterable[ClusterResult], started: str, ended: str, calls: Calls
 ) -> dict[str, Any]:
-    """The result file's document.
+    """Return the document of the result file.
 
-    :param calls: requests to the places that no cluster's ``job`` tells of.
+    :param calls: requests that belong to no cluster's ``job``.
     """
     return {
         "version": _VERSION,
@@ -142,12 +142,12 @@ def result_document(
 
 
 def request_counts(calls: Calls) -> dict[str, Any]:
-    """As a Job's termination message has it."""
+    """Count requests as in a Job's termination message."""
     return {"gcp_api_calls": calls.of(Calls.GCP), "k8s_api_calls": calls.of(Calls.KUBERNETES)}
 
 
 def _outcome_summary(results: Sequence[ClusterResult]) -> dict[str, Any]:
-    """Counts: by outcome, and of those that something was said of by state."""
+    """Count clusters by outcome, and those with a state by state."""
     outcomes = dict.fromkeys((OUTCOME_REPORTED, OUTCOME_DISCARDED, OUTCOME_GONE, OUTCOME_FAILED), 0)
     states: dict[str, int] = {}
     for one in results:
@@ -163,10 +163,10 @@ def _outcome_summary(results: Sequence[ClusterResult]) -> dict[str, Any]:
 
 
 def module_result(results: Sequence[ClusterResult], detail: str | None) -> dict[str, Any]:
-    """The module's result.
+    """Return the module's result.
 
-    :param detail: ``all`` tells of each cluster, ``brief`` of those that failed or need a person, ``log`` of
-        none; None is ``all`` for a few clusters and ``brief`` for more.
+    :param detail: ``all`` lists each cluster, ``brief`` those that failed or need a person, ``log`` none.
+        None means ``all`` for a few clusters and ``brief`` for more.
     """
     wanted = detail or ("all" if len(results) <= _FEW else "brief")
     shown: list[ClusterResult] = []
@@ -187,7 +187,7 @@ def module_result(results: Sequence[ClusterResult], detail: str | None) -> dict[
 
 
 def log_entries(one: ClusterResult) -> Iterator[dict[str, Any]]:
-    """Seed 003's structured log: what was written, and what was said."""
+    """Return the structured log of the job contract: what was written and what was reported."""
     known: dict[str, Any] = {
         "component": _COMPONENT,
         "cluster_id": one.cluster_id,
@@ -219,7 +219,7 @@ def log_entries(one: ClusterResult) -> Iterator[dict[str, Any]]:
 
 
 def sweep_problem_entry(problem: PullSecretError) -> dict[str, Any]:
-    """What a sweep could not read."""
+    """Return the log entry for a part of the list that a sweep could not read."""
     return {
         "level": "error",
         "component": _COMPONENT,
@@ -231,7 +231,7 @@ def sweep_problem_entry(problem: PullSecretError) -> dict[str, Any]:
 
 
 def _operation(action: str) -> dict[str, str]:
-    """``create-secret``, and of which."""
+    """Return the operation, such as ``create-secret``, and its object."""
     found = _WROTE.match(action)
     if found is None:
         return {"operation": "apply"}
@@ -240,7 +240,7 @@ def _operation(action: str) -> dict[str, str]:
 
 
 def _places(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the pull secret is, as far as the report says it: seed 003's names of it."""
+    """Return where the pull secret is, as far as the report knows, in the log contract's field names."""
     stored, placed = data.get("gcp_secret"), data.get("management_secret")
     return {
         "namespace": placed.get("namespace") if isinstance(placed, Mapping) else None,

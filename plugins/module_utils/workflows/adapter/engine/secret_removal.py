@@ -16,7 +16,7 @@ from .inline import InlineProvisioner, SecretDeletion
 __all__ = ["SecretRemoval", "SecretRemovalResult", "remove_secrets"]
 
 _FOREIGN = "ownership"
-# Nothing of ours is there: it is somebody else's, or nowhere.
+# Kinds of errors that mean: nothing of ours exists there.
 _NOT_OURS = frozenset({_FOREIGN, "not_found"})
 
 
@@ -24,7 +24,7 @@ _NOT_OURS = frozenset({_FOREIGN, "not_found"})
 class SecretRemoval:
     """One cluster whose Jobs are gone.
 
-    :param made: whether anything is known to have been made for it.
+    :param made: whether something is known to have been created for it.
     """
 
     cluster_id: str
@@ -36,9 +36,9 @@ class SecretRemoval:
 class SecretRemovalResult:
     """What was removed, kept or could not be removed.
 
-    :param failures: (kind, words of the place).
-    :param kept: names of what the policy leaves.
-    :param foreign: names of what belongs to another owner, and stays.
+    :param failures: (kind, message).
+    :param kept: names of what the policy keeps.
+    :param foreign: names of objects of other owners, which stay.
     """
 
     actions: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ def remove_secrets(
     store: str,
     lacks_namespace: Callable[[str], bool],
 ) -> list[SecretRemovalResult]:
-    """Remove the management Secrets, then the stored ones.
+    """Remove the management Secrets, then the stored secrets.
 
     :param store: the deletion policy, ``delete`` or ``keep``.
     :param lacks_namespace: whether the management cluster has no such namespace.
@@ -65,8 +65,8 @@ def remove_secrets(
     ]
     results = provisioner.remove_placed([target for _index, target in placed])
     for (index, (_cluster_id, place)), removed in zip(placed, results):
-        # Our rights may have gone with the namespace; without rights the API server answers 403, namespace or
-        # not. Where the configuration allows nothing we need no rights.
+        # Our permissions may have been deleted with the namespace. Without permissions the API server answers
+        # 403 for any namespace. Where the configuration forbids writes, we need no permissions.
         refused = removed.kind == "permission_denied"
         if not refused or not (place in wanted[index].places.barred or lacks_namespace(place.namespace)):
             _note(removal_result[index], wanted[index], removed)
@@ -90,7 +90,7 @@ def _note(removal_result: SecretRemovalResult, one: SecretRemoval, removed: Secr
         removal_result.foreign.append(removed.name)
     if removed.kind is None or removed.kind in _NOT_OURS:
         return
-    # A project that was never set up for us refuses to be looked into, and holds nothing of ours.
+    # A project that was never set up for us refuses access, and holds nothing of ours.
     if removed.kind == "permission_denied" and not one.made:
         return
     removal_result.failures.append((removed.kind, _said(removed)))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The state of one cluster in one run, and the reporter that sends its status to the API."""
+"""Holds the state of one cluster in one run, and sends its status to the API."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ __all__ = ["ClusterRun", "StatusReporter"]
 class ClusterRun:
     """One cluster while a run handles it.
 
-    :param subject: what is said is said of; None until the cluster was read.
-    :param apply: what is left to be done in the places, for all clusters at once; so is ``secret_removal``.
+    :param subject: the subject of its report; None until the cluster was read.
+    :param apply: pending work that is done for all clusters together, as is ``secret_removal``.
     """
 
     result: ClusterResult
@@ -39,14 +39,14 @@ class ClusterRun:
 
     @property
     def known_subject(self) -> ReportSubject:
-        """The subject, which it has as soon as its cluster was read."""
+        """Return the subject, which exists as soon as the cluster was read."""
         if self.subject is None:
             raise Internal("a cluster was reported on before it was read")
         return self.subject
 
     @property
     def retry_observer(self) -> RetryObserver:
-        """Counts retries in the result, with a warning for each."""
+        """Count retries in the result, and log a warning for each."""
         result = self.result
 
         def observe(attempt: int, pause: float, error: PullSecretError) -> None:
@@ -57,11 +57,11 @@ class ClusterRun:
 
 
 class StatusReporter:
-    """Sends reports to the API and records their outcome in the result.  Thread-safe.
+    """Sends reports to the API and records their outcome in the result. Thread-safe.
 
-    :param breaker: the API's.
-    :param check_mode: nothing is reported; what would be is in the result.
-    :param on_result: given each cluster's result as soon as it is there.
+    :param breaker: the API's circuit breaker.
+    :param check_mode: nothing is reported; the result shows what would be.
+    :param on_result: called with each cluster's result as soon as it exists.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class StatusReporter:
         self._on_result = on_result
 
     def report(self, cluster_run: ClusterRun, report: ClusterReport) -> None:
-        """Send a report to the API; in check mode only put it into the result."""
+        """Send a report to the API. In check mode only put it into the result."""
         result, own = cluster_run.result, cluster_run.known_subject.last_status
         result.report = report
         if self._check_mode:
@@ -101,7 +101,7 @@ class StatusReporter:
         return self._done(cluster_run)
 
     def gone(self, cluster_run: ClusterRun) -> None:
-        """Record that the API has no such cluster any more."""
+        """Record that the cluster no longer exists in the API."""
         cluster_run.result.outcome = OUTCOME_GONE
         self._done(cluster_run)
 

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""All clusters of the API, without events, and what is left of clusters that are gone.
+"""Handles all clusters of the API without events, and removes what deleted clusters left.
 
-Gone is only what the API, asked for this one cluster, says is not there; and nothing is looked at as gone
-where the list of all could not be read whole, or has nothing in it.
+A cluster counts as deleted only if a GET of it returns 404. No cluster counts as deleted if the list could
+not be read completely, or is empty.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["Sweep"]
 class _Leftover:
     """A cluster that has Jobs or Secrets of ours and was not listed.
 
-    :param removing: what is to be taken back; None where nothing is, or not now.
+    :param removing: what to remove; None if nothing is removed, or not yet.
     """
 
     result: ClusterResult
@@ -43,10 +43,10 @@ class _Leftover:
 
 
 class Sweep:
-    """One sweep; ``problems`` says afterwards what could not be read.
+    """One sweep; ``problems`` lists afterwards what could not be read.
 
     :param store: the deletion policy, ``delete`` or ``keep``.
-    :param on_result: given each leftover's result.
+    :param on_result: called with each leftover's result.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Sweep:
         self.problems: list[PullSecretError] = []
 
     def run(self, chunk: int, *, leftovers: bool) -> list[ClusterResult]:
-        """Every cluster that the API lists, so many at a time; then what is left of unlisted ones."""
+        """Handle every listed cluster, in batches, then what is left of unlisted clusters."""
         done: list[ClusterResult] = []
         listing = AllClusters(self._api, self._settings.deadline)
         clusters = iter(listing)
@@ -88,7 +88,7 @@ class Sweep:
         return done
 
     def _leftovers(self, seen: set[str]) -> list[ClusterResult]:
-        """Remove what is left of clusters that the API says are gone, each asked for by itself."""
+        """Remove what is left of clusters that a GET confirms as deleted."""
         left = [
             _Leftover(ClusterResult(one))
             for one in sorted(self._jobs.cluster_ids(self._settings.deadline()) - seen)
@@ -118,7 +118,7 @@ class Sweep:
     def _for_each(
         self, leftovers: Sequence[_Leftover], work: Callable[[_Leftover], _Leftover | None]
     ) -> list[_Leftover]:
-        """Those that ``work`` gives back, and those that failed."""
+        """Return the results of ``work``, and the items that failed."""
         results = run_batch(
             leftovers, work, concurrency=self._settings.concurrency, stop=self._settings.retrier.stop
         )
@@ -134,24 +134,26 @@ class Sweep:
         except NotFound:
             pass
         else:
-            return None  # it was made after the listing
+            return None  # it was created after the listing
         leftover.result.outcome = OUTCOME_GONE
         suspended = self._jobs.suspend(cluster_id, self._settings.deadline())
         if suspended.busy and not self._engine.check_mode:
             raise Conflict(
-                f"its job is being stopped, and {', '.join(suspended.busy)} still exist: the next sweep continues"
+                f"its job is being stopped, and {', '.join(suspended.busy)} still exist: the next sweep "
+                f"continues"
             )
         places = removal_by_jobs(suspended.environments)
         if not places.made:
             leftover.notes.append(
-                "no Job says where the cluster's secrets are, so the sweep does not delete them; look in Secret "
+                "no Job says where the cluster's secrets are, so the sweep does not delete them; look in "
+                "Secret "
                 "Manager and in the management namespace, and delete them by hand"
             )
         leftover.secret_removal = SecretRemoval(cluster_id, places, places.made)
         return leftover
 
     def _remove_jobs(self, leftover: _Leftover, removal_result: SecretRemovalResult) -> _Leftover:
-        """The Jobs last: they say where the rest is."""
+        """Remove the Jobs last: they say where the secrets are."""
         result = leftover.result
         result.actions = tuple(removal_result.actions)
         if removal_result.failures:
@@ -162,7 +164,8 @@ class Sweep:
             leftover.notes.append(f"kept by policy: {', '.join(removal_result.kept)}")
         if removal_result.foreign:
             leftover.notes.append(
-                f"not deleted, because they do not belong to this cluster: {', '.join(removal_result.foreign)}"
+                f"not deleted, because they do not belong to this cluster: "
+                f"{', '.join(removal_result.foreign)}"
             )
         removal = self._jobs.remove(result.cluster_id, self._settings.deadline())
         result.actions = (*result.actions, *removal.actions)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Secret that a Job's pod reads its pull secret from: there as long as a Job needs it."""
+"""The Secret from which a Job's pod reads its pull secret. It exists as long as a Job needs it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["DataSecrets"]
 
 
 class DataSecrets:
-    """Those of one adapter in its namespace; thread-safe."""
+    """The data Secrets of one adapter in its namespace. Thread-safe."""
 
     def __init__(self, client: KubernetesClient, namespace: str, adapter: str) -> None:
         self._client = client
@@ -30,9 +30,9 @@ class DataSecrets:
         self._adapter = adapter
 
     def ensure(self, order: Order, document: bytes, actions: list[str], deadline: Deadline) -> str:
-        """Make it hold the document; its uid.
+        """Make the Secret hold the document, and return its uid.
 
-        :param actions: gets what was written, in words.
+        :param actions: receives a description of each write.
         :raises OwnershipConflict: the name belongs to another owner.
         :raises Overtaken: another client is writing it, or it is being deleted; look again.
         """
@@ -58,9 +58,9 @@ class DataSecrets:
         return _uid(found)
 
     def drop(self, cluster_id: str, uid: str | None, actions: list[str], deadline: Deadline) -> None:
-        """Delete it; nothing is done where it is gone, or is not ours.
+        """Delete the Secret. Does nothing if it does not exist or is not ours.
 
-        :param uid: that it had when it was made, which saves a look at whose it is.
+        :param uid: its uid when it was created, which saves a read of its owner.
         """
         name = names.data_secret_name(cluster_id)
         if uid:
@@ -69,7 +69,7 @@ class DataSecrets:
                     actions.append(f"deleted secret {name}")
                 return
             except Overtaken:
-                # Another Secret of that name: one that a later run created, or somebody else's.
+                # Another Secret of that name, created by a later run or by another owner.
                 pass
         found = self._client.get(self._namespace, "secrets", name, deadline)
         if found is None or is_being_deleted(found) or not self._is_ours(found, cluster_id):
@@ -90,7 +90,7 @@ class DataSecrets:
 
 
 def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """A merge patch that makes it what is wanted; empty where it is."""
+    """Return the merge patch to the wanted content, or an empty one."""
     patch: dict[str, Any] = {}
     if found.get("data") != wanted["data"]:
         others = {key: None for key in found.get("data") or {} if key not in wanted["data"]}

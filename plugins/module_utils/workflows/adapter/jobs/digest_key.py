@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The key of the digests in the Jobs' annotations: made once, and kept in a Secret beside the Jobs."""
+"""The key of the digests in the Jobs' annotations. Created once, and stored in a Secret beside the Jobs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _BYTES = 32
 
 
 class DigestKey:
-    """The key of the content digests, read once a run when it is first needed. Thread-safe.
+    """The key of the content digests, read once a run on first use. Thread-safe.
 
-    Where it is lost another is made, and each cluster's Job is made once more, which changes nothing.
+    If it is lost, another is created, and each cluster's Job is created once more, which changes nothing.
     """
 
     def __init__(self, client: KubernetesClient, namespace: str, adapter: str) -> None:
@@ -40,15 +40,15 @@ class DigestKey:
         self._failure: PullSecretError | None = None
 
     def forget_failure(self) -> None:
-        """Ask again where the last answer was an error; a batch begins with this."""
+        """Retry after an error. Called at the start of each batch."""
         with self._lock:
             self._failure = None
 
     def get(self, deadline: Deadline) -> bytes:
-        """The key.
+        """Return the key.
 
-        :raises PullSecretError: it can neither be read nor made; a batch's clusters share that answer, for
-            each would wait for its own otherwise, one after the other.
+        :raises PullSecretError: it can neither be read nor created. All clusters of a batch share this error,
+            because otherwise each would wait for its own.
         """
         with self._lock:
             if self._key is not None:

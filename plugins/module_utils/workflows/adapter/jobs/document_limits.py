@@ -14,7 +14,7 @@ __all__ = ["document_refusal"]
 
 
 def document_refusal(document: bytes, cluster_id: str) -> Observed | None:
-    """What is to be said of a document that no pod could be started with; None where one can."""
+    """Return why no pod could start with the document, or None if one can."""
     if len(document) > LARGEST:
         return Observed(
             model.FAILED,

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Detects drift: whether a management Secret is still what a finished Job wrote.
+"""Detects drift: whether a management Secret still is what a finished Job wrote.
 
-If the Secret cannot be read, there is no failure: the Job's own result holds.
+If the Secret cannot be read, this is no failure: the Job's own result stays valid.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ from ..model import Order
 
 __all__ = ["CHANGED", "MISSING", "DriftDetector", "find_drift"]
 
-# Reasons of conditions.
+# Condition reasons.
 MISSING = "ManagementSecretMissing"
 CHANGED = "ManagementSecretChanged"
 
-# From how many on a LIST is cheaper than a GET each, and how many are named in one.
+# From which number of clusters a LIST is cheaper than GETs, and how many clusters one LIST names.
 _LIST_FROM = 3
 _NAMED = 100
-# Anybody who may write Secrets there may write some with these labels, of any number and size. What does
-# not fit is asked for by itself: bytes of a page, Secrets of one LIST, bytes of a value and of all.
+# Anybody who may write Secrets there may create some with these labels, in any number and size. Secrets that
+# exceed these limits are read one by one: bytes of a page, Secrets of one LIST, bytes of a value and of all
+# values.
 _PAGE = 16 << 20
 _MOST = 4 * _NAMED
 _VALUE = 256 << 10
@@ -44,7 +45,7 @@ _Drift = tuple[str, str]
 
 
 class DriftDetector:
-    """Compares the management Secrets of many clusters.  Thread-safe once prepared."""
+    """Compares the management Secrets of many clusters. Thread-safe once prepared."""
 
     def __init__(self, client: KubernetesClient) -> None:
         self._client = client
@@ -52,9 +53,9 @@ class DriftDetector:
         self._unanswered = False
 
     def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
-        """Read ahead, where that pays and we may: the right to list is not needed.
+        """Read ahead if that saves requests and is permitted: the permission to list is optional.
 
-        :param cluster_ids: those that are worth a look.
+        :param cluster_ids: those to check.
         """
         self._listed, self._unanswered = {}, False
         if len(cluster_ids) < _LIST_FROM:
@@ -77,7 +78,7 @@ class DriftDetector:
             return
 
     def _keep(self, secret: Mapping[str, Any]) -> None:
-        """What ``find_drift`` asks for."""
+        """Return the fields that ``find_drift`` reads."""
         metadata = secret["metadata"]
         data = {KEY: (secret.get("data") or {}).get(KEY)}
         self._listed[metadata["namespace"], metadata["name"]] = {
@@ -87,28 +88,28 @@ class DriftDetector:
         }
 
     def drift(self, order: Order, document: bytes, deadline: Deadline) -> _Drift | None:
-        """A condition's reason, and a sentence; None where all is well, or nobody can say."""
+        """Return a condition reason and a message, or None without drift or if it is unknown."""
         listed = self._listed.pop((order.namespace, order.placed_as), None)
         if listed is not None and find_drift(listed, order, document) is None:
             return None
         if self._unanswered:
             return None
         try:
-            # What has lost its labels is in no LIST, and a LIST is of a moment ago.
+            # A Secret without its labels is in no LIST, and a LIST is some moments old.
             found = self._client.get(order.namespace, "secrets", order.placed_as, deadline)
         except DependencyMissing:
             found = None
         except PermissionDenied:
             return None
         except PullSecretError:
-            # The others of the batch do not wait for the same answer.
+            # The other clusters of the batch do not wait for the same answer.
             self._unanswered = True
             return None
         return find_drift(found, order, document)
 
 
 def find_drift(found: Mapping[str, Any] | None, order: Order, document: bytes) -> _Drift | None:
-    """How a Secret differs from what the order's Job makes; None where it does not."""
+    """Return how a Secret differs from what the order's Job writes, or None if it does not."""
     where = f"namespaces/{order.namespace}/secrets/{order.placed_as}"
     if found is None:
         return MISSING, f"{where} is gone"
@@ -122,15 +123,15 @@ def find_drift(found: Mapping[str, Any] | None, order: Order, document: bytes) -
 
 
 def _may_be_ours(metadata: Mapping[str, Any]) -> bool:
-    """Whether it is called as its cluster's is: others with these labels are nobody's."""
+    """Return whether it has the name of its cluster's Secret. Others with these labels are ignored."""
     return bool(metadata["name"] == f"{(metadata.get('labels') or {}).get('cluster-id')}-pull-secret")
 
 
 def _holds(found: Mapping[str, Any], document: bytes) -> bool:
-    """Whether its value means what the document does."""
+    """Return whether its value means the same as the document."""
     try:
         value = base64.b64decode((found.get("data") or {}).get(KEY) or "", validate=True)
-        # Nearly always; the rest is what costs.
+        # Nearly always true, and cheap.
         return bool(json.loads(value) == json.loads(document)) or load(value).same_meaning(load(document))
     except (binascii.Error, DockerConfigError, RecursionError, TypeError, ValueError):
         return False

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A Kubernetes client for check mode: it has the server check what would be made, and writes nothing."""
+"""A Kubernetes client for check mode: the server checks what would be created, and nothing is written."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["DryRunClient"]
 
 
 class DryRunClient:
-    """As ``KubernetesClient``, whose other methods it has."""
+    """A ``KubernetesClient`` that writes nothing."""
 
     def __init__(self, client: KubernetesClient) -> None:
         self._client = client
-        # Needs no lock: an entry is of one cluster's Job, and only that cluster's thread asks for it.
+        # Needs no lock: only the cluster's own thread reads or writes an entry.
         self._deleted: set[tuple[str, str, str]] = set()
 
     def __getattr__(self, name: str) -> Any:
@@ -29,16 +29,16 @@ class DryRunClient:
     def create(
         self, namespace: str, kind: str, body: Mapping[str, Any], deadline: Deadline, **_options: Any
     ) -> dict[str, Any]:
-        """What the server would make of it; nothing is asked about what takes a deleted one's place."""
+        """Return what the server would create. Does not ask about a successor of a deleted object."""
         if (namespace, kind, str(body["metadata"]["name"])) in self._deleted:
             return dict(body)
         return self._client.create(namespace, kind, body, deadline, dry_run=True)
 
     def patch(self, *_arguments: Any, **_options: Any) -> dict[str, Any]:
-        """Nothing."""
+        """Do nothing."""
         return {}
 
     def delete(self, namespace: str, kind: str, name: str, *_arguments: Any, **_options: Any) -> bool:
-        """Said to be done."""
+        """Report a deletion without deleting."""
         self._deleted.add((namespace, kind, name))
         return True

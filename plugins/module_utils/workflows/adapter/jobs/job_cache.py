@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads Jobs and pods ahead: a few LISTs for the clusters of a batch, or one for a single cluster."""
+"""Reads Jobs and pods ahead: few LISTs for the clusters of a batch, or one for a single cluster."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .pods import Pod, pods_of
 
 __all__ = ["JobCache"]
 
-# From how many on a single LIST is cheaper than one for each.
+# From this number of clusters, a single LIST is cheaper than one for each.
 _LIST_FROM = 3
-# Up to how many they are named in the selector, so many in each: what is sent is theirs, and not what all
-# other clusters have. The server looks through all of it each time, so a large batch is one LIST of all.
+# Up to this number of clusters, the selectors name them, in groups of this size, so that only their objects
+# are sent. The server scans all objects each time, so a large batch uses one LIST of all.
 _NAMED_UP_TO = 200
 _NAMED = 100
 
 
 class JobCache:
-    """Jobs and pods by cluster; thread-safe once prepared.
+    """Jobs and pods by cluster. Thread-safe once prepared.
 
-    What was read ahead is given once: a second call wants to know what is there now.
+    What was read ahead is returned once: a second call needs the current state.
     """
 
     def __init__(self, client: KubernetesClient, namespace: str, adapter: str) -> None:
@@ -40,7 +40,7 @@ class JobCache:
         self._pods: dict[str, list[Pod]] | None = None
 
     def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
-        """Read ahead; where that fails each cluster's own look will say why."""
+        """Read ahead. If that fails, each cluster's own read reports why."""
         self._jobs, self._pods = {}, None
         wanted: dict[str, list[JobState]] = {names.label_value(cluster_id): [] for cluster_id in cluster_ids}
         if len(wanted) < _LIST_FROM:
@@ -58,7 +58,7 @@ class JobCache:
             self._read_pods(asked, deadline)
 
     def noted_successes(self, cluster_ids: Iterable[str]) -> list[str]:
-        """Those of which a Job's success was read ahead, and had been noted before."""
+        """Return those whose success was read ahead and had been recorded before."""
         return [
             cluster_id
             for cluster_id in cluster_ids
@@ -69,17 +69,17 @@ class JobCache:
         ]
 
     def cached_or_read(self, cluster_id: str, deadline: Deadline) -> list[JobState]:
-        """The cluster's Jobs, as they were read ahead or, the second time, as they are."""
+        """Return the cluster's Jobs as read ahead, or on the second call as they are now."""
         found = self._jobs.pop(names.label_value(cluster_id), None)
         return found if found is not None else self.read(cluster_id, deadline)
 
     def read(self, cluster_id: str, deadline: Deadline) -> list[JobState]:
-        """The cluster's Jobs as they are now."""
+        """Return the cluster's Jobs as they are now."""
         selector = names.cluster_selector(self._adapter, names.JOB, cluster_id)
         return [job for _label, job in self._list_jobs(selector, deadline)]
 
     def pods(self, cluster_id: str, job: JobState, deadline: Deadline) -> list[Pod]:
-        """The pods of one of the cluster's Jobs; asked for where they tell more than the Job."""
+        """Return the pods of one of the cluster's Jobs; read only if they tell more than the Job."""
         if not _needs_pods(job):
             return []
         known = self._pods.pop(job.uid, None) if self._pods is not None else None
@@ -102,7 +102,7 @@ class JobCache:
         self._pods = found
 
     def _selectors(self, labels: Iterable[str]) -> list[str]:
-        """What finds all of these clusters' Jobs or pods, and maybe others'."""
+        """Return selectors that match all Jobs or pods of these clusters, and maybe others."""
         wanted = sorted(set(labels))
         if len(wanted) > _NAMED_UP_TO:
             return [names.selector(self._adapter, names.JOB)]
@@ -120,5 +120,5 @@ class JobCache:
 
 
 def _needs_pods(job: JobState) -> bool:
-    """Whether its pods say more than it does: it goes on, or its end was not noted yet."""
+    """Return whether its pods tell more than it does: it runs, or its end was not recorded yet."""
     return job.ended is None or job.recorded is None

@@ -22,7 +22,7 @@ from .pods import Pod
 
 __all__ = ["job_observation", "outcome_annotation", "outcome_from_pods", "recorded_outcome"]
 
-# What no second try changes: another document, or another configuration, makes another Job.
+# Failures that no retry changes. Only another document or configuration makes another Job.
 _PERMANENT = frozenset({"configuration", "invalid_document"})
 _ENDS = {
     "BackoffLimitExceeded": "its pods failed more often than backoffLimit allows",
@@ -42,7 +42,7 @@ def job_observation(
     result: Mapping[str, Any] | None = None,
     retry: bool = True,
 ) -> Observed:
-    """An observation of a Job, with the fields that all of them have."""
+    """Return an observation of a Job, with the fields that all observations have."""
     return Observed(
         state,
         reason,
@@ -58,15 +58,15 @@ def job_observation(
 
 
 def _kind(result: Mapping[str, Any] | None, retry: bool) -> str | None:
-    """What its program said, or its exit code: one that no other try changes is that of a wrong input."""
+    """Return its program's kind of error, or that of its exit code: 2 means wrong input."""
     found: str | None = (result or {}).get("kind")
     return found or (None if retry else "configuration")
 
 
 def outcome_from_pods(job: JobState, own: Sequence[Pod], namespace: str, order: Order) -> Observed:
-    """The outcome that its pods show.
+    """Return the outcome that its pods show.
 
-    :param own: the Job's, the newest first.
+    :param own: the Job's pods, the newest first.
     """
     complete = job.ended == job_state.COMPLETE
     chosen = [pod for pod in own if pods.pod_phase(pod) == "Succeeded"] if complete else list(own)
@@ -87,7 +87,7 @@ def outcome_from_pods(job: JobState, own: Sequence[Pod], namespace: str, order: 
 
 
 def outcome_annotation(observed: Observed) -> str:
-    """The annotation that records an outcome, for when the pods are gone."""
+    """Return the annotation that records an outcome, for when the pods are gone."""
     kept: dict[str, Any] = {
         "state": observed.state,
         "reason": observed.reason,
@@ -102,9 +102,9 @@ def outcome_annotation(observed: Observed) -> str:
 
 
 def recorded_outcome(job: JobState, namespace: str, order: Order) -> Observed | None:
-    """The recorded outcome; None if the annotation cannot be ours.
+    """Return the recorded outcome, or None if the annotation cannot be ours.
 
-    It goes through the same checks again: anybody who may write annotations may have written it.
+    It passes the same checks again, because anybody who may write annotations may have written it.
     """
     kept = job.recorded
     if not isinstance(kept, Mapping):
@@ -140,7 +140,7 @@ def _complete(job: JobState, said: JobResult | None, namespace: str, order: Orde
 
 
 def _succeeded(job: JobState, said: JobResult | None, namespace: str, order: Order) -> Observed:
-    """A Job that succeeded. The message is made of our own words only, not of the Job's."""
+    """A Job that succeeded. The message consists of our own words only, not of the Job's."""
     fields = said.fields if said is not None else {}
     held = {name: value for name, value in fields.items() if name != "message"}
     where = [f"in {held['secret']}"] if "secret" in held else []
@@ -165,7 +165,7 @@ def _succeeded(job: JobState, said: JobResult | None, namespace: str, order: Ord
 def _why(
     job: JobState, pod: Pod | None, end: Mapping[str, Any], fields: Mapping[str, Any] | None
 ) -> tuple[str, str]:
-    """A condition's reason and its sentence: of what is nearest to the cause."""
+    """Return the condition reason and message that are closest to the cause."""
     if fields is not None and "kind" in fields:
         return _camel(fields["kind"]), fields.get("message") or fields["kind"]
     if pod is not None and pods.is_evicted(pod):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Brings a cluster's Jobs in line with an order: plan (``planning``), create or delete Jobs, observe."""
+"""Reconciles a cluster's Jobs with an order: plan (``planning``), create or delete Jobs, observe."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .planning import Plan
 
 __all__ = ["NOTED_END", "JobReconciler"]
 
-# The beginning of the action that only the first look at a Job's end has.
+# The start of the action that only the first look at a Job's end has.
 NOTED_END = "noted the end of job "
 _MAX_ROUNDS = 6
 _FIRST_PAUSE = 0.05
@@ -58,7 +58,7 @@ class JobReconciler:
         self._clock = clock
 
     def reconcile(self, request: ApplyRequest) -> Observed:
-        """Reconcile a request; start again, a few times, if another writer was faster."""
+        """Reconcile a request. Start again, a few times, if another writer was faster."""
         jobs = self._cache.cached_or_read(request.order.cluster_id, request.deadline)
         pause, left = _FIRST_PAUSE, _MAX_ROUNDS
         while True:
@@ -82,7 +82,7 @@ class JobReconciler:
             seen = observing.observe(job, pods, self._namespace, order, now)
             if job.recorded is None:
                 seen = masked_observation(seen, request.document)
-            # What a Job has made just now is there.
+            # The Secret exists if a Job was just created.
             done = seen.state == model.SUCCEEDED and job.recorded is not None
             looked = done or seen.state == model.FAILED
             return self._drifted(request, job, seen) if looked else seen
@@ -104,18 +104,19 @@ class JobReconciler:
             try:
                 self._writer.delete(job, request)
             except PullSecretError:
-                # Left for the next look: nothing that the cluster needs depends on it.
+                # Left for the next look, because the cluster does not depend on it.
                 break
         actions = tuple(request.actions)
         return dataclasses.replace(observed, made=request.made, actions=actions, content=request.content)
 
     def _drifted(self, request: ApplyRequest, job: JobState, seen: Observed) -> Observed:
-        """The observation, changed to a failure if the management Secret has drifted."""
+        """Return the observation, changed to a failure if the management Secret has drifted."""
         drift = self._drift_detector.drift(request.order, request.document, request.deadline)
         if drift is None:
             return seen
         if seen.state == model.FAILED:
-            # Why it failed stays what it was: an outage, say. But what an earlier one has made is not there.
+            # The reason of the failure, such as an outage, stays. But the Secret of an earlier Job is
+            # missing.
             return dataclasses.replace(seen, kind="verification")
         reason, message = drift
         return dataclasses.replace(
@@ -141,7 +142,7 @@ class JobReconciler:
             return dataclasses.replace(made, reason=was.reason, message=message)
         if plan.step == planning.KEEP and plan.observed is not None:
             if request.unsure == current.name:
-                # Our own create, whose answer was lost.
+                # Our own create, whose response was lost.
                 request.record_created(current.name)
             return self._keep(request, current, plan.observed)
         if plan.step == planning.HOLD:
@@ -161,12 +162,12 @@ class JobReconciler:
 
     def _keep(self, request: ApplyRequest, job: JobState, observed: Observed) -> Observed:
         if observed.reason == "ContainerConfigError":
-            # Its Secret was deleted under way; kubelet tries again as soon as it is there.
+            # Its Secret was deleted meanwhile. Kubelet tries again as soon as it exists.
             self._secrets.ensure(request.order, request.document, request.actions, request.deadline)
         if job.ended is None or job.recorded is not None:
             return observed
         try:
-            # In this order: what is noted says that the Secret is gone.
+            # In this order: the recorded outcome says that the Secret is gone.
             self._secrets.drop(request.order.cluster_id, job.data_uid, request.actions, request.deadline)
             patch = {
                 "metadata": {
@@ -177,7 +178,7 @@ class JobReconciler:
             self._client.patch(self._namespace, "jobs", job.name, patch, request.deadline)
             request.actions.append(f"{NOTED_END}{job.name}")
         except PullSecretError:
-            # The next look does it; what was seen is true all the same.
+            # The next look does it. The observation is valid in any case.
             pass
         return observed
 
@@ -194,7 +195,7 @@ class JobReconciler:
 
 
 class _LazySpec:
-    """A Job's spec, built when it is needed: most looks need none."""
+    """A Job's spec, built on demand, because most looks need none."""
 
     def __init__(self, build: Callable[[], dict[str, Any]]) -> None:
         self._build = build

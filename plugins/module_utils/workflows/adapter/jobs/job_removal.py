@@ -18,7 +18,7 @@ from .. import names
 
 __all__ = ["JobRemoval", "JobRemover"]
 
-# Kind and resource type, in the order in which they go: no Job makes pods any more when these are looked at.
+# Kind and resource type, in the order of deletion: when pods are read, no Job creates new ones.
 _KINDS = (("jobs", names.JOB), ("secrets", names.DATA), ("pods", names.JOB))
 
 
@@ -26,9 +26,9 @@ _KINDS = (("jobs", names.JOB), ("secrets", names.DATA), ("pods", names.JOB))
 class JobRemoval:
     """The result of a removal.
 
-    :param gone: a look found nothing that is left.
-    :param left: ``jobs/NAME`` of each that is.
-    :param actions: what was deleted by this call, in words.
+    :param gone: a look confirmed that nothing is left.
+    :param left: ``jobs/NAME`` of each object that is left.
+    :param actions: descriptions of this call's deletions.
     """
 
     gone: bool
@@ -37,7 +37,7 @@ class JobRemoval:
 
 
 class JobRemover:
-    """Of one adapter in its namespace; thread-safe.  Only what carries its labels is touched."""
+    """Removes the Jobs of one adapter in its namespace. Thread-safe. It deletes only objects with its labels."""
 
     def __init__(self, client: KubernetesClient, namespace: str, adapter: str) -> None:
         self._client = client
@@ -45,9 +45,9 @@ class JobRemover:
         self._adapter = adapter
 
     def remove(self, cluster_id: str, deadline: Deadline) -> JobRemoval:
-        """Delete what there is of a cluster, and look again where there was anything.
+        """Delete everything of a cluster, then look again if there was anything.
 
-        :raises PullSecretError: it could not be looked at, or not be deleted.
+        :raises PullSecretError: it could not be read or deleted.
         """
         actions: list[str] = []
         left = list(self._left(cluster_id, deadline))
@@ -64,7 +64,7 @@ class JobRemover:
         )
 
     def cluster_ids(self, deadline: Deadline) -> set[str]:
-        """The ids of all clusters that have a Job or a Secret here."""
+        """Return the ids of all clusters that have a Job or a Secret here."""
         found = set()
         for kind, resource_type in _KINDS[:2]:
             selector = names.selector(self._adapter, resource_type)
@@ -72,7 +72,7 @@ class JobRemover:
                 metadata = item["metadata"]
                 noted = (metadata.get("annotations") or {}).get(names.CLUSTER_ID)
                 label = metadata["labels"].get("cluster-id")
-                # The label is what it is found by: an annotation with another name does not count.
+                # Objects are found by the label. An annotation with another id is ignored.
                 found.add(noted if noted and names.label_value(noted) == label else label)
         return {cluster_id for cluster_id in found if cluster_id}
 
@@ -98,10 +98,10 @@ class JobRemover:
             ):
                 actions.append(f"deleted {kind[:-1]} {name}")
         except Overtaken:
-            # Another of that name by now: the second look sees it.
+            # Another object of that name by now. The second look sees it.
             pass
 
 
 def _owned(pod: dict[str, Any], jobs: set[str]) -> bool:
-    """Whether the garbage collector takes it with its Job."""
+    """Return whether the garbage collector deletes it with its Job."""
     return any(owner.get("uid") in jobs for owner in pod["metadata"].get("ownerReferences") or ())

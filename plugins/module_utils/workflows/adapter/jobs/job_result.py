@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a Job said of itself at its end, checked field by field.  Pure.
+"""The result that a Job left at its end, checked field by field. Pure.
 
-A termination message is written by whatever ran in the pod, which was given the pull secret, and goes on
-into statuses, logs and metrics.  Places are taken only where they are those of the order, words only where
-they are known, numbers within bounds; what is left is the message of a failure, which is masked besides.
+Any program in the pod may write a termination message. That program had the pull secret, and the message goes
+on into statuses, logs and metrics. So names must be those of the order, words must be known, and numbers
+within bounds. The rest is a failure's message, which is masked as well.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..model import Order
 
 __all__ = ["LARGEST", "JobResult", "checked_job_result", "cleaned_text", "parse_job_result"]
 
-# Kubernetes cuts a pod's termination messages off there.
+# The length at which Kubernetes cuts a pod's termination messages.
 LARGEST = 4096
 _LONGEST_MESSAGE = 1000
 _MOST_CALLS = 64
 _MOST = 100_000
 _MOST_SECONDS = 86400.0
 
-# A URL's password, and its query, in which registries put signatures.
+# A URL's password and query, in which registries put signatures.
 _PASSWORD = re.compile(r"(?<=://)[^/\s@\"']*@")
 _QUERY = re.compile(r"(?<=[\w/.=-])\?[^\s\"'?]+")
 _SPACES = re.compile(r"\s+")
@@ -39,7 +39,7 @@ _Check = Callable[[Any], Any]
 
 
 def cleaned_text(text: Any, longest: int = _LONGEST_MESSAGE) -> str:
-    """A text that a Job wrote, for a condition: one line, printable, of so many characters at most."""
+    """Return a text that a Job wrote as one printable line for a condition, with a maximum length."""
     line = _SPACES.sub(" ", str(text or "")[: 4 * longest]).strip()
     line = "".join(letter for letter in line if letter.isprintable())
     line = _QUERY.sub("?…", _PASSWORD.sub("", line))
@@ -48,10 +48,10 @@ def cleaned_text(text: Any, longest: int = _LONGEST_MESSAGE) -> str:
 
 @dataclass(frozen=True)
 class JobResult:
-    """What is left of a result.
+    """The valid part of a result.
 
-    :param fields: as the page *The job contract* names them, ``result`` at least.
-    :param elsewhere: it names other places than were ordered; they, and the version there, are not in it.
+    :param fields: as the job contract names them, ``result`` at least.
+    :param elsewhere: it names other secrets than were ordered; they, and the version there, are left out.
     """
 
     fields: Mapping[str, Any]
@@ -59,7 +59,7 @@ class JobResult:
 
 
 def _result_places(order: Order) -> dict[str, Any]:
-    """Where the order's Job brings the pull secret, in a result's words."""
+    """Return the names of the secrets that the order's Job writes, in the form of a result."""
     return {
         "secret": order.stored_at,
         "management_secret": {"namespace": order.namespace, "name": order.placed_as},
@@ -67,7 +67,7 @@ def _result_places(order: Order) -> dict[str, Any]:
 
 
 def parse_job_result(message: Any, order: Order) -> JobResult | None:
-    """The result in a termination message; None where it holds none."""
+    """Return the result in a termination message, or None if it has none."""
     if not isinstance(message, str) or len(message.encode("utf-8", "replace")) > LARGEST:
         return None
     try:
@@ -78,7 +78,7 @@ def parse_job_result(message: Any, order: Order) -> JobResult | None:
 
 
 def checked_job_result(document: Any, order: Order) -> JobResult | None:
-    """The fields of a result that are what they should be; None where ``result`` itself is not."""
+    """Return the valid fields of a result, or None if ``result`` itself is invalid."""
     if not isinstance(document, Mapping):
         return None
     found = _fields(document, _RESULT)
@@ -86,7 +86,7 @@ def checked_job_result(document: Any, order: Order) -> JobResult | None:
         return None
     elsewhere = False
     for name, ordered in _result_places(order).items():
-        # What it is not is not looked at, and costs no search for parts of the pull secret.
+        # An invalid field is not masked, which would cost a search for parts of the pull secret.
         if document.get(name) == ordered:
             found[name] = ordered
         elif document.get(name) is not None:
@@ -114,7 +114,7 @@ def _one_of(words: Sequence[str]) -> _Check:
 
 
 def _word(words: Callable[[Any], str]) -> _Check:
-    """A known one, or ``other``: that there was one is worth knowing."""
+    """Return a known word, or ``other`` to show that there was one."""
     return lambda value: words(value) if isinstance(value, str) else None
 
 
@@ -130,7 +130,7 @@ def _count(value: Any) -> int | None:
 def _seconds(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    # Neither infinity nor what is no number is between them.
+    # Neither infinity nor NaN is between the bounds.
     return round(float(value), 4) if 0 <= value <= _MOST_SECONDS else None
 
 

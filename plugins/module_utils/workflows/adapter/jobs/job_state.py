@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A Job as the API server shows it, reduced to what the adapter asks of it.  Pure."""
+"""A Job as the API server returns it, reduced to the fields that the adapter uses. Pure."""
 
 from __future__ import annotations
 
@@ -28,14 +28,18 @@ class JobState:
     """One Job.
 
     :param version: its ``resourceVersion``.
-    :param attempt: the number of its first pod; :param failed: how many of its pods have failed.
-    :param content: the digest of what it was made for, :param template: the hash of how; None: not ours.
+    :param attempt: the number of its first pod.
+    :param failed: how many of its pods have failed.
+    :param content: digest of the content it was created for.
+    :param template: hash of how it is run; both are None if it is not ours.
     :param data_uid: of the Secret with its data.
-    :param ended: ``Complete``, ``Failed``, or None where it goes on.
-    :param reason: of its end, in Kubernetes' words; :param ended_at: and :param created: seconds since 1970.
+    :param ended: ``Complete``, ``Failed``, or None while it runs.
+    :param reason: of its end, as Kubernetes has it.
+    :param ended_at: seconds since 1970.
+    :param created: seconds since 1970.
     :param started: RFC 3339.
-    :param deleting: it is there only until its pods are gone.
-    :param recorded: what was noted of its end, not checked.
+    :param deleting: it exists only until its pods are gone.
+    :param recorded: the recorded outcome, not checked.
     """
 
     name: str
@@ -58,13 +62,13 @@ class JobState:
 
     @property
     def tries(self) -> int:
-        """The number of its newest pod."""
+        """Return the number of its newest pod."""
         done = self.failed - 1 if self.ended == FAILED else self.failed
         return self.attempt + max(0, done)
 
 
 def read_job(found: _Object) -> JobState:
-    """The Job of a GET, a LIST or a write's answer."""
+    """Read the Job from the response of a GET, a LIST or a write."""
     metadata = found["metadata"]
     annotations: Mapping[str, str] = metadata.get("annotations") or {}
     status = found.get("status") or {}
@@ -91,9 +95,9 @@ def read_job(found: _Object) -> JobState:
 
 
 def newest_first(jobs: Iterable[JobState], generation: int) -> list[JobState]:
-    """By the generation they were made for, and by their age within one.
+    """Sort by generation, then by age.
 
-    :param generation: the present one; what claims to be of a later one comes last.
+    :param generation: the current one; Jobs that claim a later one sort last.
     """
 
     def rank(job: JobState) -> tuple[int, float, str]:
@@ -103,7 +107,7 @@ def newest_first(jobs: Iterable[JobState], generation: int) -> list[JobState]:
 
 
 def seconds_of(moment: Any) -> float:
-    """Seconds since 1970 of Kubernetes' ``2026-01-02T03:04:05Z``; 0 of anything else."""
+    """Return seconds since 1970 for ``2026-01-02T03:04:05Z``, or 0 for anything else."""
     try:
         return float(calendar.timegm(time.strptime(str(moment)[:19], "%Y-%m-%dT%H:%M:%S")))
     except ValueError:

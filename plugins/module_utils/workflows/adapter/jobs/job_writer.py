@@ -40,7 +40,7 @@ class ApplyRequest:
 
 
 class JobWriter:
-    """Creates and deletes the Jobs of one adapter.  Thread-safe."""
+    """Creates and deletes the Jobs of one adapter. Thread-safe."""
 
     def __init__(self, client: KubernetesClient, config: AdapterConfig, secrets: DataSecrets) -> None:
         self._client = client
@@ -75,7 +75,7 @@ class JobWriter:
             self._guard(request, name, uid)
             raise
         except (ConfigurationError, PermissionDenied):
-            # Nothing is going to read it.
+            # No pod is going to read it.
             self._secrets.drop(order.cluster_id, uid, request.actions, request.deadline)
             raise
         request.record_created(name)
@@ -89,7 +89,7 @@ class JobWriter:
         )
 
     def _guard(self, request: ApplyRequest, name: str, data_uid: str) -> None:
-        """Refuse a Job of that name that a look by our labels does not show."""
+        """Refuse an existing Job of that name that the list by our labels does not contain."""
         cluster_id = request.order.cluster_id
         found = self._client.get(self._namespace, "jobs", name, request.deadline)
         if found is None:
@@ -104,8 +104,8 @@ class JobWriter:
         )
 
     def delete(self, job: JobState, request: ApplyRequest) -> None:
-        """Delete just this Job, with its pods."""
-        # Of one that goes on the name stays until its pods are gone, so that no two are at work.
+        """Delete this Job and its pods."""
+        # A running Job keeps its name until its pods are gone, so that two never work at once.
         how = "Background" if job.ended is not None else "Foreground"
         if self._client.delete(
             self._namespace, "jobs", job.name, {"uid": job.uid}, request.deadline, propagation=how

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The adapter's Jobs: look, decide (``planning``), make what is missing, say what is seen.
+"""The adapter's Jobs: read, decide (``planning``), create what is missing, report what is seen.
 
-Nothing is waited for.  Each call leaves the cluster's objects in a state that the next one goes on from,
-wherever it was ended.
+It waits for nothing. Each call leaves the cluster's objects in a state from which the next can continue, even
+if it was interrupted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["Jobs"]
 
 
 class Jobs:
-    """The Jobs of one adapter at one management API server; thread-safe.
+    """The Jobs of one adapter on one management API server. Thread-safe.
 
     :param clock: seconds since 1970.
     """
@@ -54,20 +54,20 @@ class Jobs:
         self._suspender = JobSuspender(client, config.namespace, config.adapter)
 
     def prepare(self, cluster_ids: Sequence[str], deadline: Deadline) -> None:
-        """Read what is there for a batch's clusters in few requests; raises nothing.
+        """Read the current state of a batch's clusters in few requests. Never raises.
 
-        What was read is good for one ``apply`` of each.
+        What was read is used by one ``apply`` of each cluster.
         """
         self._key.forget_failure()
         self._cache.prepare(cluster_ids, deadline)
-        # After the Jobs: what one of these made is there by now.
+        # Read after the Jobs, so that the Secret of each Job exists by now.
         self._drift_detector.prepare(self._cache.noted_successes(cluster_ids), deadline)
 
     def apply(self, order: Order, document: bytes, deadline: Deadline) -> Observed:
-        """Have a Job do what is ordered, unless one does or did, and say what is seen of it.
+        """Create a Job for the order unless one exists or existed, and return what is observed.
 
-        :param document: the pull secret, as it is to reach the Job.
-        :raises PullSecretError: nothing could be seen, or made; it names the object and no value.
+        :param document: the pull secret in the form that the Job receives.
+        :raises PullSecretError: the Job could not be read or created; names the object and no value.
         """
         refused = document_refusal(document, order.cluster_id)
         if refused is not None:
@@ -88,20 +88,20 @@ class Jobs:
             )
 
     def remove(self, cluster_id: str, deadline: Deadline) -> JobRemoval:
-        """Delete all of a cluster's Jobs, pods and Secrets here, and look whether they are gone."""
+        """Delete all Jobs, pods and Secrets of a cluster here, and check whether they are gone."""
         return self._remover.remove(cluster_id, deadline)
 
     def suspend(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
-        """Suspend the Jobs of a cluster that is gone, and read where they bring things."""
+        """Suspend the Jobs of a deleted cluster, and read which secrets they write."""
         return self._suspender.suspend(cluster_id, deadline)
 
     def has_namespace(self, name: str, deadline: Deadline) -> bool:
-        """Whether the management cluster has this namespace.
+        """Return whether the management cluster has this namespace.
 
-        :raises PullSecretError: it does not say so; the right to get namespaces may be missing.
+        :raises PullSecretError: it cannot be read; the permission to get namespaces may be missing.
         """
         return self._client.has_namespace(name, deadline)
 
     def cluster_ids(self, deadline: Deadline) -> set[str]:
-        """The ids of all clusters that have something here."""
+        """Return the ids of all clusters that have something here."""
         return self._remover.cluster_ids(deadline)

@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Job of seed 003 and the Secret that its pod reads: built from an order and the configuration.  Pure.
+"""Builds the Job of the job contract, and the Secret that its pod reads, from an order and the configuration.
+Pure.
 
-The pull secret is in the Secret and nowhere else: the Job refers to it.
+The pull secret is only in the Secret: the Job refers to it.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ __all__ = [
 
 CONTAINER = "pullsecret-job"
 DATA_KEY = "pull-secret.json"
-# The exit code of the job contract that no second try changes.
+# The exit code of the job contract that no retry changes.
 INPUT_IS_WRONG = 2
-# Linux takes no environment variable that is longer, with its name and the zero at its end.
+# Linux's maximum length of an environment variable, with its name and the final zero byte.
 LARGEST = 128 * 1024 - len("PULL_SECRET_DATA=") - 1
 
-# Annotations that say something to the adapter itself.
+# Annotations for the adapter itself.
 _OURS = "hyperfleet.io/"
-# Seed 003, "Security Context".
+# The job contract's security context.
 _SECURITY = {
     "allowPrivilegeEscalation": False,
     "runAsNonRoot": True,
@@ -51,7 +52,7 @@ _SECURITY = {
 
 
 def data_secret(order: Order, document: bytes, adapter: str) -> dict[str, Any]:
-    """The Secret ``cluster-{id}-pullsecret-data``, for as long as a Job needs it."""
+    """Return the Secret ``cluster-{id}-pullsecret-data``, which exists as long as a Job needs it."""
     return {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -75,9 +76,10 @@ def job(
     data_uid: str = "",
     attempt: int = 1,
 ) -> dict[str, Any]:
-    """The Job ``pullsecret-{id}-gen{n}``.
+    """Return the Job ``pullsecret-{id}-gen{n}``.
 
-    :param spec: of :func:`job_spec`; :param content: of :func:`content_digest`.
+    :param spec: of :func:`job_spec`.
+    :param content: of :func:`content_digest`.
     :param data_uid: of the Secret with its data.
     :param attempt: the number of its first pod.
     """
@@ -101,7 +103,7 @@ def job(
 
 
 def job_spec(order: Order, settings: JobTemplate, adapter: str) -> dict[str, Any]:
-    """How the Job is run: seed 003, "Job Container Specification" and "Environment Variables".
+    """Return how the Job is run: the job contract's container and environment variables.
 
     :raises ConfigurationError: no image is configured.
     """
@@ -110,7 +112,7 @@ def job_spec(order: Order, settings: JobTemplate, adapter: str) -> dict[str, Any
     pod: dict[str, Any] = {
         "restartPolicy": "Never",
         "serviceAccountName": settings.service_account,
-        # What a namespace of the standard "restricted" wants beside seed 003's.
+        # Required by the pod security standard "restricted", in addition to the job contract.
         "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [
             {
@@ -145,7 +147,7 @@ def job_spec(order: Order, settings: JobTemplate, adapter: str) -> dict[str, Any
                         "values": [INPUT_IS_WRONG],
                     },
                 },
-                # A pod that was evicted is no failure of the Job's.
+                # An evicted pod is not a failure of the Job.
                 {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
             ]
         },
@@ -195,10 +197,10 @@ def _environment(order: Order, settings: JobTemplate) -> list[dict[str, Any]]:
 
 
 def _literal(value: str) -> str:
-    """Kubernetes puts other variables in the place of ``$(NAME)``, but not of ``$$(NAME)``."""
+    """Escape a value: Kubernetes replaces ``$(NAME)`` by another variable, but not ``$$(NAME)``."""
     return value.replace("$", "$$")
 
 
 def unliteral(value: str) -> str:
-    """The text that a variable of ours was made from."""
+    """Return the original text of an escaped variable."""
     return value.replace("$$", "$")

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The two marks of a Job: what it was made for, and how.  Pure.
+"""The two marks of a Job: what it was created for, and how it is run. Pure.
 
-The mark of what was ordered is a keyed digest, since a reader of Jobs could otherwise guess a weak password.
-The mark of how the Job is run is a plain hash.
+The mark of the order is a keyed digest, because a reader of Jobs could otherwise guess a weak password. The
+mark of how the Job is run is a plain hash.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ..model import Order
 
 __all__ = ["content_digest", "template_hash"]
 
-# Without names, since a digest had no others once. A field that came later is in it with its name, and only
-# where it has a value, so that an upgrade replaces no Job.
+# Without names, as in the first version of the digest. A later field is added with its name, and only if it
+# has a value, so that an upgrade replaces no Job.
 _FIRST = (
     "cluster_id",
     "cluster_name",
@@ -35,9 +35,9 @@ _FIRST = (
 
 
 def content_digest(order: Order, document: bytes, key: bytes) -> str:
-    """What is the same as long as a new Job would do what an earlier one did.
+    """Return a digest that stays the same as long as a new Job would do the same as an earlier one.
 
-    Neither the generation nor the trace is in it: an edit of a label changes them.
+    It contains neither the generation nor the trace, which change with the edit of a label.
 
     :param key: secret, and the same in all runs.
     """
@@ -46,20 +46,20 @@ def content_digest(order: Order, document: bytes, key: bytes) -> str:
     more = {name: value for name, value in values.items() if value is not None}
     if more:
         parts.append(more)
-    # A document cannot begin earlier than it does: what is before it is JSON of one line.
+    # The document cannot begin earlier: before it there is only one line of JSON.
     said = json.dumps(parts, sort_keys=True).encode() + b"\n" + document
     return "hmac-sha256:" + hmac.new(key, said, hashlib.sha256).hexdigest()
 
 
 def template_hash(spec: Mapping[str, Any]) -> str:
-    """Of a Job's spec; what it refers to is not in it, nor where its trace comes from."""
+    """Return the hash of a Job's spec, without its references and its trace."""
     template = spec["template"]
     pod = dict(template["spec"])
     pod["containers"] = [
         {**container, "env": [item for item in container["env"] if item["name"] != "TRACEPARENT"]}
         for container in pod["containers"]
     ]
-    # Of these a Job that is there may have others and do as well.
+    # An existing Job may have other values of these and still be valid.
     kept = {
         name: value for name, value in spec.items() if name not in ("template", "ttlSecondsAfterFinished")
     }

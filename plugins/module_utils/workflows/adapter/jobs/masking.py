@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""No form of the pull secret in what others wrote of a Job.  Pure."""
+"""Removes all forms of the pull secret from texts that others wrote about a Job. Pure."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ..model import Observed
 
 __all__ = ["masked_observation"]
 
-# Of these all words are ours.  So are those of a success (``observing``), and to look for every form of a
-# document of the usual size takes 6 ms.
+# The texts of these states are all our own, as are those of a success (``observing``). Searching for every
+# form of a document of usual size takes 6 ms.
 _OWN = ("JobPending", "JobRunning", "JobSuspended", "PodNotCreated")
 
 
 def masked_observation(observed: Observed, document: bytes) -> Observed:
-    """The same, without any form of the document in its message and in its result.
+    """Return the observation without any form of the document in its message and its result.
 
-    A success's words are all ours (``result.checked``, ``ends``), so that it costs no search.
+    A success has only our own words (``result.checked``, ``ends``), so that it needs no search.
     """
     if observed.reason in _OWN or observed.state == model.SUCCEEDED:
         return observed
@@ -40,5 +40,5 @@ def _result(result: Any, mask: Mask) -> Any:
         if name == "message":
             yield name, mask.text(value)
         elif mask.value(value) == value:
-            # Of the others a part would be no part of anything.
+            # In the other fields, a part of a form would not reveal anything.
             yield name, value

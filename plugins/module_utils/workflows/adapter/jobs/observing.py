@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From a Job and its pods to what is said of a cluster's work.  Pure.
+"""Derives the state of a cluster's work from a Job and its pods. Pure.
 
-Whatever a kubelet, a scheduler or a pod wrote is quoted in one line and cut; only states and reasons that
-are known here become reasons of conditions.
+Texts of a kubelet, a scheduler or a pod are quoted in one line and cut. Only states and reasons that are
+known here become condition reasons.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .pods import Pod
 
 __all__ = ["observe"]
 
-# Seconds that a scheduler, or the Job controller, may take before it counts as stuck.
+# Seconds after which a scheduler, or the Job controller, counts as stuck.
 _GRACE_SECONDS = 60.0
 _WAITING = {
     "ErrImagePull": "ImagePullFailed",
@@ -37,11 +37,11 @@ _WAITING = {
 
 
 def observe(job: JobState, found: Iterable[Pod], namespace: str, order: Order, now: float) -> Observed:
-    """What is seen of a Job.
+    """Return the observation of a Job.
 
-    :param found: pods of any Jobs; not needed of one whose end is recorded.
+    :param found: pods of any Jobs; not needed if the Job's end is recorded.
     :param namespace: the Job's.
-    :param order: what it was made for.
+    :param order: what it was created for.
     :param now: seconds since 1970.
     """
     if job.ended is not None:

@@ -2,21 +2,21 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which Job is a cluster's present one, and what is to be done about all of them.  Pure.
+"""Decides which Job of a cluster is current, and what to do with all of them. Pure.
 
-The rules, in their order:
+The rules, in order:
 
-1. A Job of a later generation than the order's: the order is old, and nothing is written for it.  But the
-   API said the order's generation in this very run: a Job that is older than any run can be was not made by
-   one that has read later, and counts as the oldest of all.
-2. A Job that is being deleted and has not ended still has a pod: it is waited for.
-3. The newest Job counts, and only it, when it was made for the same content, whatever its generation: an
-   edit of a label makes no new Job, and going back to an earlier pull secret does.
-4. A Job that counts is left alone while it goes on, unless it is stuck and would be made otherwise today.
-   One that failed is replaced: at once if it would be made otherwise today, else after a pause that grows,
-   and never where another try cannot help.
-5. No new Job is made as long as another of the cluster's goes on: that one is deleted first, and gone with
-   its pods before the next is made.
+1. If a Job has a later generation than the order, the order is old and nothing is written. But a Job that is
+   older than a run can last was not created by a run that read the cluster later. Such a Job counts as the
+   oldest of all.
+2. A Job that is being deleted and has not ended still has a pod. Wait for it.
+3. The newest Job is current if it was created for the same content, whatever its generation. The edit of a
+   label creates no new Job. Going back to an earlier pull secret does.
+4. A running current Job is left unchanged, unless it is stuck and its template has changed. A failed Job is
+   replaced: at once if its template has changed, otherwise after a growing pause. It is never replaced if a
+   retry cannot help.
+5. No new Job is created while another Job of the cluster runs. That Job is deleted first, and its pods must
+   be gone before the next is created.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from .job_state import JobState
 __all__ = ["ENDING", "HOLD", "HOLD_SECONDS", "KEEP", "MAKE", "Plan", "make_plan", "retry_pause"]
 
 HOLD = "hold"  # the order is old
-ENDING = "ending"  # what is there has to go first
-KEEP = "keep"  # the current Job counts
-MAKE = "make"  # a Job is to be made
+ENDING = "ending"  # an earlier Job must end first
+KEEP = "keep"  # the current Job stays
+MAKE = "make"  # create a Job
 
-# Seconds from a Job's making on for which it may be of a run that has read the cluster after this one: what
-# is taken for a run that hangs (/readyz).  Both clocks may differ by a part of it.
+# Seconds for which a Job may be of a run that read the cluster after this one. A longer run counts as hanging
+# (/readyz). Includes the difference of both clocks.
 HOLD_SECONDS = 900.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 1800.0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done.
+    """What to do.
 
-    :param current: the Job that counts, or that is in the way.
-    :param observed: what is seen of it, or of the one that is replaced.
-    :param delete: those to delete first, with the end of their pods waited for where they go on.
-    :param clean: ended ones that nobody needs; not worth a failure.
+    :param current: the current Job, or the one that must end first.
+    :param observed: the observation of it, or of the Job that it replaces.
+    :param delete: Jobs to delete first; for running ones, wait until their pods are gone.
+    :param clean: ended Jobs that are no longer needed; a failure to delete them is ignored.
     :param attempt: the number of a new Job's first pod.
     """
 
@@ -63,7 +63,7 @@ class Plan:
 
 
 def retry_pause(tries: int) -> float:
-    """Seconds after a Job's failure until it is replaced, by the number of its last pod."""
+    """Return the seconds after a Job's failure until it is replaced, by the number of its last pod."""
     return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** min(tries - 1, 10))
 
 
@@ -78,12 +78,14 @@ def make_plan(
     keep: int,
     now: float,
 ) -> Plan:
-    """The plan for one cluster.
+    """Return the plan for one cluster.
 
-    :param jobs: all of the cluster's that are ours.
-    :param name: that a new Job would have; :param content: and :param template: its marks.
-    :param observe: what is seen of a Job.
-    :param keep: how many ended Jobs stay beside the one that counts.
+    :param jobs: all of the cluster's Jobs that are ours.
+    :param name: the name of a new Job.
+    :param content: a new Job's mark.
+    :param template: its other mark.
+    :param observe: returns the observation of a Job.
+    :param keep: how many ended Jobs stay beside the current one.
     :param now: seconds since 1970.
     """
     found = list(jobs)
@@ -96,7 +98,7 @@ def make_plan(
     ending = next((job for job in ordered if job.deleting and (job.ended is None or job.name == name)), None)
     alive = [job for job in ordered if not job.deleting]
     newest = alive[0] if alive else None
-    # What is being deleted may be newer than what is left.
+    # A Job that is being deleted may be newer than the others.
     counts = newest is not None and newest.content == content and ordered[0] is newest
     if newest is None or not counts:
         if ending is not None:

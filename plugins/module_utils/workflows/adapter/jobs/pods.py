@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A Job's pods, and what their container that does the work is in.  Pure."""
+"""A Job's pods, and the state of the container that does the work. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Pod = Mapping[str, Any]
 
 
 def pods_of(job: JobState, pods: Iterable[Pod]) -> list[Pod]:
-    """Those that the Job controller made for just this Job, the newest first."""
+    """Return the pods that the Job controller created for this Job, the newest first."""
     own = [
         pod
         for pod in pods
@@ -32,17 +32,17 @@ def pods_of(job: JobState, pods: Iterable[Pod]) -> list[Pod]:
 
 
 def pod_phase(pod: Pod) -> str:
-    """``Pending``, ``Running``, ``Succeeded``, ``Failed``; empty where nobody says."""
+    """Return ``Pending``, ``Running``, ``Succeeded``, ``Failed``, or an empty string if it is unknown."""
     return str((pod.get("status") or {}).get("phase") or "")
 
 
 def is_evicted(pod: Pod) -> bool:
-    """Whether its node did not keep it."""
+    """Return whether its node evicted it."""
     return (pod.get("status") or {}).get("reason") == "Evicted"
 
 
 def container_state(pod: Pod) -> Mapping[str, Any]:
-    """Of the container that does the work."""
+    """Return the state of the container that does the work."""
     for status in (pod.get("status") or {}).get("containerStatuses") or ():
         if status.get("name") == CONTAINER:
             return dict(status.get("state") or {})
@@ -50,5 +50,5 @@ def container_state(pod: Pod) -> Mapping[str, Any]:
 
 
 def container_end(pod: Pod | None) -> Mapping[str, Any]:
-    """How it ended; empty where it did not."""
+    """Return how it ended, or an empty mapping if it did not."""
     return dict((container_state(pod).get("terminated") if pod is not None else None) or {})

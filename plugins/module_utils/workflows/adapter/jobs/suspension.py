@@ -4,7 +4,8 @@
 
 """Suspends the Jobs of a cluster that the API no longer has, and reads from them where its secrets are.
 
-The Jobs stay until the secrets are removed.  They are suspended, since a running pod would write the secrets again.
+The Jobs stay until the secrets are removed. They are suspended, because a running pod would write the secrets
+again.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ _Environment = Mapping[str, str]
 class SuspendedJobs:
     """A cluster's suspended Jobs.
 
-    :param environments: of their containers, as the job contract has it: names, nothing checked.
-    :param busy: pods that may still write, and Jobs that may still make some.
+    :param environments: of their containers, as the job contract defines them: names, not checked.
+    :param busy: pods that may still write, and Jobs that may still create some.
     """
 
     environments: tuple[_Environment, ...]
@@ -37,7 +38,7 @@ class SuspendedJobs:
 
 
 class JobSuspender:
-    """Suspends the Jobs of one adapter in its namespace.  Thread-safe."""
+    """Suspends the Jobs of one adapter in its namespace. Thread-safe."""
 
     def __init__(self, client: KubernetesClient, namespace: str, adapter: str) -> None:
         self._client = client
@@ -45,7 +46,7 @@ class JobSuspender:
         self._adapter = adapter
 
     def suspend(self, cluster_id: str, deadline: Deadline) -> SuspendedJobs:
-        """Suspend what goes on, and read the places that all of them were to fill."""
+        """Suspend running Jobs, and read the secrets that all Jobs were to write."""
         environments: dict[str, _Environment] = {}
         busy: list[str] = []
         for job in self._list("jobs", cluster_id, deadline):
@@ -55,8 +56,7 @@ class JobSuspender:
                 environments[name] = found
             read = job_state.read_job(job)
             if read.ended is None and not read.suspended and not read.deleting:
-                # Without its mark it counts for nothing, should the API have the cluster again: nobody would
-                # resume it.
+                # Without its mark it is ignored if the API has the cluster again: nothing would resume it.
                 unmarked = {"resourceVersion": read.version, "annotations": {names.CONTENT: None}}
                 patch = {"metadata": unmarked, "spec": {"suspend": True}}
                 try:
@@ -74,7 +74,7 @@ class JobSuspender:
 
 
 def _environment_of(job: Mapping[str, Any]) -> dict[str, str]:
-    """The literal variables of a Job's container, by name; none where it has no such container."""
+    """Return the literal variables of a Job's container, by name; empty without such a container."""
     pod = ((job.get("spec") or {}).get("template") or {}).get("spec") or {}
     found: dict[str, str] = {}
     for container in pod.get("containers") or ():

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What users ask for, each coded once: runs over targets, and one package for each longer workflow.
+"""The work that users request: runs over targets, and one package for each longer workflow.
 
-Imports places, clients, runtime, model and dockerconfig.
-Public: run, targets, options, and what each package names.
+Imports places, clients, runtime, model and dockerconfig. Public: run, targets, options, and what each package
+names.
 """

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Argument specs that the modules share, and how top-level options become each target's defaults.
+"""Argument specs that the modules share, and the defaults that targets take from top-level options.
 
-Options that a target may have carry no default in the specs, since a default could not
-be told from a choice; the defaults are in ``DEFAULTS`` and are applied last.
+A target's options have no default in the specs, because a default could not be told from a choice. The
+defaults are in ``DEFAULTS`` and are applied last.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ __all__ = [
 ]
 
 
-# What a target gets when neither it nor the task says anything.
+# Defaults for targets if neither the target nor the task has a value.
 _DEFAULTS: dict[str, Any] = {"state": "present", "precedence": "additional", "adopt": False}
-# Merged key by key; every other option of a target replaces the task's.
+# Merged key by key. Every other option of a target replaces the task's.
 _MERGED = ("labels", "annotations")
-# A target that names one of these does not want the task's other one.
+# A target with one of these options ignores the task's other ones.
 _ALTERNATIVES = (("source", "layers", "restore_version"),)
 _EXCLUSIVE = ("source", "layers")
 
 
 def document_options() -> dict[str, Any]:
-    """Where a target's docker config comes from: ``source``, or ``layers`` to be merged."""
+    """Return the options for a target's docker config: ``source``, or ``layers`` to merge."""
     return {
         "source": source_spec(),
         "layers": {
@@ -58,7 +58,7 @@ def document_options() -> dict[str, Any]:
 
 
 def run_options() -> dict[str, Any]:
-    """How the batch runs and how the places are reached."""
+    """Return the options for running the batch and connecting to the services."""
     return {
         "concurrency": {"type": "int", "default": 16},
         "timeout": {"type": "float", "default": 300.0},
@@ -79,7 +79,9 @@ def run_options() -> dict[str, Any]:
 
 
 def with_targets(target_options: Mapping[str, Any]) -> dict[str, Any]:
-    """A module's whole spec: the target options at the top level, again in ``targets``, and the run's."""
+    """Return a module's complete spec: the target options at the top level and in ``targets``, and the run's
+    options.
+    """
     return dict(
         target_options,
         targets={
@@ -93,19 +95,19 @@ def with_targets(target_options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def exclusive(target_options: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """For an argument spec's ``mutually_exclusive``: of the options that there are."""
+    """Return ``mutually_exclusive`` of an argument spec, with the options that exist."""
     return [_EXCLUSIVE] if all(name in target_options for name in _EXCLUSIVE) else []
 
 
 def identities(target: Mapping[str, Any]) -> tuple[Any, Any]:
-    """A target's ``id`` and ``cluster_id``, as given."""
+    """Return a target's ``id`` and ``cluster_id``, as given."""
     return target.get("id"), target.get("cluster_id")
 
 
 def resolve_targets(params: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Each target with the task's options as its defaults; the task itself where there is no list.
+    """Return each target with the task's options as defaults, or the task itself without a list.
 
-    :raises ConfigurationError: two targets have one id.
+    :raises ConfigurationError: two targets have the same id.
     """
     top = {name: params.get(name) for name in names}
     if params.get("targets") is None:
@@ -139,6 +141,6 @@ def _over(top: Mapping[str, Any], target: Mapping[str, Any], names: Sequence[str
 
 
 def with_defaults(target: Mapping[str, Any]) -> dict[str, Any]:
-    """A target's options, with the modules' defaults for those that it does not have."""
+    """Return a target's options, completed with the modules' defaults."""
     missing = {name: value for name, value in _DEFAULTS.items() if target.get(name) is None}
     return {**target, **missing}

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One module run over many targets: from parameters to the result, without Ansible.
+"""One module run over many targets, from parameters to the result, without Ansible.
 
-A module gives ``work``, which handles one target; everything around it (clients, time
-limits, failures, masking, digests, diffs, counts) is the same for all modules.
+A module provides ``work``, which handles one target. Clients, time limits, failures, masking, digests, diffs
+and counts are the same for all modules.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _LIMITS = Limits(run_options())
 
 
 class Work:
-    """One target being worked on: what ``work`` is given.
+    """One target that is being worked on, the argument of ``work``.
 
     :param options: the target's.
-    :param seen: the raw documents that were read; their forms are kept out of what is printed.
+    :param seen: the raw documents that were read; their forms are removed from output.
     """
 
     def __init__(self, options: Mapping[str, Any], outcome: Outcome, deadline: Deadline) -> None:
@@ -54,7 +54,7 @@ class Work:
         self.seen: list[bytes] = []
 
     def note(self, document: Document) -> Document:
-        """The document that the target is to hold; what there is to say of it goes into the outcome."""
+        """Note the document that the target must hold, with its registries and warnings for the outcome."""
         self.outcome.provenance = document.provenance
         self.outcome.warnings.extend(document.warnings)
         if document.conflicts:
@@ -62,16 +62,16 @@ class Work:
         return document
 
     def mask(self) -> Mask:
-        """What replaces the forms of all documents that were read."""
+        """Return the mask that replaces the forms of all documents that were read."""
         return Mask(form for read in self.seen for form in sensitive_forms(read))
 
 
 class StoreConnections:
-    """What reaches the places, made from a module's validated parameters; a run after this one may share it.
+    """The connections, made from a module's validated parameters. A later run may share them.
 
-    ``spent`` has what each target took, by its id, in all runs that share these.
+    ``spent`` has the seconds of each target, by id, in all runs that share the connections.
 
-    :param stop: once it is set, no call is tried again.
+    :param stop: once it is set, no call is retried.
     """
 
     def __init__(self, params: Mapping[str, Any], stop: threading.Event) -> None:
@@ -88,7 +88,7 @@ class Run:
     """The shared parts of a module run, made from its validated parameters.
 
     :param stop: once it is set, no further target is begun.
-    :param connections: those of an earlier run, whose ``stop`` counts then.
+    :param connections: those of an earlier run, whose ``stop`` is then used.
     """
 
     def __init__(
@@ -114,11 +114,11 @@ class Run:
         self._diff = diff
         self._phase = phase
         self._progress_file = params.get("progress_file")
-        # Without a key digests are comparable within this process only, which is safe.
+        # Without a key, digests are comparable within this process only, which is safe.
         self._digest_key = key_of_digests(params.get("digest_key"))
 
     def prepare(self, targets: Sequence[Wanted[T]]) -> list[T]:
-        """Read ahead what can be; what the targets describe, but for wrong ones, which fail in their turn."""
+        """Read ahead where possible, and return the valid targets. Invalid targets fail later, one by one."""
         self.documents.prepare([wanted.options for wanted in targets if wanted.built and wanted.present])
         return [wanted.built for wanted in targets if wanted.built is not None]
 
@@ -128,9 +128,9 @@ class Run:
         place: Callable[[Mapping[str, Any]], str],
         work: Callable[[T, Work], None],
     ) -> dict[str, Any]:
-        """Handle every target and say what happened.
+        """Handle every target and return the result.
 
-        :param place: the printable name of what a target's options, right or wrong, are about.
+        :param place: returns the printable name of the secret or file for a target's options, valid or not.
         """
 
         def one(wanted: Wanted[T]) -> dict[str, Any]:
@@ -170,11 +170,11 @@ class Run:
             "id": outcome.id,
             "place": outcome.place,
             "failed": True,
-            # Work that was done before the failure stays done, and is in the result.
+            # Work that was done before the failure remains, and is in the result.
             "changed": outcome.written,
             "actions": outcome.actions if outcome.written else [],
             "kind": failure.kind,
-            # A net under errors that hold no value anyway.
+            # A second protection, because these errors should hold no value.
             "msg": current.mask().text(str(failure)),
             "registries": {},
             "warnings": outcome.warnings,
@@ -187,7 +187,7 @@ class Run:
 
 
 def key_of_digests(text: str | None) -> bytes:
-    """The option ``digest_key`` as bytes; without one a random key.
+    """Return the option ``digest_key`` as bytes, or a random key without one.
 
     :raises ConfigurationError: it cannot be encoded.
     """
@@ -200,7 +200,7 @@ def key_of_digests(text: str | None) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        # The exception would have the key in it.
+        # The exception would contain the key.
         raise ConfigurationError("digest_key must be a string that can be encoded as UTF-8") from None
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The targets of a module run: each one's options, and what they describe, worked out once."""
+"""The targets of a module run: each one's options, and the objects built from them once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Wanted", "build_targets", "described"]
 
 T = TypeVar("T")
 
-# Options by which a target without an id is called; each is a kind of name.
+# Options that name a target without an id. Each is a kind of name.
 _NAMED_BY = ("cluster_id", "secret", "name")
 
 
@@ -28,8 +28,8 @@ class Wanted(Generic[T]):
     """One target.
 
     :param options: with the task's as defaults.
-    :param built: what they describe; None where they are wrong.
-    :param problem: what is wrong with them: the target fails with it when its turn comes.
+    :param built: the object built from them; None if they are invalid.
+    :param problem: what is wrong with them; the target fails with it when it is handled.
     """
 
     options: Mapping[str, Any]
@@ -38,23 +38,25 @@ class Wanted(Generic[T]):
 
     @property
     def present(self) -> bool:
-        """Whether it has a document to be read."""
+        """Whether it has a document to read."""
         return bool(self.options["state"] == "present")
 
     @property
     def id(self) -> str:
-        """What results call it; what can be no name may be a docker config that was pasted there."""
+        """The target's id in results. An invalid name is not shown, because it may be a docker config that
+        was pasted there.
+        """
         if self.options.get("id"):
             return shown(str(self.options["id"]))
         named = next((name for name in _NAMED_BY if self.options.get(name)), None)
         if named is None:
             return "target"
         name = str(self.options[named])
-        # Of a target that is described, each name obeys a rule.
+        # In a valid target, each name obeys a rule.
         return shown_name(named, name) if self.built is None else shown(name)
 
     def target(self) -> T:
-        """:raises ConfigurationError: the options describe none."""
+        """:raises ConfigurationError: the options are invalid."""
         if self.built is None:
             raise self.problem or ConfigurationError("the target is not described")
         return self.built
@@ -66,10 +68,10 @@ def build_targets(
     build: Callable[[Mapping[str, Any]], T],
     place: Callable[[T], str | None],
 ) -> list[Wanted[T]]:
-    """Every target of a task.
+    """Return every target of a task.
 
     :param names: the options of a target; the others are as for :func:`described`.
-    :raises ConfigurationError: two targets have one id, or as :func:`described` says.
+    :raises ConfigurationError: two targets have the same id, or as :func:`described`.
     """
     return described(resolve_targets(params, names), build, place)
 
@@ -79,11 +81,11 @@ def described(
     build: Callable[[Mapping[str, Any]], T],
     place: Callable[[T], str | None],
 ) -> list[Wanted[T]]:
-    """The targets that have these options.
+    """Return the targets for these options.
 
-    :param build: raises ``ConfigurationError`` for wrong options, which are this one target's failure.
-    :param place: the full name of what a target writes, None where it writes nothing.
-    :raises ConfigurationError: two targets write one place, and would undo each other's work.
+    :param build: raises ``ConfigurationError`` for invalid options, which fails only this target.
+    :param place: returns the full name of what a target writes, None if it writes nothing.
+    :raises ConfigurationError: two targets write the same secret or file, and would undo each other's work.
     """
     targets = [_built(target, build) for target in options]
     seen: dict[str, int] = {}

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the job's container says of itself at its end: the termination message and the exit code.  Pure.
+"""The job's termination message and exit code. Pure.
 
-The kubelet puts the message into the pod's status, where everybody who may read pods reads it: it holds
-names, numbers and sentences that are made of them.
+Kubelet copies the message into the pod's status, where everybody who may read pods can read it. It holds
+names, numbers and sentences made of them.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from .work import Ended
 
 __all__ = ["LARGEST", "exit_code", "outcome", "written"]
 
-# Bytes; the kubelet cuts off what is more.
+# Bytes; kubelet cuts off the rest.
 LARGEST = 4096
 _LONGEST = 1000
 _SHORTEST = 200
 _CALLS = ("gcp_api_calls", "k8s_api_calls")
-# What another try of the same input ends as well with.
+# Failures that another run with the same input repeats.
 _NOT_MENDED = (ConfigurationError.kind, InvalidDocument.kind, OwnershipConflict.kind)
 
 
 def exit_code(ended: Ended) -> int:
-    """0 where it is done; 2 where a person has to mend something first; 1 for all else."""
+    """Return 0 on success, 2 if a person must fix something first, and 1 otherwise."""
     if ended.problem is None:
         return 0
     return 2 if ended.kind in _NOT_MENDED else 1
@@ -42,9 +42,10 @@ def outcome(
     gcp_calls: Sequence[dict[str, Any]] = (),
     kubernetes_calls: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """The termination message, as the page *The job contract* has it.
+    """Return the termination message of the job contract.
 
-    :param seconds: how long all of it took; :param gcp_calls: as ``Calls`` has them.
+    :param seconds: total time.
+    :param gcp_calls: as ``Calls`` has them.
     """
     said: dict[str, Any] = {"result": "success" if ended.problem is None else "failure"}
     if ended.problem is not None:
@@ -59,7 +60,7 @@ def outcome(
     if ended.version is not None:
         said["version"] = ended.version
     settings = ended.settings
-    # Its names have been found to be names once a phase has begun.
+    # Names have been checked once a phase has begun.
     if settings is not None and ended.phase is not None:
         cluster = settings.cluster
         said["secret"] = stored_at(cluster)
@@ -78,17 +79,17 @@ def outcome(
 
 
 def written(said: dict[str, Any]) -> bytes:
-    """As it is written, whole in what the kubelet takes: calls are left out before names are."""
+    """Return the message in writing, within kubelet's limit: calls are left out before names."""
     said = dict(said)
     while len(_encoded(said)) > LARGEST and any(said.get(name) for name in _CALLS):
         name = max(_CALLS, key=lambda calls: len(said.get(calls) or ()))
-        # The rarest ones: what is counted most is missed most.
+        # The rarest calls first, because the frequent ones matter most.
         rarest = min(said[name], key=lambda call: int(call["count"]))
         said[name] = [call for call in said[name] if call is not rarest]
         said["calls_left_out"] = True
     while len(_encoded(said)) > LARGEST and len(str(said.get("message", ""))) > _SHORTEST:
         said["message"] = _bounded(said["message"], max(_SHORTEST, len(said["message"]) * 3 // 4))
-    # No place has names that are so long: whose they are would be in doubt.
+    # No secret has names that long, and a cut name would be ambiguous.
     for name in ("management_secret", "secret", "version"):
         if len(_encoded(said)) > LARGEST:
             said.pop(name, None)

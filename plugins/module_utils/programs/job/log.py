@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The job's structured log of seed 003.  Pure."""
+"""The job's structured log, as the job contract defines it. Pure."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ...workflows.provision.environment import LEVELS
 __all__ = ["COMPONENT", "render"]
 
 COMPONENT = "pullsecret-job"
-# Control characters, Unicode's line and paragraph separators and directions, and what was not UTF-8.
+# Control characters, Unicode's line and paragraph separators and directions, and invalid UTF-8.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _SEPARATOR = re.compile(r"[\s=\"]")
 
 
 def render(entry: Mapping[str, Any], *, level: str, form: str) -> str | None:
-    """One line of the log, or None for an entry below the level.
+    """Return one line of the log, or None for an entry below the level.
 
     :param entry: ``level``, ``message`` and any other fields; a missing ``timestamp`` is now.
     """
@@ -47,11 +47,11 @@ def render(entry: Mapping[str, Any], *, level: str, form: str) -> str | None:
 
 
 def _word(text: str) -> str:
-    """A field's value that cannot be taken for another field."""
+    """Return a field's value that cannot be mistaken for another field."""
     line = _one_line(text)
     return json.dumps(line, ensure_ascii=False) if _SEPARATOR.search(line) or not line else line
 
 
 def _one_line(text: str) -> str:
-    """Without what would begin another line or command a terminal; such characters are written out."""
+    """Escape characters that would begin another line or control a terminal."""
     return _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode("ascii"), text)

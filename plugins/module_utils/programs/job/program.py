@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The program of the job's container: without Ansible, without files, and mostly without any library."""
+"""The program of the job's container: without Ansible, without files, and mostly without libraries."""
 
 from __future__ import annotations
 
@@ -34,23 +34,24 @@ from .work import GCP, Ended, Job
 __all__ = ["Program", "main", "ways"]
 
 _MESSAGE_PATH = "/dev/termination-log"
-# What the modules' argument specs have; one target is one thread.
+# The defaults of the modules' argument specs. One target is one thread.
 _DEFAULTS: dict[str, Any] = {
     "api_timeout": 30.0,
     "timeout": 300.0,
     "concurrency": 1,
-    # The job's contract names every variable that it reads, and K8S_AUTH_* are none of them.
+    # The job contract lists every variable that it reads, and K8S_AUTH_* are not among them.
     "kubernetes": {"k8s_auth": False},
 }
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
-# Seconds for what is under way when the pod is ended, which is killed 30 s after SIGTERM.
+# Seconds to finish current work when the pod is stopped. It is killed 30 s after SIGTERM.
 _GRACE = 10.0
 
 
 def ways(environment: Mapping[str, str]) -> dict[str, Any]:
-    """How the places are reached: by the libraries where they are needed, else by what is ten times as fast.
+    """Return how to connect: with the libraries where they are needed, otherwise with clients that are ten
+    times as fast.
 
-    The metadata server (Workload Identity) and the pod's own account need none.
+    The metadata server (Workload Identity) and the pod's own account need no library.
     """
     options: dict[str, Any] = {}
     proxied = any(environment.get(name) for name in ("HTTPS_PROXY", "https_proxy"))
@@ -62,7 +63,7 @@ def ways(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _check_ways(environment: Mapping[str, str]) -> None:
-    """Whether the second place has an address must not be found out after the first was written.
+    """Check that both services have an address before the first write.
 
     :raises ConfigurationError: names the variable.
     """
@@ -80,14 +81,14 @@ def _check_ways(environment: Mapping[str, str]) -> None:
 class Program:
     """One run in this process.
 
-    :param environment: seed 003's variables and ``TERMINATION_MESSAGE_PATH``.
+    :param environment: the variables of the job contract and ``TERMINATION_MESSAGE_PATH``.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
         self._started = time.monotonic()
         self._stop = threading.Event()
-        # Not an Event: a signal's handler must take no lock, since what it interrupts may hold it.
+        # Not an Event: a signal handler must take no lock, because the interrupted code may hold it.
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._connections: StoreConnections | None = None
         self._ways = ways(environment)
@@ -96,8 +97,8 @@ class Program:
         self._ended: Ended | None = None
 
     def run(self) -> int:
-        """Work until it is done or stopped, write the termination message; the exit code."""
-        # Stopped before it began: the worker must find it so, however quickly it starts.
+        """Work until done or stopped, write the termination message, and return the exit code."""
+        # Set before the worker starts, so that a stop before the start is seen.
         if not self._wake.empty():
             self._stop.set()
         worker = threading.Thread(target=self._work, name="work", daemon=True)
@@ -114,13 +115,13 @@ class Program:
         return exit_code(ended)
 
     def stop(self) -> None:
-        """Begin nothing more, and wait a moment for what is under way. A signal's handler may call it."""
+        """Begin nothing new, and wait a moment for current work. A signal handler may call it."""
         self._wake.put(None)
 
     def _work(self) -> None:
         try:
             self._ended = self._job.run(self._environment, self._ways)
-        except Exception as error:  # noqa: BLE001 - Python would print its text
+        except Exception as error:  # noqa: BLE001 - Python would print its message
             failure = Failure.of(error)
             self._ended = Ended(self._job.settings, failure.message, failure.kind, self._job.phase)
             self._job.log("exit", f"Failed: {failure.message}", phase="exit", level="error")
@@ -128,7 +129,7 @@ class Program:
             self._wake.put(None)
 
     def _ask(self, phase: str, target: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
-        """The module's work, in this process and over one connection a place."""
+        """Run the module's work in this process, over one connection per service."""
         params = {**_DEFAULTS, **run}
         try:
             if self._connections is None:
@@ -143,7 +144,7 @@ class Program:
             sys.stdout.write(self._mask.text(line) + "\n")
             sys.stdout.flush()
         except OSError:
-            # Nobody reads it any more; the work matters, and the termination message reports it.
+            # Nobody reads the log any more. The work matters, and the termination message reports it.
             sys.stdout = _Nowhere()
 
     def _tell(self, ended: Ended) -> None:
@@ -155,33 +156,33 @@ class Program:
 
 
 class _Nowhere:
-    """A stream that takes everything and keeps nothing, without a file."""
+    """A stream that discards everything, without a file."""
 
     def write(self, text: str) -> int:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing."""
 
 
 def main(environment: Mapping[str, str] | None = None) -> int:
-    """Do the job that the environment describes; 0, 1 or 2 (``ending.exit_code``)."""
+    """Do the job that the environment describes, and return 0, 1 or 2 (``ending.exit_code``)."""
     environment = os.environ if environment is None else environment
-    # The image's Python does not know what packages are installed, which takes a while to find out.
+    # Finding out which packages are installed takes a while in the image.
     if len(ways(environment)) < 2 and sys.flags.no_site:
         import site
 
         site.main()
-    # What libraries and Python itself say of an error may hold a value.
+    # Messages of libraries and of Python itself may hold a value.
     sys.stderr = _Nowhere()
     try:
         program = Program(environment)
         for number in _STOPPING:
             signal.signal(number, lambda *_event: program.stop())
-        # The image's start keeps them until now.
+        # The image blocks the signals at start until now.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
         return program.run()
-    except Exception as error:  # noqa: BLE001 - a defect, of which nobody would hear
+    except Exception as error:  # noqa: BLE001 - a defect that would otherwise be lost
         failure = Failure.of(error)
         ended = Ended(None, failure.message, failure.kind)
         entry = {"level": "error", "phase": "exit", "operation": "exit", "message": failure.message}
@@ -192,7 +193,7 @@ def main(environment: Mapping[str, str] | None = None) -> int:
 
 def _write_message(environment: Mapping[str, str], message: bytes) -> None:
     try:
-        # The kubelet made it, and mounted it over a root that nobody can write.
+        # Kubelet created it, and mounted it over a read-only root.
         handle = os.open(
             environment.get("TERMINATION_MESSAGE_PATH") or _MESSAGE_PATH, os.O_WRONLY | os.O_TRUNC
         )
@@ -201,7 +202,7 @@ def _write_message(environment: Mapping[str, str], message: bytes) -> None:
     try:
         os.write(handle, message)
     except OSError:
-        # The exit code and the log tell as well.
+        # The exit code and the log also report the result.
         return
     finally:
         os.close(handle)

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The job of seed 003 from its environment to its end; what runs its phases, and prints its log, is given."""
+"""The job of the job contract, from its environment to its end. Callers provide how to run phases and print
+the log.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,9 @@ __all__ = ["GCP", "KUBERNETES", "Ended", "Job"]
 
 GCP = SecretManagerStore.PHASE
 KUBERNETES = place.PHASE
-# What the modules take that says how the places are reached.
+# The modules' options for connections.
 _REACHED = ("gcp", "kubernetes", "retry")
-# Seed 003's own words.
+# The phases' names in the job contract.
 _BEGINNINGS = {
     GCP: "Phase 1: Storing secret in GCP Secret Manager",
     KUBERNETES: "Phase 2: Creating Kubernetes Secret",
@@ -36,13 +38,14 @@ _BEGINNINGS = {
 
 @dataclass(frozen=True)
 class Ended:
-    """What became of it.
+    """The result of the job.
 
-    :param problem: why it failed, and :param kind: the kind of that error; None where it did not.
-    :param phase: the last that was begun; None where the environment is wrong.
-    :param version: in Secret Manager, of what the management cluster was given.
-    :param versions: how many were made.
-    :param replication_differs: whether the secret was there, and is replicated otherwise than was asked.
+    :param problem: why it failed; None if it did not.
+    :param kind: the kind of that error.
+    :param phase: the last phase that was begun; None if the environment is invalid.
+    :param version: the version in Secret Manager that the management cluster has.
+    :param versions: how many were added.
+    :param replication_differs: whether the replication of an existing secret differs from the requested one.
     """
 
     settings: JobSettings | None
@@ -58,9 +61,10 @@ class Ended:
 class Job:
     """One run.
 
-    :param ask: gives the result of a phase's module, from the phase's name, the target's options and the run's.
+    :param ask: returns the result of a phase's module, from the phase's name, the target's options and the
+        run's.
     :param show: prints a line of the log.
-    :param ready: raises ConfigurationError where the places cannot be reached as the environment has it.
+    :param ready: raises ConfigurationError if the environment does not allow a connection.
     """
 
     def __init__(
@@ -81,9 +85,9 @@ class Job:
         """None until the first phase has begun."""
 
     def run(self, environment: Mapping[str, str], options: Mapping[str, Any]) -> Ended:
-        """Both phases.
+        """Run both phases.
 
-        :param options: ``gcp``, ``kubernetes`` and ``retry`` as the modules take them.
+        :param options: the modules' options ``gcp``, ``kubernetes`` and ``retry``.
         """
         started = time.monotonic()
         try:
@@ -108,7 +112,7 @@ class Job:
         return self._ended(placed, result, started, result.version or "latest")
 
     def log(self, operation: str, message: Any, **fields: Any) -> None:
-        """Print an entry, if it is of a level that is wanted."""
+        """Print an entry, if its level is enabled."""
         settings = self.settings
         known: dict[str, Any] = {}
         if settings:
@@ -130,9 +134,9 @@ class Job:
     def _phase(
         self, phase: str, target: dict[str, Any], run: dict[str, Any], secret: str | None
     ) -> Mapping[str, Any]:
-        """Run a phase's module, and log that it begins and what it did."""
+        """Run a phase's module, and log its start and its result."""
         self.phase = phase
-        # The module's own lines come when it has ended; until then this line says where the job is.
+        # The module's own entries come at its end. Until then, this entry shows the progress.
         self.log("begin", _BEGINNINGS[phase], secret_name=secret)
         answer = self._ask(phase, target, run)
         targets = answer.get("targets") or []
@@ -174,5 +178,5 @@ def _fields(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _entry(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a phase's module says of its one target; empty where it failed as a whole."""
+    """Return the module's result for its one target, empty if the module failed as a whole."""
     return next(iter(answer.get("targets") or ()), {})

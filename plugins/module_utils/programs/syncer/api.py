@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Calls of the API server with the pod's own account.
+"""Calls the API server with the pod's own service account.
 
-The token and the CA are files that kubelet rotates: the token is read for each request, the CA for each new
-connection once its file has changed.
+The token and the CA are files that kubelet rotates. The token is read for each request, the CA for each new
+connection after a change of its file.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ __all__ = ["MERGE_PATCH", "METADATA_ONLY", "ApiError", "PodApi", "read_object"]
 
 _JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
-# Servers that do not know the first type send whole objects; a status of 5000 nodes is 1 MiB.
+# Servers that do not support the first type send full objects. A status of 5000 nodes has 1 MiB.
 METADATA_ONLY = f"{_JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{_JSON}"
 _LONGEST_MESSAGE = 300
-# Seconds for the rest of a call when there is something better to do.
+# Seconds for the rest of a call when more important work waits.
 _HURRY = 1.0
-# Of what a server may ask us to wait, in seconds; what it is really unable to do for longer, it says again.
+# The longest Retry-After that is followed, in seconds. A server that needs longer says so again.
 _LONGEST_WAIT = 600
 
 
 class ApiError(Exception):
-    """The API server said no. ``retry_after``: seconds, where it said so."""
+    """The API server refused the request. ``retry_after``: seconds, if the server sent it."""
 
     def __init__(self, status: int, reason: str, message: str, retry_after: float = 0) -> None:
         super().__init__(f"{message} (HTTP {status})")
@@ -42,8 +42,8 @@ class ApiError(Exception):
 class PodApi:
     """One API server.
 
-    :param tls: without it only a server on loopback is spoken to: the token would be there to read.
-    :param directory: where ``token`` and ``ca.crt`` are.
+    :param tls: without it only a server on loopback is used, because the token could be read.
+    :param directory: the directory of ``token`` and ``ca.crt``.
     :param timeout: seconds for one call.
     """
 
@@ -60,10 +60,10 @@ class PodApi:
         self._kept: HttpConnection | None = None
         self._under_way: HttpConnection | None = None
         self.unanswered = 0
-        """How many calls were sent and not answered: the server may still do what they ask."""
+        """How many calls were sent and not answered: the server may still execute them."""
 
     def connection(self, *, look_every: float = 0) -> HttpConnection:
-        """A new connection: for a watch, which occupies one.
+        """Return a new connection, for a watch, which occupies one.
 
         :param look_every: as for ``HttpConnection``.
         """
@@ -80,7 +80,7 @@ class PodApi:
         content_type: str = _JSON,
         accept: str = _JSON,
     ) -> HttpResponse:
-        """One request; an answer other than 2xx is an ApiError."""
+        """Send one request. A response other than 2xx is an ApiError."""
         headers = {
             "Accept": accept,
             "User-Agent": "global-pull-secret-syncer",
@@ -103,10 +103,10 @@ class PodApi:
         content_type: str = _JSON,
         accept: str = _JSON,
     ) -> dict[str, Any]:
-        """One call on the connection that is kept for calls; one thread at a time.
+        """Call the API on the connection for calls; one thread at a time.
 
-        What is written has a resourceVersion or is a merge patch, so it may be sent once more where the kept
-        connection turns out to be closed.
+        Writes have a resourceVersion or are merge patches, so a write may be repeated if the connection turns
+        out to be closed.
         """
         kept, self._kept = self._kept, None
         if kept is not None and kept.used:
@@ -118,7 +118,7 @@ class PodApi:
         return self._called(self.connection(look_every=_HURRY), method, path, body, content_type, accept)
 
     def hurry(self) -> None:
-        """From another thread: a call that is under way ends soon, with or without an answer."""
+        """From another thread: make a running call end soon, with or without a response."""
         under_way = self._under_way
         if under_way is not None:
             under_way.hurry(_HURRY)
@@ -142,13 +142,13 @@ class PodApi:
             raise
         finally:
             self._under_way = None
-            # A refusal was read to its end as well.
+            # An error response was also read to its end.
             if connection.is_open:
                 self._kept = connection
         return found
 
     def rest(self) -> None:
-        """Close the connection of the calls: there will be none for a while."""
+        """Close the connection for calls, which is not needed for a while."""
         kept, self._kept = self._kept, None
         if kept is not None:
             kept.close()
@@ -175,7 +175,7 @@ class PodApi:
             version = (status.st_ino, status.st_mtime_ns, status.st_size)
             if version != self._ca:
                 context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-                # The cluster's own CA and no other.
+                # Trust the cluster's own CA only.
                 context.load_verify_locations(cafile=path)
                 self._context, self._ca = context, version
         except OSError as error:
@@ -184,13 +184,13 @@ class PodApi:
 
 
 def read_object(answer: HttpResponse) -> dict[str, Any]:
-    """The JSON object of an answer."""
+    """Return the JSON object of a response."""
     try:
         found = json.loads(answer.read())
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        # Not chained: a reader's error holds the document.
+        # Not chained: the parser's error holds the document.
         raise WireError("the answer is not a JSON object")
     return found
 
@@ -213,8 +213,8 @@ def _refusal(answer: HttpResponse) -> ApiError:
 
 
 def _seconds(text: str) -> float:
-    """Of Retry-After: 0 for anything but a whole number; of a date, our clock may know nothing."""
-    # More digits than that are no number of seconds, and int() refuses thousands of them.
+    """Return the seconds of Retry-After, or 0 for anything but an integer. Our clock may not fit a date."""
+    # More digits are no sensible number of seconds, and int() refuses thousands of them.
     if not (text.isascii() and text.isdigit()):
         return 0
     return min(int(text), _LONGEST_WAIT) if len(text) <= 9 else _LONGEST_WAIT

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Waiting times: growing with each failure, and never the same on two nodes."""
+"""Waiting times that grow with each failure and differ between nodes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["Backoff", "random_between"]
 
 
 def random_between(low: float, high: float) -> float:
-    """A number of seconds by chance, so that nodes that lost one server do not come back as one."""
+    """Return a random number of seconds, so that nodes that lost one server do not return at once."""
     return low + (high - low) * int.from_bytes(os.urandom(2), "big") / 65535
 
 
 class Backoff:
-    """``first`` seconds at most, then twice as long each time, up to ``most``."""
+    """Waits of at most ``first`` seconds, then twice as long each time, up to ``most``."""
 
     def __init__(self, first: float, most: float) -> None:
         self._first = first
@@ -25,7 +25,7 @@ class Backoff:
         self._next = first
 
     def wait(self) -> float:
-        """How long to wait now, in seconds: from half of it to all of it."""
+        """Return how long to wait now, in seconds: between half and all of the current value."""
         seconds, self._next = self._next, min(self._next * 2, self._most)
         return random_between(seconds / 2, seconds)
 

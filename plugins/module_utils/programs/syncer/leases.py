@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Restart slots: Leases that are there already; a node restarts its kubelet while it holds one of them.
+"""Restart slots: existing Leases. A node restarts its kubelet while it holds one of them.
 
-There are as many Leases as nodes may restart at the same time. Holders are told apart by the node's name,
-so that a syncer that comes back takes up what it held. As in client-go, whether a holder has died is judged
-by our own clock, on a record that has not changed for its ``leaseDurationSeconds``: clocks of nodes differ.
-A record is believed only as far as a syncer could have written it: none can block a slot for ever.
+There are as many Leases as nodes may restart at the same time. A holder is identified by its node's name, so
+that a restarted syncer keeps its slot. As in client-go, our own clock decides whether a holder has died: its
+record has not changed for its ``leaseDurationSeconds``. Clocks of nodes differ. A record is trusted only as
+far as a syncer could have written it, so that nobody can block a slot forever.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from .backoff import random_between
 __all__ = ["RestartSlots"]
 
 _RECORD = ("holderIdentity", "renewTime", "acquireTime", "leaseTransitions")
-# How many slots one look asks for: a thousand waiting nodes must not ask for a hundred Leases each.
+# How many slots one search reads: a thousand waiting nodes must not read a hundred Leases each.
 _AT_ONCE = 3
-# Of giving a slot back.
+# Attempts to release a slot.
 _TRIES = 3
 _PATIENCE = 5.0
 _LARGEST_INT32 = 2**31 - 1
 
 
 class RestartSlots:
-    """The slots as one node sees them. One thread at a time.
+    """The slots, as seen by one node. One thread at a time.
 
-    :param names: the Leases' names; none: there is no budget, and every node always has a slot.
-    :param duration: seconds after which others may take the slot of a node that died with it.
+    :param names: the Leases' names; without names there is no limit, and every node always has a slot.
+    :param duration: seconds after which others may take the slot of a dead node.
     """
 
     def __init__(
@@ -55,17 +55,17 @@ class RestartSlots:
         self._node = node
         self._duration = duration
         self._clock = clock
-        # Name -> the record as it was first seen, and when.
+        # Name to the record as it was first seen, and when.
         self._seen: dict[str, tuple[str, float]] = {}
         self._next = int(random_between(0, max(len(names) - 1, 0)) + 0.5)
         self._held: dict[str, Any] | None = None
-        # What was held, and could not be given back.
+        # Slots that could not be released.
         self._owed: dict[str, Any] | None = None
         self._owed_at = 0.0
         self._renewed = 0.0
         self._asked = 0.0
         self.trouble = ""
-        """Why the last look found no slot, where the reason is not that others hold them."""
+        """Why the last search found no slot, unless others hold all of them."""
 
     @property
     def is_held(self) -> bool:

@@ -28,13 +28,13 @@ from .watch import PendingSecrets, SecretState
 
 __all__ = ["SyncLoop"]
 
-# Of the looks at the file, one in so many reads it.
+# Of the checks of the file, one in this number reads it.
 _READ_EVERY_RECHECKS = 10
 _RESTARTING = "kubelet is being restarted"
 
 
 class SyncLoop:
-    """:param rest: called when nothing is under way any more: what was needed for it can be let go."""
+    """:param rest: called when no work is left, to release resources."""
 
     def __init__(
         self,
@@ -70,9 +70,9 @@ class SyncLoop:
         self._stopping = False
         self._failed = ""
         self._secret: SecretState | None = None
-        # Whether there was none when it was last looked for.
+        # Whether the last check found no file.
         self._is_gone = False
-        # Whether the Secret as it is now is in the file.
+        # Whether the file has the current content of the Secret.
         self._is_written = False
         self._written_meanwhile = False
         self._stamp: tuple[int, ...] | None = None
@@ -83,15 +83,15 @@ class SyncLoop:
         # When to do what next, on the monotonic clock.
         self._recheck_at = time.monotonic() + pace.recheck
         self._retry_at: float | None = None
-        # Of what failed for reasons of the node's: when to try it once more, and whether that is under way.
+        # After failures of the node itself: when to retry, and whether a retry runs.
         self._again_at: float | None = None
         self._is_again = False
         self._calm_until = 0.0
 
-    # What other threads and signal handlers may call.
+    # May be called by other threads and signal handlers.
 
     def deliver(self, secret: SecretState | None) -> None:
-        """A new state of the Secret."""
+        """Receive a new state of the Secret."""
         self._waiting.put(secret, time.monotonic())
         self._inbox.put(("secret", None))
 
@@ -101,7 +101,7 @@ class SyncLoop:
         self._inbox.put(("stop", None))
 
     def fail(self, reason: str) -> None:
-        """A thread without which there is no point in going on has ended."""
+        """Report the end of a thread that the syncer cannot work without."""
         self._failed = reason
         self.stop()
 
@@ -111,7 +111,7 @@ class SyncLoop:
     # The loop.
 
     def run(self) -> int:
-        """Until ``stop``; 0, or 1 after ``fail``."""
+        """Run until ``stop``, and return 0, or 1 after ``fail``."""
         while not self._stopping or self._restarts.is_running:
             try:
                 kind, thing = self._inbox.get(timeout=self._patience())
@@ -119,7 +119,7 @@ class SyncLoop:
                 kind, thing = "", None
             try:
                 self._step(kind, thing)
-            except Exception as error:  # noqa: BLE001 - one step has failed, not the node
+            except Exception as error:  # noqa: BLE001 - one failed step must not stop the syncer
                 self._on_error(error)
         return self._end()
 
@@ -137,12 +137,12 @@ class SyncLoop:
             self._on_time(time.monotonic())
 
     def _on_error(self, error: Exception) -> None:
-        """Nobody thought of it; whatever it was, it may be over in a while."""
+        """Handle an unexpected error, which may be temporary."""
         wait = self._pace.calm.wait()
         self._calm_until = time.monotonic() + wait
         if self._retry_at is None:
             self._retry_at = self._calm_until
-        with suppress(Exception):  # as where there is no memory even to say so
+        with suppress(Exception):  # for example without memory even to report it
             self._log.error("unexpected", why=error_place(error), again_in=round(wait, 1))
             self._status.say(self._version, FAILED, kind_of(error), by_node=True)
             self._flush()
@@ -179,7 +179,7 @@ class SyncLoop:
 
     def _on_secret(self, secret: SecretState | None, at: float) -> None:
         if secret is None:
-            # It was made harmless before it was deleted; the file stays as it is.
+            # It was reverted before it was deleted. The file stays unchanged.
             self._log.info("secret gone")
             self._is_gone = True
             if self._secret is None:
@@ -190,9 +190,9 @@ class SyncLoop:
         self._converge(at)
 
     def _recheck(self, now: float) -> None:
-        """Check whether another program wrote the file; now and then, read it even if it looks the same."""
+        """Check whether another program wrote the file. Now and then, read it even if it looks unchanged."""
         if self._secret is None or self._restarts.is_running:
-            # The file may be ours that is being rolled back; what others did meanwhile is seen after that.
+            # The file may be ours that is being rolled back. Changes of others are seen afterwards.
             return
         self._rechecks += 1
         if self._node.stamp() != self._stamp:
@@ -206,7 +206,7 @@ class SyncLoop:
         return self._retry_at is not None or self._again_at is not None
 
     def _converge(self, since: float) -> None:
-        """Write what is wanted now, and see what is left to do."""
+        """Write the wanted content, and find out what is left to do."""
         self._retry_at = None
         secret = self._secret
         if secret is None:
@@ -215,7 +215,7 @@ class SyncLoop:
             return
         self._is_written = False
         version = secret.resource_version
-        # A try that is under way may be at its end: it must not begin again.
+        # A running retry may be at its end and must not start again.
         again = self._is_again and not self._restarts.is_running
         try:
             outcome = self._node.write(secret.content, again=again)
@@ -223,7 +223,7 @@ class SyncLoop:
             if version != self._logged:
                 self._logged = version
                 self._log.error("secret refused", resourceVersion=version, why=str(error))
-            # What was to be tried again is not there; should it come back, it is not due at once.
+            # The content to retry does not exist any more. If it returns, it is not due at once.
             self._is_again = False
             self._resume(unbegun=True)
             self._status.say(version, FAILED, str(error))
@@ -231,7 +231,7 @@ class SyncLoop:
         except NodeError as error:
             self._on_unwritten(str(error))
             return
-        except Exception as error:  # noqa: BLE001 - others write this file, too, and they write anything
+        except Exception as error:  # noqa: BLE001 - others may write anything to this file
             self._log.error("unexpected", why=error_place(error))
             self._on_unwritten(kind_of(error))
             return
@@ -251,7 +251,7 @@ class SyncLoop:
         if not outcome.failed or outcome.restart:
             self._again_at = None
         if self._restarts.is_running:
-            # Also where the file is being rolled back: whose fault it was is known in the end.
+            # Also during a rollback: the cause is known at its end.
             self._status.say(version, PENDING, _RESTARTING)
         elif outcome.failed:
             self._set_failed(outcome)
@@ -259,13 +259,13 @@ class SyncLoop:
             self._pace.reset()
             self._pace.again.reset()
             self._status.say(version, IN_SYNC, outcome.message)
-        # Else the search for a slot says more, in a moment.
+        # Otherwise the search for a slot reports more in a moment.
 
     def _resume(self, *, unbegun: bool = False) -> bool:
-        """Nothing can be written: a kubelet that may be down is still brought back.
+        """Bring back a kubelet that may be down although nothing can be written.
 
-        :param unbegun: also do a restart that has not begun; but not one whose version a new syncer does not
-            know: other nodes may have failed with it.
+        :param unbegun: also do a restart that has not begun; but not with a version that a new syncer does
+            not know, because other nodes may have failed with it.
         :returns: whether there is anything to do.
         """
         left = self._node.left()
@@ -280,10 +280,10 @@ class SyncLoop:
         self._try_later("not written", why, FAILED)
 
     def _try_later(self, event: str, why: str, state: str) -> None:
-        """Something about this node is wrong, and may be mended."""
+        """Retry later: this node has a problem that may be fixed."""
         wait = self._pace.retry.wait()
         self._log.error(event, why=why, again_in=round(wait, 1))
-        # Of an earlier version: what is wrong with the Secret as it is now is worse.
+        # A problem of the Secret's current version is more important than one of an earlier version.
         if state == FAILED or self._is_written or self._secret is None:
             self._status.say(self._version, state, f"{event}: {why}", by_node=True)
         self._retry_at = time.monotonic() + wait
@@ -291,7 +291,9 @@ class SyncLoop:
     # The restart.
 
     def _set_state(self, state: str, message: str) -> None:
-        """Unless there is worse to say: that the Secret as it is now is not in the file."""
+        """Set the state, unless a more important one is reported: that the file does not have the current
+        content.
+        """
         if self._is_written:
             self._status.say(self._version, state, message)
 
@@ -302,11 +304,11 @@ class SyncLoop:
     def _on_restarted(self, result: RestartResult) -> None:
         self._restarts.end(result)
         if not isinstance(result, NodeOutcome) or result.failed:
-            # Rolled back. Otherwise the file was left alone: if it is another one, another program wrote it.
+            # Rolled back. Otherwise the file was not touched: if it differs, another program wrote it.
             self._stamp = self._node.stamp()
         ended = isinstance(result, NodeOutcome) and result.finished
         if self._stopping and not ended:
-            # Whether kubelet gets well is not known: the slot stays ours until its time is over.
+            # It is not known whether kubelet becomes healthy, so the slot stays ours until it expires.
             self._log.info("interrupted", resourceVersion=self._version)
             return
         self._is_again = self._is_again and not ended
@@ -318,7 +320,7 @@ class SyncLoop:
                     self._converge(time.monotonic())
                 elif result.restart:
                     self._restarts.request(self._version, result)
-            # Others look at it once they have the slot.
+            # Other checks happen once they have the slot.
             self._flush()
         finally:
             self._restarts.release()
@@ -335,7 +337,7 @@ class SyncLoop:
             if not self._written_meanwhile and self._restarts.version == version:
                 self._set_failed(result)
             else:
-                # Of the version that has come meanwhile that says nothing.
+                # For a version that has come meanwhile, this means nothing.
                 self._status.failed_with(self._restarts.version, by_node=result.by_node)
         else:
             self._log.info("restarted", resourceVersion=version)
@@ -344,11 +346,11 @@ class SyncLoop:
                 self._set_state(IN_SYNC, result.message)
 
     def _set_failed(self, outcome: NodeOutcome) -> None:
-        # Also what the ledger says: it may have been another syncer, or another version of the same.
+        # Includes the ledger: it may have been another syncer, or another version of it.
         self._status.failed_with(self._version, by_node=outcome.by_node)
         message = outcome.message
         if outcome.by_node and not outcome.restart:
-            # Kubelet is well with the file of before: the content may be, once the node is.
+            # Kubelet is healthy with the previous file. The content may work once the node does.
             if self._again_at is None:
                 self._again_at = time.monotonic() + self._pace.again.wait()
             message += "; this version is tried again later"
@@ -357,7 +359,7 @@ class SyncLoop:
     # The status.
 
     def _flush(self) -> None:
-        # Else the connection for what is said again would stay open.
+        # Otherwise the connection for repeated reports would stay open.
         self._is_awake = self._status.flush() or self._is_awake
         trouble = self._status.trouble
         if trouble != self._said_trouble:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""This node's ``config.json`` and kubelet, as the syncer needs them."""
+"""This node's ``config.json`` and kubelet, as used by the syncer."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from .settings import SyncerSettings
 __all__ = ["Invalid", "Node", "NodeError", "NodeOutcome"]
 
 NodeError = PullSecretError
-"""The node's file or systemd could not be used; trying again may help. Made of names only."""
+"""The node's file or systemd could not be used; a retry may help. The message consists of names only."""
 
 
 class Invalid(Exception):
-    """The Secret's content is refused: the text has rules and registries, and no value."""
+    """The Secret's content is refused: the message has rules and registries, and no value."""
 
 
 class NodeOutcome(NamedTuple):
-    """What became of a write or a restart.
+    """The result of a write or a restart.
 
-    ``restart``: there is one left to do; ``only_back``: it only ends a roll-back; ``begun``: kubelet may have
-    been restarted with this content already; ``failed``: it did not come up with it, now or earlier;
-    ``by_node``: nothing says that the content was the reason; ``finished``: it is known how the restart
-    ended; ``may_be_down``: of what is left, kubelet may have been restarted, be it with an earlier content.
+    ``restart``: a restart is left to do; ``only_back``: it only finishes a rollback; ``begun``: kubelet may
+    have been restarted with this content already; ``failed``: kubelet did not start with it, now or earlier;
+    ``by_node``: nothing shows that the content was the reason; ``finished``: the result of the restart is
+    known; ``may_be_down``: kubelet may have been restarted before, possibly with an earlier content.
     """
 
     changed: bool = False
@@ -51,7 +51,7 @@ class NodeOutcome(NamedTuple):
 
 
 class Node:
-    """:param open_systemd: called for each restart; its modules are not loaded before the first."""
+    """:param open_systemd: called for each restart; its modules are loaded on first use."""
 
     def __init__(
         self,
@@ -65,7 +65,8 @@ class Node:
             healthz=settings.healthz,
             restart=settings.restart,
             window=settings.health_window,
-            # What a tenant has taken back must not stay beside the file: nobody would look after it.
+            # Content that a tenant has withdrawn must not stay beside the file, where nothing would remove
+            # it.
             backup=False,
         )
         self._open = open_systemd or _over_dbus
@@ -76,12 +77,12 @@ class Node:
         self._retrier = Synchroniser(self._path, retrying, None, self._clock)
 
     def write(self, content: bytes | None, *, again: bool = False) -> NodeOutcome:
-        """Put the content into the node's file; kubelet is left alone.
+        """Write the content to the node's file, without touching kubelet.
 
         :param content: of the Secret's key; None: it has none.
-        :param again: also where it has failed before.
-        :raises Invalid: it is refused; the file is as it was.
-        :raises NodeError: the file could not be written; it is as it was.
+        :param again: also if it has failed before.
+        :raises Invalid: it is refused; the file is unchanged.
+        :raises NodeError: the file could not be written; it is unchanged.
         """
         if content is None:
             raise Invalid("the Secret's .dockerconfigjson is missing or is not base64")
@@ -92,15 +93,15 @@ class Node:
         else:
             problem = ""
         if problem:
-            # Not chained: the frames of the reader hold the document.
+            # Not chained: the frames of the parser hold the document.
             raise Invalid(problem)
         result = (self._retrier if again else self._writer).write(config)
         return _outcome(result, self._pending() if result.needed else None)._replace(restart=result.needed)
 
     def restart(self, stopping: Callable[[], bool]) -> NodeOutcome:
-        """Restart kubelet and watch it, or finish what an earlier run began; roll back if it stays unwell.
+        """Restart and watch kubelet, or finish what an earlier run began. Roll back if it stays unhealthy.
 
-        :param stopping: asked several times a second; a roll-back is not left unfinished for it.
+        :param stopping: called several times a second; a rollback is always finished.
         :raises NodeError: nothing was restarted.
         """
         systemd = self._open()
@@ -108,17 +109,17 @@ class Node:
             sync = Synchroniser(self._path, self._options, systemd, self._clock)
             result = sync.settle(stop=lambda: stopping() and not self._is_rolling_back())
             left = self._pending()
-            # Of a kubelet that is not well with the file of before either.
+            # For a kubelet that is unhealthy with the previous file, too.
             return _outcome(result, left if left is not None and left.is_back else None)
         finally:
             systemd.close()
 
     def left(self) -> NodeOutcome:
-        """What an earlier write has left to be done; nothing is written."""
+        """Return what an earlier write has left to do; writes nothing."""
         try:
             ledger = self._store.ledger()
             pending = ledger.pending
-            # Where kubelet may be down the file is not asked: it may be what cannot be read.
+            # If kubelet may be down, the file is not read, because it may be unreadable.
             if pending is None or (not pending.may_be_down and ledger.is_only_noted(self._store.file().data)):
                 return NodeOutcome()
         except PullSecretError:
@@ -131,7 +132,7 @@ class Node:
         )
 
     def stamp(self) -> tuple[int, ...] | None:
-        """A value that changes whenever the file is written; None if there is no file."""
+        """Return a value that changes whenever the file is written, or None without a file."""
         try:
             found = os.lstat(self._path)
         except OSError:

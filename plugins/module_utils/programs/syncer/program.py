@@ -25,14 +25,14 @@ from .watch import SecretState, SecretWatch
 
 __all__ = ["SyncerProgram", "main"]
 
-# Seconds for one call of the API server; a change that comes meanwhile waits for about two of them.
+# Seconds for one call of the API server. A change that comes meanwhile waits for up to two calls.
 _CALL_SECONDS = 5.0
 
 
 class SyncerProgram:
-    """All parts, put together.
+    """All parts of the syncer.
 
-    :param node: another one than what the settings say, for tests; so is ``pace``.
+    :param node: replaces the node of the settings, for tests; ``pace`` does the same for the intervals.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class SyncerProgram:
         )
 
     def run(self) -> int:
-        """Until ``loop.stop()``; the exit code."""
+        """Run until ``loop.stop()``, and return the exit code."""
         threading.Thread(target=self._watching, name="watch", daemon=True).start()
         try:
             return self.loop.run()
@@ -87,13 +87,13 @@ class SyncerProgram:
             self._watch.stop()
 
     def _deliver(self, secret: SecretState | None) -> None:
-        """The node's file does not wait for a status or a Lease that a silent API server does not take."""
-        # In this order: a call that begins with the change is not meant.
+        """Deliver at once: the node's file does not wait for a status or a Lease of a slow API server."""
+        # In this order, so that a call that begins with the change is not shortened.
         self._calls.hurry()
         self.loop.deliver(secret)
 
     def _rest(self) -> None:
-        """Nothing is under way: hold no more memory than it takes to wait."""
+        """Free memory, because no work is left."""
         self._calls.rest()
         gc.collect()
 
@@ -111,7 +111,7 @@ class SyncerProgram:
 
 
 def main(environ: Mapping[str, str] | None = None) -> int:
-    """Run until SIGTERM; 0 then, 1 where there is no going on, 2 for settings that make no sense."""
+    """Run until SIGTERM. Return 0, or 1 if the syncer cannot continue, or 2 for invalid settings."""
     log = JsonLog()
     try:
         settings = settings_from_environment(os.environ if environ is None else environ)
@@ -119,13 +119,13 @@ def main(environ: Mapping[str, str] | None = None) -> int:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_event: syncer.loop.stop())
         log.info("started", node=settings.node, pid=os.getpid(), python=sys.version.split()[0])
-        # What is there by now stays: it need not be looked through again.
+        # Objects that exist by now stay, and need no garbage collection.
         gc.collect()
         gc.freeze()
         return syncer.run()
     except SyncerSettingsError as error:
         log.error("ended", why=str(error))
         return 2
-    except Exception as error:  # noqa: BLE001 - Python would print its text
+    except Exception as error:  # noqa: BLE001 - Python would print its message
         log.error("ended", why=error_place(error))
         return 1

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Kubelet's restarts: waiting for a slot, holding where another node has failed, restarting in a thread."""
+"""Kubelet's restarts: wait for a slot, hold if another node has failed, restart in a thread."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from .status import HELD, PENDING, NodeStatus
 __all__ = ["RestartResult", "Restarts"]
 
 _IDLE, _WAITING, _RUNNING = "idle", "waiting", "running"
-# How often a node that knows nothing of other nodes' failures asks again without an answer: about a minute.
+# How often a node that cannot read other nodes' states tries again: for about a minute.
 _ASKS = 6
 
 RestartResult = Union[NodeOutcome, str]
-"""How it ended, or why there was none."""
+"""The result, or why there is none."""
 
 
 class Restarts:
-    """One restart at a time. Only ``done`` is called from another thread.
+    """Runs one restart at a time. Only ``done`` is called from another thread.
 
     :param say: called with a state and a message while it waits.
-    :param begun: called when kubelet is about to be restarted.
-    :param done: called with the result; then ``end`` and ``release`` have to be called.
-    :param stopping: whether the syncer is to end.
-    :param is_current: whether the file holds what the Secret says now.
+    :param begun: called just before kubelet is restarted.
+    :param done: called with the result; then ``end`` and ``release`` must be called.
+    :param stopping: whether the syncer must end.
+    :param is_current: whether the file has the Secret's current content.
     """
 
     def __init__(
@@ -70,15 +70,15 @@ class Restarts:
         self._held_by = ""
         self._asks = 0
         self._look_at = 0.0
-        # Not before then is a roll-back's restart tried again, or what else was left to be done.
+        # The earliest time to retry a rollback's restart or other remaining work.
         self._back_at = 0.0
         self._resume_at = 0.0
         self.only_back = False
-        """Whether the restart that is waited for, runs or was the last one only ends a roll-back."""
+        """Whether the current or the last restart only finishes a rollback."""
 
     @property
     def version(self) -> str:
-        """Of the Secret, that the last restart was wanted for."""
+        """The version of the Secret for which the last restart was requested."""
         return self._version
 
     @property
@@ -87,7 +87,7 @@ class Restarts:
 
     @property
     def is_at_rest(self) -> bool:
-        """Idle, and no slot is to be given back."""
+        """Whether it is idle and has no slot to release."""
         return self._step == _IDLE and self._slots.owed_at is None
 
     @property
@@ -105,7 +105,7 @@ class Restarts:
         return self._look_at if owed_at is None else min(owed_at, self._look_at)
 
     def request(self, version: str, outcome: NodeOutcome) -> None:
-        """There is a restart to do, for this version of the Secret."""
+        """Request a restart for this version of the Secret."""
         if self._step == _RUNNING:
             return
         is_new = self._step != _WAITING or outcome.changed or outcome.only_back != self.only_back
@@ -116,27 +116,27 @@ class Restarts:
         if is_new:
             self._asks = 0
             if is_other:
-                # Else the file was only put right after others: who is held stays so.
+                # Otherwise the file was only repaired after others changed it: a held node stays held.
                 self._held_by = ""
             self._look_at = time.monotonic() + random_between(0, self._pace.spread)
         if self.only_back:
-            # Whatever is new: kubelet would be started with the same file as the last time.
+            # Whatever has changed, kubelet would be started with the same file as the last time.
             self._look_at = max(self._look_at, self._back_at)
         self._step = _WAITING
 
     def resume(self, outcome: NodeOutcome) -> None:
-        """Do the restart that is left of the version requested last; one that waits already goes on."""
+        """Do the remaining restart of the version requested last. A restart that already waits continues."""
         if self._step == _IDLE:
             self.request(self._version, outcome)
             self._look_at = max(self._look_at, self._resume_at)
 
     def drop(self) -> None:
-        """Stop waiting: no Secret is left to restart for."""
+        """Stop waiting, because there is no Secret to restart for."""
         if self._step == _WAITING:
             self._step = _IDLE
 
     def on_time(self, now: float) -> None:
-        """Look for a slot, or renew the one that is held."""
+        """Look for a slot, or renew the current one."""
         due = self.due_at
         if due is None or now < due:
             return
@@ -151,19 +151,19 @@ class Restarts:
             self._slots.release()
 
     def end(self, result: RestartResult) -> None:
-        """The result is known; the slot is still held."""
+        """Record the end: the result is known, the slot is still held."""
         self._step = _IDLE
         if isinstance(result, NodeOutcome) and result.finished and not result.only_back:
             self._back_at = 0.0
             self._pace.back.reset()
             if result.failed:
-                # It may be left as it was, as where there was nothing to go back to.
+                # It may be unchanged, as if there was nothing to go back to.
                 self._resume_at = time.monotonic() + self._pace.retry.wait()
         elif self.only_back or (isinstance(result, NodeOutcome) and result.only_back):
             self._back_at = time.monotonic() + self._pace.back.wait()
 
     def release(self) -> None:
-        """Give the slot back."""
+        """Release the slot."""
         self._slots.release()
 
     def _look(self) -> None:
@@ -176,7 +176,7 @@ class Restarts:
                 f"kubelet waits for its restart: {self._slots.trouble or 'other nodes are restarting'}",
             )
             return
-        # Asked with the slot held: a node that failed reports it before it gives the slot back.
+        # Read with the slot held: a failed node reports before it releases its slot.
         if not self._is_bound and self._is_held():
             self._slots.release()
             return
@@ -186,13 +186,13 @@ class Restarts:
             self._begun()
             threading.Thread(target=self._run, name="restart", daemon=True).start()
         except (RuntimeError, MemoryError) as error:
-            # As many as the node allows are there already.
+            # The node's limit of restarts is reached.
             self._done(kind_of(error))
 
     def _is_held(self) -> bool:
-        """Whether kubelet did not come up elsewhere with this version: then it is not tried here."""
+        """Return whether kubelet failed elsewhere with this version. Then it is not restarted here."""
         if self._held_by and not self._is_current():
-            # By now the node that failed may no longer report this version.
+            # By now the failed node may no longer report this version.
             self._look_at = time.monotonic() + self._pace.held.wait()
             return True
         try:
@@ -212,7 +212,7 @@ class Restarts:
         return True
 
     def _is_unknown(self, error: Exception) -> bool:
-        """Nobody can be asked: who was held stays so; who was not waits a little, but not for ever."""
+        """Handle unknown states of other nodes: a held node stays held, another waits a limited time."""
         if self._held_by:
             self._look_at = time.monotonic() + self._pace.held.wait()
             return True
@@ -226,13 +226,13 @@ class Restarts:
         return waits
 
     def _run(self) -> None:
-        """In a thread of its own."""
+        """Runs in its own thread."""
         result: RestartResult = "internal error"
         try:
             result = self._node.restart(self._stopping)
         except NodeError as error:
             result = str(error)
-        except Exception as error:  # noqa: BLE001 - its text could hold a value
+        except Exception as error:  # noqa: BLE001 - its message could hold a value
             result = kind_of(error)
             with suppress(Exception):  # as where there is no memory even to say so
                 self._log.error("unexpected", why=error_place(error))

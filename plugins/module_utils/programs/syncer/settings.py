@@ -27,18 +27,18 @@ ON_CHANGE = "on_change"
 _NEVER = "never"
 
 
-# What Kubernetes takes for a name; it needs no quoting in a path.
+# Kubernetes' rule for names, which need no quoting in a path.
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-# What TLS takes for a server's name begins with no dot.
+# A server name for TLS must not begin with a dot.
 _HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:-]{0,252}", re.ASCII)
 
 
 class SyncerSettingsError(Exception):
-    """A variable is missing or makes no sense; the text names it."""
+    """A variable is missing or invalid; the message names it."""
 
 
 class SyncerSettings(NamedTuple):
-    """All settings; seconds where nothing else is said."""
+    """All settings, in seconds unless noted."""
 
     node: str
     namespace: str
@@ -59,11 +59,11 @@ class SyncerSettings(NamedTuple):
 
 
 def settings_from_environment(environ: Mapping[str, str]) -> SyncerSettings:
-    """Read them.
+    """Read the settings.
 
     ``SYNCER_API=http://127.0.0.1:PORT`` is for tests: an API server on loopback without TLS.
 
-    :raises SettingsError: for the first that is wrong.
+    :raises SyncerSettingsError: for the first invalid variable.
     """
     restart = _text(environ, "SYNCER_RESTART", ON_CHANGE)
     if restart not in (ON_CHANGE, _NEVER):

@@ -2,16 +2,18 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What this node says of itself, and what others say: one key a node in a ConfigMap.
+"""This node's report and the reports of others: one key per node in a ConfigMap.
 
-The value is ``{"resourceVersion": "...", "state": "...", "message": "..."}``, and ``"by": "node"`` where the
-reason lies with the node; ``"failedWith"`` is the version that kubelet did not come up with, where the rest
-does not say so. Nobody waits for it: what cannot be written is written later, and the work goes on. What was
-written is written again now and then, since the ConfigMap may have been created again: a patch that changes
-nothing costs the API server no write, and its answer is asked for without the content.
+The value is ``{"resourceVersion": "...", "state": "...", "message": "..."}``. ``"by": "node"`` means that the
+node itself is the reason. ``"failedWith"`` is the version with which kubelet did not start, if the other
+fields describe something else.
 
-A write without an answer may still be done, after a later one, and the ConfigMap then says what was true
-before. As long as that can happen, what is true now is written again every few seconds.
+Nothing waits for a report: one that cannot be written is written later. A report is repeated now and then,
+because the ConfigMap may have been created again. A patch without a change costs the API server no write, and
+its response is requested without the content.
+
+A write without a response may still take effect after a later one. While that is possible, the current report
+is repeated every few seconds.
 """
 
 from __future__ import annotations
@@ -34,9 +36,9 @@ FAILED = "failed"
 HELD = "held"
 
 _LONGEST_MESSAGE = 500
-# Seconds until the same is said again: of 500 nodes one or two a second.
+# Seconds until a report is repeated: with 500 nodes, one or two reports a second.
 _REWRITE_SECONDS = (300.0, 450.0)
-# The same, where a server may still do what it has not answered: an API server gives up a request after 60 s.
+# The same while a server may still execute an unanswered write: an API server gives up after 60 s.
 _REWRITE_SECONDS_IN_DOUBT = (10.0, 20.0)
 _DOUBT_SECONDS = 75.0
 _NODE_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
@@ -60,7 +62,7 @@ class NodeStatus:
         self._node = node
         self._clock = clock
         self._backoff = backoff
-        # Whatever is said of later versions: else those who are held because of it would go on.
+        # Kept for later versions, too. Otherwise nodes that hold because of it would continue.
         self._failed_with = ""
         self._value: dict[str, str] = {}
         self._wanted: str | None = None
@@ -69,12 +71,12 @@ class NodeStatus:
         self._again_at = 0.0
         self._doubt_until = 0.0
         self.trouble = ""
-        """Why the last write failed; empty if it did not."""
+        """Why the last write failed, or an empty string."""
 
     def say(self, resource_version: str, state: str, message: str = "", *, by_node: bool = False) -> None:
-        """Want this to be said; ``flush`` says it.
+        """Set the report that ``flush`` writes.
 
-        :param by_node: what failed is this node, whatever the Secret says: no reason for others to hold.
+        :param by_node: the node failed, whatever the Secret holds: no reason for others to hold.
         """
         value = {"resourceVersion": resource_version, "state": state, "message": message[:_LONGEST_MESSAGE]}
         if by_node:
@@ -85,9 +87,9 @@ class NodeStatus:
         self._want()
 
     def failed_with(self, resource_version: str, *, by_node: bool = False) -> None:
-        """Kubelet did not come up with that version; said with all that is said until one is in sync.
+        """Kubelet did not start with that version. Part of every report until one is in sync.
 
-        :param by_node: for reasons of this node's: that is not said, nor any longer that it was the version.
+        :param by_node: the node itself is the reason: then no version is reported any longer.
         """
         if not by_node:
             self._failed_with = resource_version
@@ -118,7 +120,7 @@ class NodeStatus:
         return self._again_at if self.is_said else self._try_at
 
     def flush(self) -> bool:
-        """Write what is wanted if it is due; never fails. Whether the API server was asked."""
+        """Write the report if it is due; never fails. Return whether the API server was called."""
         due = self.due_at
         if due is None or self._clock() < due:
             return False
@@ -145,18 +147,18 @@ class NodeStatus:
         return True
 
     def _note_doubt(self, unanswered: int, error: Exception | None = None) -> None:
-        """Remember a write that may be done late.
+        """Note a write that may take effect late.
 
-        :param unanswered: the calls without an answer before this write.
+        :param unanswered: the calls without a response before this write.
         """
         is_failure = isinstance(error, ApiError) and error.status >= 500
         if is_failure or self._api.unanswered != unanswered:
             self._doubt_until = self._clock() + _DOUBT_SECONDS
 
     def failed_elsewhere(self, resource_version: str) -> str:
-        """Another node that says it failed with this version of the Secret; "" if none does.
+        """Return another node that reports a failure with this version of the Secret, or "".
 
-        :raises ApiError, WireError: nobody can be asked.
+        :raises ApiError, WireError: the reports cannot be read.
         """
         if not resource_version:
             return ""
@@ -171,7 +173,7 @@ class NodeStatus:
 
 
 def _reports_failure(value: dict[str, Any], resource_version: str) -> bool:
-    """Whether the state alone says that kubelet did not come up with that version."""
+    """Return whether the state alone means that kubelet did not start with that version."""
     failed = (FAILED, resource_version)
     return value.get("by") != "node" and (value.get("state"), value.get("resourceVersion")) == failed
 

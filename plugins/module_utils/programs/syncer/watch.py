@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The one Secret: what it is now, and every change from then on.
+"""Watches one Secret: its current state, and every later change.
 
-A LIST of one name says what is there (also: nothing) and from which version on to watch. The watch is taken
-up where it broke; a version that the server has forgotten (410), or does not take, makes us list again.
+A LIST of one name returns the current state (also its absence) and the version to watch from. After a
+disconnect the watch continues from the last version. If the server does not know that version (410) or
+refuses it, the watch lists again.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from .log import error_place
 __all__ = ["PendingSecrets", "SecretState", "SecretWatch"]
 
 _KEY = ".dockerconfigjson"
-# Seconds that the server may keep a watch; it ends it, we start the next one.
+# Seconds after which the server ends a watch, and we start the next one.
 _WATCH_SECONDS = (240, 300)
-# A server that sends bookmarks sends one every minute or two: later than that it is gone, or the way to it.
+# A server that sends bookmarks sends one every minute or two. After this time the connection counts as dead.
 _SILENCE_WITH_BOOKMARKS = 200.0
-# A watch that stood for so long was no failure.
+# A watch of this length was not a failure.
 _STOOD_SECONDS = 10.0
 _GRACE_SECONDS = 15.0
-# Of a resourceVersion: it goes into a request, and into the status.
+# Maximum length of a resourceVersion: it goes into a request and into the status.
 _LONGEST_VERSION = 100
 
 
 class SecretState:
-    """One state of the Secret. ``content`` is secret; None: it has no such key, or not as base64."""
+    """One state of the Secret. ``content`` is secret. None: it has no such key, or the value is not base64."""
 
     __slots__ = ("content", "resource_version")
 
@@ -51,9 +52,10 @@ class SecretState:
 
 
 class PendingSecrets:
-    """States of the Secret that nobody has looked at yet; from one thread to another.
+    """States of the Secret that were not processed yet, passed between threads.
 
-    On a busy machine changes come faster than each can be written and said: only the newest Secret counts.
+    On a busy machine, changes come faster than they can be written and reported: only the newest state
+    counts.
     """
 
     def __init__(self) -> None:
@@ -63,9 +65,9 @@ class PendingSecrets:
         self._states.put((secret, at))
 
     def take(self) -> list[tuple[SecretState | None, float]]:
-        """The newest Secret, followed by None if it is gone now; empty if nothing is new.
+        """Return the newest Secret, followed by None if it is deleted now; empty if nothing is new.
 
-        Before the Secret is deleted, it is given the content that the nodes are to keep.
+        Before the Secret is deleted, it receives the content that the nodes must keep.
         """
         found: list[tuple[SecretState | None, float]] = []
         while True:
@@ -80,10 +82,10 @@ class PendingSecrets:
 
 
 class SecretWatch:
-    """Calls ``deliver`` with each new state of the Secret (None: it is not there), in order, each once.
+    """Calls ``deliver`` once with each new state of the Secret (None: it does not exist), in order.
 
-    :param trouble: called with a sentence for each disconnect that is not the server's ordinary end of a
-        watch, and with "" once the watch stands again.
+    :param trouble: called with a message for each disconnect that is not the server's ordinary end of a
+        watch, and with "" once the watch works again.
     """
 
     def __init__(
@@ -109,15 +111,15 @@ class SecretWatch:
         self._grace = grace
         self._stopped = threading.Event()
         self._connection: HttpConnection | None = None
-        self._version = ""  # where to take up the watch; "" means that the next step is a LIST
-        self._delivered: str | None = None  # the version that was; "" for none
-        self._has_listed = False  # on the connection that is open
+        self._version = ""  # the version to watch from; "" means that the next step is a LIST
+        self._delivered: str | None = None  # the previous version; "" for none
+        self._has_listed = False  # on the open connection
         self._in_trouble = False
         self._silence = 0.0
         self._stood_at: float | None = None
 
     def stop(self) -> None:
-        """From another thread: ``run`` returns soon."""
+        """From another thread: make ``run`` return soon."""
         self._stopped.set()
         connection = self._connection
         if connection is not None:
@@ -136,7 +138,7 @@ class SecretWatch:
                     self._backoff.reset()
                 wait = self._backoff.wait()
                 self._report_trouble(str(error))
-            except Exception as error:  # noqa: BLE001 - whatever a server says, the node goes on asking
+            except Exception as error:  # noqa: BLE001 - whatever a server sends, the watch continues
                 self._version = ""
                 wait = self._backoff.wait()
                 self._report_trouble(error_place(error))
@@ -148,11 +150,11 @@ class SecretWatch:
                 self._stopped.wait(wait)
 
     def _on_refusal(self, error: ApiError) -> float:
-        """How long to wait, in seconds."""
-        # Whatever it was: a server that was restored from a backup does not know our version either.
+        """Return how long to wait, in seconds."""
+        # Whatever the reason: a server restored from a backup does not know our version either.
         self._version = ""
         if error.status == 410 and not self._has_listed:
-            # In the order of things after a while without a watch.
+            # Expected after a while without a watch.
             return random_between(0.1, 1.0)
         self._report_trouble(str(error))
         return max(self._backoff.wait(), error.retry_after)
@@ -168,7 +170,7 @@ class SecretWatch:
             self._trouble("")
 
     def _once(self) -> None:
-        """List if need be, then watch until the stream ends."""
+        """List if necessary, then watch until the stream ends."""
         self._stood_at = None
         self._connection = connection = self._api.connection()
         self._has_listed = not self._version
@@ -189,10 +191,10 @@ class SecretWatch:
             has_events = True
             self._backoff.reset()
         if not has_events:
-            # Not even a bookmark: the version may be one that this server will reach in a year.
+            # Not even a bookmark: the server may reach this version much later.
             self._version = ""
             if not self._was_open_long():
-                # A watch that ends at once, again and again, must not become a storm.
+                # A watch that ends at once, again and again, must not cause a flood of requests.
                 self._stopped.wait(self._backoff.wait())
 
     def _was_open_long(self) -> bool:
@@ -218,7 +220,7 @@ class SecretWatch:
         except (ValueError, KeyError, TypeError, RecursionError):
             event = None
         if event is None:
-            # Not chained: the reader's error holds the line.
+            # Not chained: the parser's error holds the line.
             raise WireError("invalid watch event")
         if kind == "ERROR":
             code = thing.get("code") if isinstance(thing, dict) else None
@@ -245,7 +247,7 @@ class SecretWatch:
 
 
 def _quoted(text: str) -> str:
-    """For a query: a version is the server's own affair, and need not be a number."""
+    """Quote a version for a query: it is opaque, and need not be a number."""
     return "".join(char if char.isalnum() and char.isascii() else f"%{ord(char):02X}" for char in text)
 
 

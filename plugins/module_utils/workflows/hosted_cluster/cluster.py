@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A hosted cluster as its options describe it."""
+"""A hosted cluster, as its options describe it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class SecretKeyReference:
 
 @dataclass(frozen=True)
 class SyncerSpec:
-    """How the pods are to run that bring the secret to the nodes.
+    """How to run the pods that copy the secret to the nodes.
 
     :param max_restarting: how many kubelets may restart at once: a number, or ``10%`` of the nodes.
-    :param health_window: seconds that a kubelet has to stay healthy after its restart.
+    :param health_window: seconds that a kubelet must stay healthy after its restart.
     """
 
     image: str
@@ -48,15 +48,15 @@ class SyncerSpec:
 
 @dataclass(frozen=True)
 class HostedCluster:
-    """Where its two secrets are, how they are merged, and what brings the result to its nodes.
+    """Where the two secrets are, how they are merged, and how the result is copied to the nodes.
 
     :param plane: name of the HostedControlPlane; None is the only one in the namespace.
     :param original: the original pull secret in the management cluster; None is the HostedControlPlane's.
     :param kubeconfig_secret: None is the one in the HostedControlPlane's status.
-    :param syncer: None where nothing is to be deployed (state ``absent``).
-    :param namespace: of the hosted cluster.
-    :param remove: what is done when there is no additional secret: remove all of ours, or keep the original.
-    :param rollout_timeout: seconds that the nodes are waited for.
+    :param syncer: None if nothing is deployed (state ``absent``).
+    :param namespace: in the hosted cluster.
+    :param remove: what to do without an additional secret: remove all our objects, or keep the original.
+    :param rollout_timeout: seconds to wait for the nodes.
     """
 
     id: str
@@ -81,5 +81,5 @@ class HostedCluster:
 
     @property
     def reached_directly(self) -> bool:
-        """Whether the hosted cluster's API is reached without asking the management cluster how."""
+        """Whether the hosted cluster's API is known without reading the management cluster."""
         return bool(self.hosted_context or self.hosted_kubeconfig)

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Comparing an object as it should be with the object that is there.
+"""Compares an existing object with the wanted one.
 
-What is there has defaults, and what others wrote.  So only what is wanted is compared:
-a mapping's keys that are not wanted are others', unless it is ``ExactMapping``; ``None`` wants nothing
-there; lists are wanted whole, since merge patches replace them whole.
+An existing object also has defaults and values of others, so only wanted values are compared. Other keys of a
+mapping belong to others, unless it is an ``ExactMapping``. ``None`` means that the value must be absent.
+Lists are compared completely, because merge patches replace lists completely.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 
 
 class ExactMapping(dict):  # type: ignore[type-arg]
-    """A mapping that is to have these keys and no other."""
+    """A mapping that must have these keys and no others."""
 
 
 class Quantity(str):
-    """An amount of a resource, which the API server writes in its own way: ``1000m`` is ``1``."""
+    """A quantity of a resource, which the API server normalises: ``1000m`` becomes ``1``."""
 
 
 def parse_quantity(text: str) -> Decimal:
@@ -43,14 +43,16 @@ def parse_quantity(text: str) -> Decimal:
 
 
 def _number(text: str) -> Decimal:
-    # Decimal takes more: white space, underscores, infinity.
+    # Decimal accepts more: white space, underscores, infinity.
     if not _NUMBER.match(text):
         raise ValueError("not a number")
     return Decimal(text)
 
 
 def differences(wanted: Any, there: Any, path: str = "") -> list[str]:
-    """The paths, as ``spec.template.spec.containers[0].image``, at which ``there`` is not as wanted."""
+    """Return the paths, such as ``spec.template.spec.containers[0].image``, at which ``there`` differs from
+    the wanted object.
+    """
     if wanted in _NOTHING:
         return [] if there in _NOTHING else [path]
     if isinstance(wanted, Mapping):
@@ -74,7 +76,9 @@ def differences(wanted: Any, there: Any, path: str = "") -> list[str]:
 
 
 def merge_patch(wanted: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON merge patch (RFC 7386) that makes ``there`` as wanted; empty where it is."""
+    """Return the JSON merge patch (RFC 7386) from ``there`` to the wanted object, empty if there is no
+    difference.
+    """
     patch: dict[str, Any] = {}
     for key, value in wanted.items():
         if not differences(value, there.get(key)):
@@ -90,7 +94,7 @@ def merge_patch(wanted: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str
 
 
 def without_empty_values(value: Any) -> Any:
-    """A value as it is sent in a new object: without what is not wanted."""
+    """Return a value for a new object, without the empty values."""
     if isinstance(value, Mapping):
         made = {str(key): without_empty_values(item) for key, item in value.items()}
         return {key: item for key, item in made.items() if item is not None} or None
@@ -111,6 +115,6 @@ def _same(wanted: Any, there: Any) -> bool:
 
 
 def _below(path: str, key: Any) -> str:
-    # Keys with dots, as annotations have.
+    # Keys with dots, such as those of annotations.
     text = f"[{key}]" if "." in str(key) else str(key)
     return f"{path}{'' if not path or text.startswith('[') else '.'}{text}"

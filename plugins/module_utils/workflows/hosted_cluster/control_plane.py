@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reading what a run begins with: the control plane, its original secret, the way to the hosted cluster."""
+"""Reads the start of each run: the control plane, its original secret, the connection to the hosted cluster."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ControlPlaneDeleting(PullSecretError):
 
 
 class ControlPlane:
-    """One cluster's control plane, as its management cluster shows it.  Read once a target."""
+    """One cluster's control plane in its management cluster. Read once per target."""
 
     def __init__(self, clients: KubernetesClients, cluster: HostedCluster, deadline: Deadline) -> None:
         self._clients = clients
@@ -36,9 +36,9 @@ class ControlPlane:
         self._used: KubernetesClient | None = None
 
     def hosted(self) -> KubernetesClient:
-        """The hosted cluster's client.
+        """Return the hosted cluster's client.
 
-        :raises Ending: there will be none any more.
+        :raises ControlPlaneDeleting: the cluster is being deleted.
         :raises DependencyMissing: the control plane has no kubeconfig yet.
         """
         cluster = self._cluster
@@ -59,9 +59,9 @@ class ControlPlane:
         return self._used is client
 
     def original(self) -> tuple[bytes, str]:
-        """The original pull secret as it is, and its place.
+        """Return the original pull secret and its printable name.
 
-        :raises Ending: it is not to be read any more.
+        :raises ControlPlaneDeleting: the cluster is being deleted.
         """
         reference = self._cluster.original or self._original_of_plane()
         client = self._client()
@@ -97,11 +97,11 @@ class ControlPlane:
 
     @property
     def _namespace(self) -> str:
-        # Without it, options are refused that need it; but for a removal, which does without the original.
+        # Without it, options that need it are refused. A removal does not need the original.
         return self._cluster.control_plane_namespace or ""
 
     def _found(self) -> tuple[Mapping[str, Any], str]:
-        """The HostedControlPlane and its place."""
+        """Return the HostedControlPlane and its printable name."""
         namespace, name, client = self._namespace, self._cluster.plane, self._client()
         if not namespace:
             raise NotFound("control_plane_namespace is missing")
@@ -132,7 +132,7 @@ class ControlPlane:
 
 
 def _name(text: str, where: str) -> str:
-    """A name that a HostedControlPlane says: in a path of the API it might lead to another's secret.
+    """Check a name from a HostedControlPlane: in an API path, an invalid one could lead to another's secret.
 
     :raises ConfigurationError: it is not a valid name.
     """

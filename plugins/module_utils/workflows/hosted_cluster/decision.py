@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the nodes are to have: the decision of one run, made of the two secrets and of what is there.
+"""Decides what the nodes get, from the two secrets and the current one.
 
-HyperShift's own controller stops at an additional secret that is not valid, the original's rotation with
-it, and panics at an original of ``{}``.  Here the original always flows, and a tenant's typing error does
-not take from running workloads what they pull with: the entries merged last stay until it is mended.
+HyperShift's own controller stops at an invalid additional secret, including rotations of the original, and
+panics at an original of ``{}``. Here the original is always rolled out. A tenant's typing error does not
+remove credentials from running workloads: the entries merged last stay until it is fixed.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ __all__ = [
     "without_original",
 ]
 
-# Characters of the annotation that says which registries are additional. All of an object's have 256 KiB.
+# Characters of the annotation that lists the additional registries. All annotations of an object have 256
+# KiB.
 _ADDED = 128 * 1024
 _ORIGINAL_LAYER, _ADDITIONAL_LAYER = "original", "additional"
-# What became of the additional secret.
+# The result for the additional secret.
 ABSENT, EMPTY, MERGED, INVALID, KEPT = "absent", "empty", "merged", "invalid", "kept"
 
 
 @dataclass(frozen=True)
 class AdditionalSecret:
-    """The tenant's secret: its bytes, or why there are none."""
+    """The tenant's secret: its bytes, or why it could not be read."""
 
     data: bytes | None = None
     problem: str | None = None
@@ -51,11 +52,11 @@ class AdditionalSecret:
 
 @dataclass(frozen=True)
 class MergeDecision:
-    """What the global secret is to hold.  Only ``config`` is secret.
+    """The wanted content of the global secret. Only ``config`` is secret.
 
-    :param state: what became of the additional secret. ``kept``: it is not valid, and what it brought before
-        stays; ``invalid``: it is not valid, and it had brought nothing before.
-    :param problem: what its owner has to mend: registries and rules.
+    :param state: the result for the additional secret. ``kept``: it is invalid, and its previous entries
+        stay. ``invalid``: it is invalid, and there were no previous entries.
+    :param problem: what its owner must fix: registries and rules.
     """
 
     config: DockerConfig
@@ -67,12 +68,12 @@ class MergeDecision:
 
     @property
     def additional_registries(self) -> list[str]:
-        """Those of ``config`` that the additional secret brought."""
+        """The registries of ``config`` that come from the additional secret."""
         return sorted(name for name, layer in self.provenance.items() if layer == _ADDITIONAL_LAYER)
 
     @property
     def added(self) -> str:
-        """The marks of ``additional_registries``, as the global secret has them; "" where there are none."""
+        """The marks of ``additional_registries``, as the global secret has them, or "" without any."""
         names = self.additional_registries
         if not names:
             return ""
@@ -91,12 +92,13 @@ def decide_merge(
     policy: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
 ) -> MergeDecision:
-    """Merge the two, as far as they can be.
+    """Merge the two secrets as far as possible.
 
-    :param where: the original's printable place.
-    :param additional: None where there is none.
-    :param current: what the global secret holds; :param current_registries: those of it that were additional.
-    :raises InvalidDocument: the original is not valid, so there is nothing to give to the nodes.
+    :param where: the original's printable name.
+    :param additional: None if there is none.
+    :param current: the content of the global secret.
+    :param current_registries: those of it that were additional.
+    :raises InvalidDocument: the original is invalid, so there is nothing for the nodes.
     """
     base = _original(original, where)
 
@@ -123,15 +125,15 @@ def decide_merge(
         try:
             return _decision(merged(last), KEPT, problem)
         except DockerConfigError:
-            # Together they are too large by now.
+            # Together they have become too large.
             pass
     return _decision(_alone(merged, where), INVALID, problem)
 
 
 def without_original(current: DockerConfig | None, current_registries: Sequence[str]) -> MergeDecision | None:
-    """What is left for the nodes where all is to be removed and no original can be read: its last entries.
+    """Return what the nodes get if everything is removed and the original cannot be read: its last entries.
 
-    What stands beside ``auths`` may be the tenant's, and goes.  None where nothing is known to be left.
+    Members beside ``auths`` may be the tenant's and are left out. None if no entries are left.
     """
     if current is None:
         return None
@@ -164,7 +166,7 @@ def _alone(merged: Any, where: str) -> Merged:
 
 
 def _last(current: DockerConfig | None, registries: Sequence[str], base: DockerConfig) -> DockerConfig | None:
-    """The additional entries merged last, and what stands beside ``auths`` and is not the original's."""
+    """Return the additional entries merged last, and members beside ``auths`` that are not the original's."""
     if current is None or not registries:
         return None
     document = json.loads(current.canonical())
@@ -188,9 +190,10 @@ def _auths(config: DockerConfig) -> dict[str, Any]:
 
 
 def _mark(name: str, entry: Any) -> str:
-    """What the annotation calls an entry: its name, unless that may be a credential.
+    """Return the mark of an entry: its name, unless that may be a credential.
 
-    Keyed with the credential beside it, so that nobody can try passwords against it who does not read both.
+    The mark is keyed with the credential beside it, so that nobody can test passwords against it without
+    reading both.
     """
     if is_displayed(name):
         return name

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""All that is ours in one hosted cluster: read, put right, removed, each in the order that a kill may end."""
+"""Reads, repairs and removes all our objects in a hosted cluster, in an order that is safe if the run is
+killed.
+"""
 
 from __future__ import annotations
 
@@ -33,23 +35,26 @@ _NAMES = {
     "secrets": GLOBAL,
     "daemonsets": SYNCER,
 }
-# What is made first, what runs, and what is removed last: most hosted clusters have none of it.
+# The first object that is created, the one that runs, and the last that is removed. Most hosted clusters have
+# none of them.
 _FIRST = ("serviceaccounts", "daemonsets", "secrets")
-# The syncers before what they need. The secret is last: it says that there is something to be removed.
+# The syncers before the objects they need. The secret is last, because it shows that there is something to
+# remove.
 _REMOVAL = ("daemonsets", "rolebindings", "roles", "serviceaccounts", "configmaps")
 
 
-# Of a Lease's metadata.
+# In a Lease's metadata.
 _KEPT = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
-# Characters of a node's report; syncers write less than 1,000.
+# Maximum characters of a node's report. Syncers write less than 1,000.
 _REPORT = 4096
 
 
 @dataclass(frozen=True)
 class ExistingObjects:
-    """What is there of ours, or stands in its place.
+    """Existing objects with our names, of any owner.
 
-    :param single: by kind; :param leases: by the number of the slot.
+    :param single: by kind.
+    :param leases: by the number of the slot.
     """
 
     single: Mapping[str, _Object]
@@ -67,24 +72,24 @@ class ExistingObjects:
 
     @property
     def slots(self) -> int:
-        """How many slots the syncers know of; 0 where there are none."""
+        """The number of slots that the syncers know, or 0 without syncers."""
         return slots_of(self.syncers) if self.syncers is not None else 0
 
     @property
     def deployed(self) -> bool:
-        """Whether nodes have, or may have, been given something."""
+        """Whether nodes may have received a secret."""
         return self.secret is not None or self.syncers is not None
 
     def __bool__(self) -> bool:
         return bool(self.single or self.leases)
 
     def of(self, wanted: DesiredObject) -> _Object | None:
-        """The object that is to be as wanted."""
+        """Return the existing object for a wanted one."""
         number = slot_number(wanted.name) if wanted.kind == "leases" else None
         return self.leases.get(number) if number is not None else self.single.get(wanted.kind)
 
     def additional_registries(self) -> list[str]:
-        """Which registries of the global secret were brought by the additional one."""
+        """The registries of the global secret that came from the additional one."""
         text = ((self.secret or {}).get("metadata", {}).get("annotations") or {}).get(ADDITIONAL_REGISTRIES)
         try:
             names = json.loads(text or "[]")
@@ -94,7 +99,7 @@ class ExistingObjects:
 
 
 class SyncerDeployment:
-    """Reads and writes it for one cluster."""
+    """Reads and writes the syncer's objects of one cluster."""
 
     def __init__(
         self, cluster: HostedCluster, objects: OwnedObjects, outcome: Outcome, deadline: Deadline
@@ -105,7 +110,7 @@ class SyncerDeployment:
         self._deadline = deadline
 
     def read(self, *, tenants: bool) -> ExistingObjects:
-        """Everything of these names, whosoever it is; nothing where none of our runs can have left any.
+        """Read all objects with our names, of any owner; nothing if no run of ours can have left any.
 
         :param tenants: whether there is an additional secret.
         """
@@ -123,9 +128,9 @@ class SyncerDeployment:
         return ExistingObjects({kind: found for kind, found in single.items() if found is not None}, leases)
 
     def guard(self, there: ExistingObjects, *, delete: bool = False) -> None:
-        """All of it or none: nothing is written where one belongs to another owner.
+        """Refuse to write anything if one of the objects belongs to another owner.
 
-        :raises OwnershipConflict: naming the first.
+        :raises OwnershipConflict: names the first one.
         """
         everything = [*there.single.items(), *(("leases", lease) for lease in there.leases.values())]
         for kind, found in everything:
@@ -139,7 +144,7 @@ class SyncerDeployment:
         slots: int,
         nodes: list[str],
     ) -> str | None:
-        """Everything as it should be, what the syncer needs before the syncer; the secret's version."""
+        """Write all objects, first those that the syncer needs, and return the secret's version."""
         version = self.put_secret(there, decision, slots)
         wanted = daemon_set(self._cluster, syncer, slots)
         self._objects.apply(wanted, there.of(wanted))
@@ -150,9 +155,10 @@ class SyncerDeployment:
         return version
 
     def put_secret(self, there: ExistingObjects, decision: MergeDecision, slots: int) -> str | None:
-        """The secret, and before it what syncers need to follow it; its version, None where none was made.
+        """Write the objects that syncers need to follow the secret, then the secret. Return its version, or
+        None if it was not created.
 
-        :param slots: 1 at least: a Role's rule without names is one for all of a kind.
+        :param slots: 1 or more, because a Role's rule without names allows all objects of a kind.
         """
         for wanted in account_objects(self._cluster, max(1, slots)):
             self._objects.apply(wanted, there.of(wanted))
@@ -173,7 +179,7 @@ class SyncerDeployment:
         return stored["metadata"]["resourceVersion"] if stored else None
 
     def remove(self, there: ExistingObjects) -> None:
-        """:raises OwnershipConflict: one of them belongs to another owner, which ``adopt`` does not change."""
+        """:raises OwnershipConflict: one of them belongs to another owner, also with ``adopt``."""
         self.guard(there, delete=True)
         for kind in _REMOVAL:
             if kind in there.single:
@@ -185,13 +191,13 @@ class SyncerDeployment:
         self._outcome.after = None
 
     def _forget(self, there: ExistingObjects, nodes: list[str]) -> None:
-        """Take reports of nodes that are gone away; each node writes its own only."""
+        """Remove the reports of deleted nodes. Each node writes only its own."""
         status = there.single.get("configmaps")
         there_are = set(nodes)
         gone = sorted(
             name
             for name, report in ((status or {}).get("data") or {}).items()
-            # What no syncer writes would leave no room for what they do.
+            # Data that no syncer writes would leave no room for reports.
             if name not in there_are or len(report) > _REPORT
         )
         if status is None or not gone:
@@ -206,14 +212,14 @@ class SyncerDeployment:
         try:
             self._objects.client.patch(self._cluster.namespace, "configmaps", STATUS, body, self._deadline)
         except Overtaken:
-            # A syncer has reported meanwhile, as they do all at once: the next run finds these still there.
+            # A syncer has reported meanwhile. The next run removes the rest.
             self._outcome.restart()
             return
         self._outcome.settle()
 
 
 def _small(lease: Mapping[str, Any]) -> _Object:
-    """What is needed of a Lease; a tenant may make thousands, each of a megabyte."""
+    """Return the fields of a Lease that we use. A tenant may create thousands, each of a megabyte."""
     metadata = lease["metadata"]
     kept = {key: metadata[key] for key in _KEPT if key in metadata}
     theirs = metadata.get("labels") or {}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The objects of the syncer as they should be in the hosted cluster.  Pure functions."""
+"""The wanted objects of the syncer in the hosted cluster. Pure functions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ __all__ = ["KINDS", "DesiredObject", "account_objects", "daemon_set", "slots_of"
 
 _SLOTS = "SYNCER_LEASES"
 _RBAC = "rbac.authorization.k8s.io"
-# It holds 19-20 MiB. No limit: a syncer that is killed between writing and restarting helps nobody.
+# The syncer uses 19-20 MiB. There is no limit, because a syncer that is killed between write and restart does
+# harm.
 _REQUESTS = {"requests": {"cpu": "5m", "memory": "24Mi"}}
 
-# Plural -> apiVersion and kind.
+# Plural to apiVersion and kind.
 KINDS = {
     "configmaps": ("v1", "ConfigMap"),
     "daemonsets": ("apps/v1", "DaemonSet"),
@@ -35,11 +36,11 @@ KINDS = {
 
 @dataclass(frozen=True)
 class DesiredObject:
-    """One object as it should be.
+    """One wanted object.
 
-    :param body: what is compared and written, ``metadata`` with it.
-    :param fixed: fields that the API server does not change: an object that differs there is replaced.
-    :param initial: what a new object has besides, which is others' business later.
+    :param body: what is compared and written, including ``metadata``.
+    :param fixed: immutable fields; an object that differs there is replaced.
+    :param initial: further values of a new object, which others may change later.
     """
 
     kind: str
@@ -50,7 +51,9 @@ class DesiredObject:
 
 
 def account_objects(cluster: HostedCluster, slots: int) -> list[DesiredObject]:
-    """The syncer's account, its rights, where it reports, and ``slots`` Leases, in the order of creation."""
+    """Return the syncer's account, its rights, the ConfigMap for reports, and ``slots`` Leases, in the order
+    of creation.
+    """
     namespace = cluster.namespace
     leases = [slot_name(number) for number in range(slots)]
     rules = [
@@ -66,21 +69,23 @@ def account_objects(cluster: HostedCluster, slots: int) -> list[DesiredObject]:
         _wanted(cluster, "serviceaccounts", SYNCER),
         _wanted(cluster, "roles", SYNCER, {"rules": rules}),
         _wanted(cluster, "rolebindings", SYNCER, binding, fixed=["roleRef"]),
-        # Neither is of any use here, and either would keep syncers from reporting.
+        # Both are useless here, and either would keep syncers from reporting.
         _wanted(cluster, "configmaps", STATUS, {"immutable": None, "binaryData": None}),
         *(_wanted(cluster, "leases", name, initial={"spec": {}}) for name in leases),
     ]
 
 
 def daemon_set(cluster: HostedCluster, syncer: SyncerSpec, slots: int) -> DesiredObject:
-    """A pod a node: uid 0 without any capability, which D-Bus and the kubelet's directory are enough for."""
-    # It is what the DaemonSet's selector matches: others' labels are no business of it.
+    """Return the DaemonSet: one pod per node, with uid 0 and no capability, which is enough for D-Bus and the
+    kubelet's directory.
+    """
+    # The DaemonSet's selector matches it, so labels of others do not matter.
     pod_labels = {"name": SYNCER}
     pod = {
         "serviceAccountName": SYNCER,
         "automountServiceAccountToken": True,
         "enableServiceLinks": False,
-        # On SIGTERM a roll-back that has begun is brought to its end.
+        # On SIGTERM, a rollback that has begun is finished.
         "terminationGracePeriodSeconds": 120,
         # The kubelet's healthz listens on the node's loopback.
         "hostNetwork": True if syncer.host_network else None,
@@ -101,7 +106,7 @@ def daemon_set(cluster: HostedCluster, syncer: SyncerSpec, slots: int) -> Desire
     }
     spec = {
         "selector": {"matchLabels": ExactMapping(pod_labels)},
-        # A new syncer restarts no kubelet, so many of them may be replaced at once.
+        # A new syncer restarts no kubelet, so many may be replaced at once.
         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%"}},
         "template": {"metadata": {"labels": pod_labels}, "spec": pod},
     }
@@ -145,7 +150,7 @@ def _container(cluster: HostedCluster, syncer: SyncerSpec, slots: int) -> dict[s
 
 
 def slots_of(there: Mapping[str, Any]) -> int:
-    """How many slots a DaemonSet's pods know, as ``daemon_set`` writes it; 0 if it is written otherwise."""
+    """Return how many slots a DaemonSet's pods know, or 0 if ``daemon_set`` did not write it."""
     pod = ((there.get("spec") or {}).get("template") or {}).get("spec") or {}
     for variable in (pod.get("containers") or [{}])[0].get("env") or ():
         if variable.get("name") == _SLOTS:

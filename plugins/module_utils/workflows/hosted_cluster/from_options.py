@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From a target's options to a ``HostedCluster``: the rules that the API servers would find out too late."""
+"""Builds a ``HostedCluster`` from a target's options, and checks rules that the API servers would check too
+late.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,15 @@ __all__ = ["build_cluster"]
 
 _SHARE = re.compile(r"(100|[1-9]?[0-9])%\Z|[1-9][0-9]{0,3}\Z")
 _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]{0,510}\Z", re.ASCII)
-# What a reference means that names no key.
+# The key that a reference without a key means.
 _KEYS = {"original": ".dockerconfigjson", "hosted_kubeconfig_secret": "kubeconfig"}
 _LAYERS = ("original", "additional")
 
 
 def build_cluster(wanted: Mapping[str, Any]) -> HostedCluster:
-    """What a target's options describe.
+    """Return the hosted cluster that a target's options describe.
 
-    :raises ConfigurationError: naming the option that is wrong.
+    :raises ConfigurationError: names the invalid option.
     """
     if not wanted.get("cluster_id"):
         raise ConfigurationError("cluster_id is missing")
@@ -97,14 +99,14 @@ def _syncer(wanted: Mapping[str, Any]) -> SyncerSpec:
         raise ConfigurationError("kubelet_unit must be the name of a service, such as kubelet.service")
     healthz = "http://127.0.0.1:10248/healthz" if wanted.get("healthz") is None else wanted["healthz"]
     if healthz == "none":
-        # An empty value of a variable says nothing.
+        # An empty variable counts as not set.
         healthz = ""
     if healthz and not is_healthz(healthz):
         raise ConfigurationError(
             "healthz must be an address on the node's own loopback, http://127.0.0.1:PORT/PATH"
         )
     network = wanted.get("syncer_host_network")
-    # What is to go goes, however it was deployed.
+    # A removal does not depend on how it was deployed.
     if healthz and network is False and wanted.get("state") != "absent":
         raise ConfigurationError(
             "syncer_host_network: false also requires healthz: none, because such pods cannot reach the node's "

@@ -20,16 +20,16 @@ from .names import ADDITIONAL
 
 __all__ = ["MergeDecider", "report_decision"]
 
-# What an original that is gone, wrong or somebody else's fails with; not a server that does not answer.
+# Errors of an original that is missing, invalid or another owner's, but not of a server that does not answer.
 _UNREADABLE = (DependencyMissing, InvalidDocument, NotFound, PermissionDenied)
-# A tenant's document may give rise to thousands of warnings.
+# A tenant's document may cause thousands of warnings.
 _WARNINGS = 20
 
 
 class MergeDecider:
     """Decides for one cluster.
 
-    :param documents_read: every docker config that is read is appended.
+    :param documents_read: receives every docker config that is read.
     """
 
     def __init__(
@@ -43,14 +43,14 @@ class MergeDecider:
         self._control_plane = control_plane
         self._outcome = outcome
         self._documents_read = documents_read
-        # What the secret held before the first write.
+        # The content of the secret before the first write.
         self._before: DockerConfig | None = None
 
     def decide(self, tenants: dict[str, Any] | None, there: ExistingObjects) -> MergeDecision | None:
-        """What the nodes are to have; None where nothing is left to give them, and all goes.
+        """Return what the nodes get, or None if nothing is left for them and everything is removed.
 
         :param tenants: the additional secret.
-        :raises PullSecretError: the original cannot be read, which only a removal does without.
+        :raises PullSecretError: the original cannot be read. A removal does not need it.
         """
         current = self._current(there)
         if not self._outcome.written:
@@ -102,7 +102,7 @@ class MergeDecider:
 
 
 def report_decision(decision: MergeDecision, outcome: Outcome) -> None:
-    """Put into the outcome what became of the additional secret."""
+    """Put the result for the additional secret into the outcome."""
     outcome.provenance = decision.provenance
     outcome.extra["additional"] = decision.state
     outcome.extra.pop("conflicts", None)

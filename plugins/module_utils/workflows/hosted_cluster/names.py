@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a hosted cluster's global pull secret is called, and whose it is: the names of seed 000."""
+"""The names and labels of a hosted cluster's global pull secret, as the sync contract defines them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = [
 ]
 
 KUBE_SYSTEM = "kube-system"
-# The tenant's, and what the nodes get.
+# The tenant's secret, and the secret for the nodes.
 ADDITIONAL = "additional-pull-secret"
 GLOBAL = "global-pull-secret"
-# ServiceAccount, Role, RoleBinding and DaemonSet; each Lease has a number behind it.
+# Name of the ServiceAccount, Role, RoleBinding and DaemonSet. Each Lease has a number at the end.
 SYNCER = "global-pull-secret-syncer"
-# Each node's entry says which version of the secret it has.
+# Each node's entry names the version of the secret on the node.
 STATUS = "global-pull-secret-status"
 
-# On the global secret: which of its registries the additional one brought. Names, never a value.
+# On the global secret: its additional registries. Names, never a value.
 ADDITIONAL_REGISTRIES = "hyperfleet.io/additional-registries"
 # On the tenant's secret: why it is not merged.
 PROBLEM = "hyperfleet.io/pull-secret-problem"
@@ -40,22 +40,22 @@ _SLOT = f"{SYNCER}-restart-"
 
 
 def ownership_labels(cluster_id: str) -> dict[str, str]:
-    """What says that an object is ours, and this cluster's."""
+    """Return the labels that mark an object as ours and this cluster's."""
     return kubernetes_labels(cluster_id, None)
 
 
 def slot_name(number: int) -> str:
-    """The Lease that a node holds while its kubelet restarts."""
+    """Return the name of the Lease that a node holds while its kubelet restarts."""
     return f"{_SLOT}{number}"
 
 
 def slot_names(count: int) -> str:
-    """The Leases in the form of the syncer's ``SYNCER_LEASES``."""
+    """Return the names of the Leases for the syncer's ``SYNCER_LEASES``."""
     return ",".join(map(slot_name, range(count)))
 
 
 def slot_number(name: str) -> int | None:
-    """Which slot a Lease is, or None if it is not a slot."""
+    """Return the slot number of a Lease, or None if it is not a slot."""
     number = name[len(_SLOT) :]
     return (
         int(number)

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One object at a time: read, guard, compare meaning, write the difference, look at the answer."""
+"""Handles one object at a time: read, check the owner, compare meaning, write the difference, check the
+answer.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ __all__ = ["OwnedObjects"]
 
 _Object = dict[str, Any]
 _SHARED = ("configmaps", "leases")
-# A Node is some 20 kB; all that one run holds of such pages at one time has to fit its memory.
+# A Node has some 20 kB. All pages that a run holds at one time must fit into its memory.
 _PAGE = 100
 _LARGEST = 16 * 1024 * 1024
 
@@ -58,7 +60,7 @@ class OwnedObjects:
     def every(
         self, kind: str, namespace: str | None = None, *, metadata_only: bool = True
     ) -> Iterator[_Object]:
-        """Every object of a kind, some at a time: the tenant may make many, and large ones."""
+        """Yield every object of a kind, some at a time: the tenant may create many large ones."""
         return self.client.list_all(
             kind,
             "",
@@ -78,7 +80,7 @@ class OwnedObjects:
             raise refusal
 
     def apply(self, wanted: DesiredObject, there: _Object | None) -> _Object | None:
-        """Make the object as wanted; as it is now (in check mode: was).
+        """Write the object if it differs, and return it as it is now (in check mode: as it was).
 
         :raises Overtaken: another client was faster.
         """
@@ -95,7 +97,7 @@ class OwnedObjects:
         if not paths:
             return there
         for path in paths:
-            # Values that others wrote may be anything; only what is wrong is shown.
+            # Values of others may be anything. Only the paths of differences are shown.
             self._outcome.differs(f"{wanted.kind}/{wanted.name} {path}", "as it was", "as wanted")
         if self._replaced(wanted, there, paths):
             self._outcome.did(f"replaced {what}")
@@ -115,7 +117,7 @@ class OwnedObjects:
         return self._written(wanted, answer, "update")
 
     def delete(self, kind: str, there: _Object) -> None:
-        """Delete just the object that was read; one that waits for its finalizers has been deleted."""
+        """Delete the object that was read. An object that waits for its finalizers counts as deleted."""
         if is_being_deleted(there):
             return
         name = there["metadata"]["name"]
@@ -124,7 +126,7 @@ class OwnedObjects:
             return
         precondition = delete_preconditions(there)
         if kind in _SHARED:
-            # The syncers write these until they have ended.
+            # The syncers write these until they end.
             del precondition["resourceVersion"]
         self.client.delete(self.namespace, kind, name, precondition, self._deadline)
         self._outcome.settle()

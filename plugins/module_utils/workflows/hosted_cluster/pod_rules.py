@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The API server's rules for what people may say of the syncer's pods.
+"""The API server's rules for the user's settings of the syncer's pods.
 
-It would refuse the DaemonSet, after the account, the Leases and the Secret have been written.
+The API server would refuse the DaemonSet only after the account, the Leases and the Secret were written.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def checked_tolerations(given: Sequence[Mapping[str, Any]] | None) -> tuple[Mapp
 
 
 def checked_resources(given: Mapping[str, Any] | None) -> dict[str, dict[str, str]]:
-    """:raises ConfigurationError: they are not valid, or a request is above its limit."""
+    """:raises ConfigurationError: they are invalid, or a request exceeds its limit."""
     made: dict[str, dict[str, str]] = {}
     for kind, amounts in (given or {}).items():
         if kind not in ("requests", "limits") or not isinstance(amounts, Mapping):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which nodes have a syncer, how far they are, and how many may restart at once.  Pure functions."""
+"""Finds which nodes have a syncer, their progress, and how many may restart at once. Pure functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...model.syncer_limits import MOST_SLOTS
 __all__ = ["Rollout", "expected_nodes", "rollout_of", "slot_count", "tolerates_all"]
 
 _STATES = ("in-sync", "pending", "failed", "held")
-# The DaemonSet controller lets its pods tolerate these.
+# Taints that the DaemonSet controller lets its pods tolerate.
 _ALWAYS = (
     "node.kubernetes.io/not-ready",
     "node.kubernetes.io/unreachable",
@@ -29,17 +29,18 @@ _ALWAYS = (
     "node.kubernetes.io/network-unavailable",
 )
 _SHOWN = 10
-# Of a message; syncers write no longer one. One that is cut might end with half a credential.
+# Maximum length of a message; syncers write no longer one. A cut message might end with half a credential.
 _LONGEST = 500
-# What stands between the parts of a sentence, and in no name.
+# Characters between the parts of a sentence that no name contains.
 _CLAUSES = re.compile(r"; |[\[\]%']")
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """How far the nodes are with one version of the secret.
+    """The progress of the nodes with one version of the secret.
 
-    :param pending: nodes that have not reported this version; :param failed: node -> what its syncer says.
+    :param pending: nodes that have not reported this version.
+    :param failed: node to the message of its syncer.
     """
 
     nodes: int
@@ -54,11 +55,11 @@ class Rollout:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing more will happen by waiting."""
+        """Whether waiting longer will change nothing."""
         return not self.pending
 
     def as_dict(self) -> dict[str, Any]:
-        """For a module's result; of many nodes the first few."""
+        """Return a dictionary for a module's result, with the first few nodes."""
         return {
             "nodes": self.nodes,
             "in_sync": self.in_sync,
@@ -69,7 +70,7 @@ class Rollout:
         }
 
     def sentence(self, what: str = "the secret") -> str:
-        """Which nodes do not have ``what`` yet, and why."""
+        """Return a sentence that names the nodes that do not have ``what`` yet, and why."""
         parts = []
         if self.pending:
             parts.append(f"not finished: {_names(self.pending)}")
@@ -80,18 +81,18 @@ class Rollout:
 
 
 def slot_count(max_restarting: str, nodes: int, present: int = 0) -> int:
-    """How many kubelets may restart at the same time, 1 at least, and of a share never more than it.
+    """Return how many kubelets may restart at the same time, at least 1, and never more than the share.
 
-    The DaemonSet's pods know their slots by name: another number is a new pod on every node.  So of a share
-    it is a power of two, and what there is stays while it is a quarter of the share at least: nodes that
-    come and go at some boundary change it once.
+    The DaemonSet's pods know their slots by name, so another number means a new pod on every node. A share is
+    therefore rounded down to a power of two. The current number stays while it is at least a quarter of the
+    share, so that nodes that come and go near a boundary change it only once.
 
     :param max_restarting: a number, or a share such as ``10%``; checked before.
-    :param present: how many slots the pods know now; 0 where there are none.
+    :param present: how many slots the pods know now, or 0.
     """
     if not max_restarting.endswith("%"):
         return max(1, int(max_restarting))
-    # Without the limit, a tenant who can create Nodes could have any number of Leases created.
+    # Without a limit, a tenant who can create Nodes could cause any number of Leases.
     most = min(max(1, nodes * int(max_restarting[:-1]) // 100), MOST_SLOTS)
     return present if most <= 4 * present <= 4 * most else int(2 ** (most.bit_length() - 1))
 
@@ -101,12 +102,12 @@ def expected_nodes(
     selector: Mapping[str, str],
     tolerations: Sequence[Mapping[str, Any]],
 ) -> list[str]:
-    """The names of the nodes that the DaemonSet has a pod on."""
+    """Return the names of the nodes on which the DaemonSet has a pod."""
     return sorted(node["metadata"]["name"] for node in nodes if _runs_on(node, selector, tolerations))
 
 
 def tolerates_all(tolerations: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether no taint keeps the DaemonSet's pods away."""
+    """Return whether no taint keeps the DaemonSet's pods away."""
     return any(
         toleration.get("operator") == "Exists" and not toleration.get("key") and not toleration.get("effect")
         for toleration in tolerations
@@ -139,9 +140,9 @@ def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
 
 
 def rollout_of(nodes: Sequence[str], data: Mapping[str, str] | None, version: str) -> Rollout:
-    """How far the nodes are with ``version`` of the secret.
+    """Return the progress of the nodes with ``version`` of the secret.
 
-    :param data: of the status ConfigMap: node -> JSON of ``resourceVersion``, ``state`` and ``message``.
+    :param data: of the status ConfigMap: node to JSON of ``resourceVersion``, ``state`` and ``message``.
     """
     in_sync, pending, failed = 0, [], {}
     for node in nodes:
@@ -160,7 +161,9 @@ def rollout_of(nodes: Sequence[str], data: Mapping[str, str] | None, version: st
 
 
 def _checked_message(message: str) -> str:
-    """What a syncer says, if it is made of names: writers of the ConfigMap could say anything."""
+    """Return a syncer's message if it consists of names, because writers of the ConfigMap could write
+    anything.
+    """
     if len(message) > _LONGEST:
         return "(not shown)"
     clauses = [clause for clause in _CLAUSES.split(message) if clause.strip()]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How far the nodes are: who they are, what their syncers report, and waiting for them."""
+"""Finds the nodes, reads their syncers' reports, and waits for them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .rollout import Rollout, expected_nodes, rollout_of, tolerates_all
 
 __all__ = ["RolloutWatch"]
 
-# Seconds between two looks at the reports.
+# Seconds between two reads of the reports.
 _POLL_SECONDS = 0.5
 
 
 class RolloutWatch:
-    """The nodes of one hosted cluster that have, or are to have, a syncer.
+    """The nodes of one hosted cluster that have a syncer, or will have one.
 
-    :param stop: set when the run is being ended: nothing is waited for any more.
+    :param stop: once it is set, waiting ends.
     """
 
     def __init__(
@@ -38,9 +38,9 @@ class RolloutWatch:
         self.names: list[str] = []
 
     def find(self, syncers: dict[str, Any] | None) -> None:
-        """Look who they are.
+        """Find the nodes.
 
-        :param syncers: the DaemonSet whose pods count; None where the cluster's options do.
+        :param syncers: the DaemonSet whose pods count; None uses the cluster's options.
         """
         syncer = self._cluster.syncer
         if syncers is not None or syncer is None:
@@ -48,20 +48,20 @@ class RolloutWatch:
             selector, tolerations = pod.get("nodeSelector") or {}, pod.get("tolerations") or []
         else:
             selector, tolerations = syncer.node_selector, syncer.tolerations
-        # Most of a Node is its images; of its spec only taints count, and mostly all are tolerated.
+        # Most of a Node is its images. Of its spec only taints matter, and usually all are tolerated.
         nodes = self._objects.every("nodes", metadata_only=tolerates_all(tolerations))
         self.names = expected_nodes(nodes, selector, tolerations)
 
     def read(self, version: str) -> Rollout:
-        """How far they are with this version of the secret."""
+        """Read the progress with this version of the secret."""
         return self.from_reports(self._objects.get("configmaps", STATUS), version)
 
     def from_reports(self, status: dict[str, Any] | None, version: str) -> Rollout:
-        """How far the nodes are, by reports that were read already."""
+        """Return the progress from reports that were already read."""
         return rollout_of(self.names, (status or {}).get("data"), version)
 
     def wait(self, version: str) -> Rollout:
-        """Look until every node has settled, for as long as may be waited."""
+        """Read until every node has settled or the time is over."""
         end = time.monotonic() + min(self._cluster.rollout_timeout, self._deadline.remaining())
         while True:
             state = self.read(version)

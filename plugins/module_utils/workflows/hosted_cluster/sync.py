@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One hosted cluster: look at what is, decide what should be, change the difference, say how far nodes are.
+"""Synchronises one hosted cluster: read the state, decide, write the difference, report the progress of the
+nodes.
 
-Nothing is remembered between runs.  A run that is killed anywhere leaves objects that the next one completes:
-what the syncer needs is made before the syncer, the secret is reverted before anything is removed, and it is
-removed last, since it is what says that there is something to be removed.
+Nothing is stored between runs. A run may be killed anywhere, and the next one completes its work. Objects
+that the syncer needs are created before the syncer. A removal first reverts the secret, then deletes the
+objects. The secret is deleted last, because it shows that there is something to remove.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ __all__ = ["HostedClusters"]
 
 
 class HostedClusters:
-    """Handles many hosted clusters; thread-safe.
+    """Handles many hosted clusters. Thread-safe.
 
     :param dry_run: check mode: everything is read, nothing is written.
     """
@@ -52,14 +53,14 @@ class HostedClusters:
     def handle(
         self, cluster: HostedCluster, outcome: Outcome, deadline: Deadline, documents_read: list[bytes]
     ) -> None:
-        """Bring one hosted cluster to what it should be; what was done is written to ``outcome``.
+        """Synchronise one hosted cluster; what was done is written to ``outcome``.
 
-        :param documents_read: every docker config that is read is appended.
+        :param documents_read: receives every docker config that is read.
         """
         try:
             self._reach(cluster, outcome, deadline, documents_read)
         except (ControlPlaneDeleting, NamespaceEnding) as error:
-            # All of ours goes with it; nothing is to be put in its way.
+            # All our objects are deleted with the cluster. Nothing may be created meanwhile.
             outcome.restart()
             outcome.warnings[:] = [f"left alone: {error.message}"]
             outcome.extra = {"skipped": error.message}
@@ -97,7 +98,7 @@ class HostedClusters:
 
 
 def _mask(outcome: Outcome, documents_read: Sequence[bytes]) -> None:
-    """Keep credentials out of what others have written: a tenant who can write reports may repeat them."""
+    """Remove credentials from texts of others: a tenant who can write reports may copy them there."""
     if outcome.warnings or outcome.extra.get("rollout", {}).get("failed"):
         mask = Mask(form for read in documents_read for form in sensitive_forms(read))
         outcome.warnings[:] = mask.value(outcome.warnings)
@@ -105,7 +106,7 @@ def _mask(outcome: Outcome, documents_read: Sequence[bytes]) -> None:
 
 
 class _ClusterSync:
-    """The work on one hosted cluster; ``once`` is begun again whenever another client was faster."""
+    """The work on one hosted cluster. ``once`` starts again whenever another client was faster."""
 
     def __init__(
         self,
@@ -124,7 +125,7 @@ class _ClusterSync:
         self._nodes = nodes
         self._outcome = outcome
         self._deadline = deadline
-        # The secret's, where it is there in the end.
+        # The digest of the secret, if it exists in the end.
         self._version: str | None = None
         self._status: dict[str, Any] | None = None
         self._rollout: Rollout | None = None
@@ -144,7 +145,7 @@ class _ClusterSync:
             return
         self._deployment.guard(there)
         if going and not there.deployed:
-            # A run that was killed has left the rest, and no node follows any more.
+            # A killed run has left the rest, and no node follows any more.
             outcome.extra.update(additional=ABSENT)
             self._deployment.remove(there)
             return
@@ -163,7 +164,7 @@ class _ClusterSync:
             notify_tenant(self._objects, tenants, decision.problem, outcome, self._deadline)
 
     def finish(self) -> None:
-        """Say how far the nodes are; wait for them where that is asked for."""
+        """Report the progress of the nodes, and wait for them if requested."""
         if self._version is None:
             return
         wait = self._cluster.wait and self._rollout is None
@@ -192,7 +193,9 @@ class _ClusterSync:
             )
 
     def _tenants(self) -> dict[str, Any] | None:
-        """The additional secret; one that its owner has deleted is gone, whatever its finalizers wait for."""
+        """Return the additional secret. A secret that is being deleted counts as deleted, whatever its
+        finalizers wait for.
+        """
         found = self._objects.get("secrets", ADDITIONAL) if self._cluster.present else None
         return None if found is None or is_being_deleted(found) else found
 
@@ -204,13 +207,13 @@ class _ClusterSync:
         return self._deployment.put_all(there, decision, syncer, count, self._nodes.names)
 
     def _remove_additional(self, decision: MergeDecision, there: ExistingObjects) -> None:
-        """No additional secret any more: the nodes get the original back, and then all of ours goes."""
+        """Without an additional secret, give the nodes the original back, then remove all our objects."""
         version = None
         if there.syncers is not None:
             self._nodes.find(there.syncers)
             version = self._deployment.put_secret(there, decision, there.slots)
         elif there.additional_registries() and self._cluster.syncer is not None:
-            # Somebody else has deleted the syncers, and the nodes still hold what is to go.
+            # Somebody else has deleted the syncers, and the nodes still have entries to remove.
             self._nodes.find(None)
             version = self._put_all(decision, there)
         if version is not None and not self._objects.dry_run:
@@ -222,10 +225,10 @@ class _ClusterSync:
         self._deployment.remove(there)
 
     def _is_reverted_everywhere(self, version: str) -> bool:
-        """Whether every node has the original back, or is not to be waited for."""
+        """Return whether every node has the original back, or need not be waited for."""
         if self._cluster.rollout_timeout == 0:
             return True
-        # Nodes that did not follow the run that gave them the original would hold up each of the next ones.
+        # Nodes that did not follow the run that gave them the original would delay every later run.
         wait = self._outcome.changed or self._cluster.wait
         state = self._nodes.wait(version) if wait else self._nodes.read(version)
         self._rollout = state
@@ -238,9 +241,9 @@ class _ClusterSync:
         return state.done
 
     def _read_again(self, version: str) -> ExistingObjects:
-        """What is there after the wait.
+        """Return the state after the wait.
 
-        :raises Overtaken: the tenant, or another run, has changed what was decided on meanwhile.
+        :raises Overtaken: the tenant, or another run, has changed the input of the decision meanwhile.
         """
         if self._tenants() is not None:
             raise Overtaken(f"{ADDITIONAL} exists again")

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Event and the annotation that tell a tenant, in their own cluster, why their secret is not merged.
+"""The Event and the annotation that tell a tenant why their secret is not merged.
 
-Events go after an hour, and one a run would be a thousand a day: there is one for each problem, whose count
-goes up while it lasts.  The annotation stays until the secret is mended.
+Events expire after an hour, and one a run would be a thousand a day. So there is one for each problem, and
+its count increases while the problem lasts. The annotation stays until the secret is fixed.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ __all__ = ["annotation_patch", "event_name", "refresh_patch", "tenant_event"]
 _COMPONENT = "hyperfleet.pull_secret"
 # The API server's limit.
 _MESSAGE = 1024
-# Seconds; well within the hour that Events live.
+# Seconds, well within the hour for which Events live.
 _REFRESH_SECONDS = 1800.0
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def event_name(secret: Mapping[str, Any], problem: str) -> str:
-    """One for each problem of one secret."""
+    """Return the Event's name: one for each problem of one secret."""
     metadata = secret["metadata"]
     digest = hashlib.sha256(f"{metadata['uid']} {problem}".encode()).hexdigest()[:16]
     return f"{metadata['name']}.{digest}"
 
 
 def tenant_event(secret: Mapping[str, Any], problem: str, now: float) -> dict[str, Any]:
-    """A new Event about the tenant's secret.
+    """Return a new Event about the tenant's secret.
 
     :param problem: registries and rules, no value.
     :param now: seconds since the epoch.
@@ -67,7 +67,7 @@ def tenant_event(secret: Mapping[str, Any], problem: str, now: float) -> dict[st
 
 
 def refresh_patch(there: Mapping[str, Any], now: float) -> dict[str, Any] | None:
-    """The patch that keeps an Event alive, or None where it is young enough."""
+    """Return the patch that keeps an Event alive, or None if it is young enough."""
     try:
         last = time.strptime(str(there.get("lastTimestamp")), _TIME)
     except ValueError:
@@ -83,7 +83,7 @@ def refresh_patch(there: Mapping[str, Any], now: float) -> dict[str, Any] | None
 
 
 def annotation_patch(secret: Mapping[str, Any], problem: str | None) -> dict[str, Any] | None:
-    """The patch of the tenant's secret, or None where it says what it should."""
+    """Return the patch of the tenant's secret, or None if its annotation is right."""
     metadata = secret["metadata"]
     wanted = problem[:_MESSAGE] if problem else None
     if (metadata.get("annotations") or {}).get(PROBLEM) == wanted:

@@ -23,11 +23,11 @@ __all__ = ["notify_tenant"]
 def notify_tenant(
     objects: OwnedObjects, secret: dict[str, Any], problem: str | None, outcome: Outcome, deadline: Deadline
 ) -> None:
-    """Make the tenant's secret say why it is not merged, or nothing where it is.
+    """Write on the tenant's secret why it is not merged, or remove that.
 
-    An Event that is written again is no change: it would go by itself.
+    Renewing an Event is not a change, because it would expire by itself.
 
-    :param problem: registries and rules, no value; None where there is none.
+    :param problem: registries and rules, no value; None without a problem.
     :raises Overtaken: the tenant has changed the secret meanwhile.
     """
     try:
@@ -63,6 +63,6 @@ def _event(
                 return
             objects.client.patch(objects.namespace, "events", name, patch, deadline)
     except (ObjectAlreadyExists, Overtaken):
-        # Another run has told the same.
+        # Another run has reported the same.
         return
     note(outcome, "event", "Reported to the tenant in an Event")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a cluster can be stored and placed, found out before anything is written.  Pure."""
+"""Checks whether a cluster can be stored and placed, before anything is written. Pure."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["check_cluster"]
 
 
 def check_cluster(cluster: Cluster, words: Mapping[str, str]) -> tuple[StoreTarget, KubernetesTarget]:
-    """What both steps would write. What is wrong for the second must not be found after the first has written.
+    """Check both steps, so that a problem of the second is not found after the first has written.
 
-    :param words: the modules' options -> what the cluster's way in calls them.
-    :raises ConfigurationError: the first rule that is broken.
+    :param words: the modules' options to their names in the cluster's description.
+    :raises ConfigurationError: the first broken rule.
     """
     try:
-        # A source that nothing is read from has to be one all the same.
+        # The source is checked even if nothing is read from it.
         stored = store.build_target(with_defaults({**to_store(cluster), **document_of(cluster)}))
         entry = {"place": stored.name, "version": "1"}
     except WrongOption as error:
@@ -39,6 +39,8 @@ def check_cluster(cluster: Cluster, words: Mapping[str, str]) -> tuple[StoreTarg
 
 
 def _made_source(words: Mapping[str, str]) -> dict[str, str]:
-    """The options of the source that ``to_place`` makes -> what the cluster's way in calls them."""
+    """Return the options of the source that ``to_place`` makes, with their names in the cluster's
+    description.
+    """
     kind = cluster_store()
     return {f"source.{kind.NAME}.{name}": words.get(name, name) for name in kind.SPEC["options"]}

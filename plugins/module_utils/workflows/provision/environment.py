@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The way in of a cluster through the job contract: environment variables.  Pure."""
+"""Reads a cluster's description from the environment variables of the job contract. Pure."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ __all__ = [
 ]
 
 _CLUSTER = {name: option.variable for name, option in OPTIONS.items() if option.variable is not None}
-# What the log names: not the place for PULL_SECRET_DATA.
+# The names for the log, without PULL_SECRET_DATA.
 _SHOWN = {name: variable for name, variable in _CLUSTER.items() if OPTIONS[name].is_shown}
 _CHOICES = ("LOG_LEVEL", "LOG_FORMAT", "GCP_API_TIMEOUT")
 VARIABLES = (*_CLUSTER.values(), *_CHOICES, "TRACEPARENT", "TERMINATION_MESSAGE_PATH")
-"""What a job reads of its cluster and its pod: no configuration sets it for all clusters at once."""
+"""Variables that describe the job's cluster and its pod. No configuration sets them for all clusters at once.
+"""
 SURROUNDINGS = (
     "SECRET_MANAGER_EMULATOR_HOST",
     "GCE_METADATA_HOST",
@@ -44,20 +45,20 @@ SURROUNDINGS = (
     "HTTPS_PROXY",
     "https_proxy",
 )
-"""What says how the places are reached, for every cluster.  The job reads nothing beside these two lists."""
+"""Variables that say how to connect, for every cluster. The job reads only these two lists."""
 LEVELS = ("debug", "info", "warn", "error")
-# A replication policy that names every region there is has a thousand.
+# A replication policy that names every existing region has a thousand characters.
 _LONGEST = 2048
 _REQUIRED = ("cluster_id", "cluster_name", "gcp_project_id", "source", "management_namespace")
 
 
 @dataclass(frozen=True)
 class JobSettings:
-    """The table "Environment Variables" of seed 003, without the pull secret, which stays where it is.
+    """The environment variables of the job contract, without the pull secret, which stays in the environment.
 
     :param cluster: with the names of both secrets.
     :param api_timeout: seconds.
-    :param trace_id: of ``TRACEPARENT``, which the adapter gives its Jobs; None where it is missing or invalid.
+    :param trace_id: of ``TRACEPARENT``, which the adapter sets; None if it is missing or invalid.
     """
 
     cluster: Cluster
@@ -68,7 +69,7 @@ class JobSettings:
 
 
 def read_environment(environment: Mapping[str, str]) -> JobSettings:
-    """The settings, defaults and derived names filled in.
+    """Return the settings, with defaults and derived names.
 
     :raises ConfigurationError: names the variables, never a value of ``PULL_SECRET_DATA``.
     """

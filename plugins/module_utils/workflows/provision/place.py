@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The second step, which ``k8s_pull_secret`` does: one Secret in a management cluster per target."""
+"""The second step, as ``k8s_pull_secret`` does it: one Secret in a management cluster per target."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from ..targets import Wanted, described
 __all__ = ["PHASE", "build_target", "full_place", "place", "targets_of"]
 
 PHASE = "k8s-secret"
-"""As the log and the result call this step."""
+"""The name of this step in the log and the result."""
 
-# The API server's own rules, as those of names are.
+# The API server's own rules, such as those for names.
 _MAX_ANNOTATIONS = 256 * 1024
 _LARGEST_NUMBER = 10**18 - 1
 _VERSION = re.compile(r"/versions/[a-z0-9-]{1,63}\Z")
@@ -52,9 +52,9 @@ _LIMITS = Limits({**specs_of("place"), **document_options()})
 
 
 def targets_of(options: Iterable[Mapping[str, Any]]) -> list[Wanted[KubernetesTarget]]:
-    """The targets that have these options.
+    """Return the targets for these options.
 
-    :raises ConfigurationError: two are one Secret.
+    :raises ConfigurationError: two are the same Secret.
     """
     return described(map(with_defaults, options), build_target, full_place)
 
@@ -68,11 +68,11 @@ def place(
     stop: threading.Event | None = None,
     connections: StoreConnections | None = None,
 ) -> dict[str, Any]:
-    """Handle every target; the result of ``k8s_pull_secret``.
+    """Handle every target, and return the result of ``k8s_pull_secret``.
 
-    :param options: each target's; :func:`..steps.to_place` makes them of a cluster.
-    :param params: how the places are reached, as ``run_options`` has it.
-    :raises ConfigurationError: two targets are one Secret.
+    :param options: each target's; :func:`..steps.to_place` makes them from a cluster.
+    :param params: how to connect, as ``run_options`` has it.
+    :raises ConfigurationError: two targets are the same Secret.
     """
     shared = Run(params, PHASE, check_mode=check_mode, diff=diff, stop=stop, connections=connections)
     targets = targets_of(options)
@@ -89,7 +89,7 @@ def place(
 
 
 def _put(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, current: Work) -> None:
-    """Give the Secret its docker config, unless it holds a newer version of the same secret."""
+    """Write the docker config, unless the Secret holds a newer version of the same stored secret."""
     source, outcome = current.options.get("source"), current.outcome
     read: dict[StoredVersion | None, Document] = {}
 
@@ -121,7 +121,7 @@ def _put(shared: Run, writer: KubernetesWriter, target: KubernetesTarget, curren
 
 
 def _pinned(source: Mapping[str, Any], version: StoredVersion) -> dict[str, Any]:
-    """The source with another version of its secret."""
+    """Return the source with another version of its secret."""
     kind = store_read_by(source)
     return (
         {**source, kind.NAME: {**source[kind.NAME], "version": str(version.number)}} if kind else {**source}
@@ -129,7 +129,7 @@ def _pinned(source: Mapping[str, Any], version: StoredVersion) -> dict[str, Any]
 
 
 def full_place(target: KubernetesTarget) -> str:
-    """The full name of a target's Secret, with the cluster that it is in."""
+    """Return the full name of a target's Secret, including the cluster."""
     cluster = ":".join(part for part in (target.kubeconfig, target.context) if part)
     return f"{cluster}{':' if cluster else ''}namespaces/{target.namespace}/secrets/{target.name}"
 
@@ -153,10 +153,10 @@ def _name(wanted: Mapping[str, Any]) -> str:
 
 
 def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
-    """What a target's options describe.
+    """Return the target that the options describe.
 
     :raises WrongOption: the first option that breaks a rule.
-    :raises ConfigurationError: what is wrong with several, or with a reference.
+    :raises ConfigurationError: a problem of several options, or of a reference.
     """
     _LIMITS.check(wanted)
     namespace = wanted.get("namespace")
@@ -207,7 +207,7 @@ def build_target(wanted: Mapping[str, Any]) -> KubernetesTarget:
 
 
 def _check_metadata(labels: Mapping[str, str], annotations: Mapping[str, str]) -> None:
-    """Kubernetes' own rules for keys and for a label's value."""
+    """Check Kubernetes' own rules for keys and for label values."""
     keys = [*(("label", *pair) for pair in enumerate(labels))]
     keys += [*(("annotation", *pair) for pair in enumerate(annotations))]
     for kind, position, key in keys:
@@ -230,13 +230,15 @@ def _is_key(key: str) -> bool:
 
 
 def _path_of(source: Mapping[str, Any] | None) -> str | None:
-    """The seed's annotation names ``latest``, whichever version was read: it says where to look again."""
+    """Return the annotation's value. It ends in ``latest`` whichever version was read: it says where to look
+    again.
+    """
     secret = _stored_in(source)
     return f"{secret}/versions/latest" if secret else None
 
 
 def _version_of(source: Mapping[str, Any] | None) -> StoredVersion | None:
-    """The version that the source names by its number."""
+    """Return the number of the version that the source names."""
     kind = store_read_by(source)
     if kind is None or source is None:
         return None
@@ -244,12 +246,12 @@ def _version_of(source: Mapping[str, Any] | None) -> StoredVersion | None:
 
 
 def _longest_version(source: Mapping[str, Any] | None) -> StoredVersion | None:
-    """The version with the longest name that the source can be read from."""
+    """Return the longest version name that the source can be read from."""
     secret = _stored_in(source)
     return StoredVersion(secret, _LARGEST_NUMBER) if secret else None
 
 
 def _stored_in(source: Mapping[str, Any] | None) -> str | None:
-    """The address of the stored secret that is read; None where another place is."""
+    """Return the address of the stored secret that is read, or None for another source."""
     kind = store_read_by(source)
     return kind.address((source or {})[kind.NAME]) if kind else None

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cluster's two steps, store and place: the options of each, and what came of them.  Pure.
+"""The two steps for a cluster, store and place: the options of each, and their results. Pure.
 
-The role's filters, the Job and the adapter's inline execution make their targets and results here. The work is
-in ``store`` and ``place``, and ``checking`` holds a cluster against the rules of both.
+The role's filters, the Job and the adapter's inline execution build targets and results here. ``store`` and
+``place`` do the work, and ``checking`` checks a cluster for both.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from ...places.sources import cluster_store, parse_address
 __all__ = ["Result", "rows", "stored_at", "to_place", "to_store"]
 
 _Entry = Mapping[str, Any]
-"""What a step says of one target."""
+"""The result of a step for one target."""
 
 
 def to_store(cluster: Cluster) -> dict[str, Any]:
-    """The options of ``gcp_pull_secret``."""
+    """Return the options of ``gcp_pull_secret``."""
     target = {"id": cluster.cluster_id, **options_of(cluster, "store")}
     if cluster.state == "absent":
         return target
-    # Beside a version to restore, the document is only compared with it, and only if somebody has named one.
+    # With a version to restore, the document is only compared with it, and only if one is given.
     return {**target, **(document_of(cluster) if cluster.restore_version else _document(cluster))}
 
 
 def to_place(cluster: Cluster, stored: _Entry, *, waits: bool = False) -> dict[str, Any]:
-    """The options of ``k8s_pull_secret``, which reads the version that was stored.
+    """Return the options of ``k8s_pull_secret``, which reads the stored version.
 
-    :param stored: what storing said of the cluster. After a check mode the version may not be there yet, and has
-        no number; then its original source stands in for it.
-    :param waits: whether somebody is expected to create the namespace. Nobody is where a person waits.
+    :param stored: the cluster's result of the first step. After check mode the version may not exist and has
+        no number; the original source is then used.
+    :param waits: whether to wait for the namespace, because somebody is expected to create it. Not if a
+        person waits for the run.
     """
     target = {"id": cluster.cluster_id, **options_of(cluster, "place")}
     if cluster.state == "absent":
@@ -51,19 +52,19 @@ def to_place(cluster: Cluster, stored: _Entry, *, waits: bool = False) -> dict[s
     if not version:
         return {**target, **_document(cluster)}
     kind, named = parse_address(secret)
-    # Such as the account that both write and read as.
+    # Such as the account that writes and reads.
     said = options_of(cluster, "store").items()
     both = {name: value for name, value in said if value and name in kind.SPEC["options"]}
     return {**target, "source": {kind.NAME: {**both, **named, "version": str(version)}}}
 
 
 def stored_at(cluster: Cluster) -> str:
-    """The address of a cluster's stored secret; the cluster has the names of its secrets."""
+    """Return the address of a cluster's stored secret; the cluster has the names of its secrets."""
     return cluster_store().address(options_of(cluster, "store"))
 
 
 def _document(cluster: Cluster) -> dict[str, Any]:
-    """Where the docker config is; by default in seed 003's own place, the cluster's spec in the HyperFleet API."""
+    """Return the source of the docker config, by default the cluster's spec in the HyperFleet API."""
     document = document_of(cluster)
     if "source" not in document and "layers" not in document:
         document["source"] = {"hyperfleet": {"cluster_id": cluster.cluster_id}}
@@ -71,9 +72,10 @@ def _document(cluster: Cluster) -> dict[str, Any]:
 
 
 class Result(NamedTuple):
-    """What both steps said of a cluster.
+    """The results of both steps for a cluster.
 
-    :param stored: empty where the step did not come to the cluster; so is ``placed``.
+    :param stored: empty if the step did not handle the cluster.
+    :param placed: empty in the same case.
     """
 
     stored: _Entry
@@ -81,7 +83,7 @@ class Result(NamedTuple):
 
     @property
     def failed(self) -> _Entry | None:
-        """The first step that failed."""
+        """The first failed step."""
         return next((entry for entry in self if entry.get("failed")), None)
 
     @property
@@ -91,28 +93,29 @@ class Result(NamedTuple):
 
     @property
     def version(self) -> str | None:
-        """What the management cluster holds: a newer version of another run may have stayed there."""
+        """The version in the management cluster. A newer version of another run may have stayed there."""
         found = self.placed.get("version") or self.stored.get("version")
         return str(found) if found else None
 
     @property
     def added(self) -> int:
-        """How many versions were made."""
+        """How many versions were added."""
         return sum(map(adds_version, self.stored.get("actions") or ()))
 
     @property
     def replication_differs(self) -> bool:
-        """Whether the secret was there and is replicated otherwise than was asked."""
+        """Whether the replication of an existing secret differs from the requested one."""
         return bool(self.stored.get("replication_differs"))
 
 
 def rows(
     clusters: Iterable[tuple[str, str | None]], stored: Mapping[str, Any], placed: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """One row a cluster: what is in both places, what changed, what failed and why.
+    """Return one row per cluster: both secrets, what changed, what failed and why.
 
-    :param clusters: each one's name, and what is wrong with its description: then no step came to it.
-    :param stored: the result of the first step, :param placed: of the second.
+    :param clusters: each one's name, and what is wrong with its description; then no step handled it.
+    :param stored: the result of the first step.
+    :param placed: the result of the second.
     """
     first, second = ({entry["id"]: entry for entry in step.get("targets") or ()} for step in (stored, placed))
     found = []
@@ -122,7 +125,7 @@ def rows(
         if problem:
             failed = {"kind": "configuration", "msg": problem}
         elif failed is None and not all(result):
-            # A step that ended early has said why.
+            # A step that ended early has reported why.
             step, does = (placed, "places") if result.stored else (stored, "stores")
             failed = not_run(
                 step.get("msg")

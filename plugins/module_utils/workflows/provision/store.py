@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The first step, which ``gcp_pull_secret`` does: one secret in a store per target.
+"""The first step, as ``gcp_pull_secret`` does it: one secret in a store per target.
 
-Which options name a secret, and what a secret takes, only the store knows (``places/secret_store``).
+Only the store knows which options name a secret and which values a secret accepts (``places/secret_store``).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _Kind = type[SecretStore[Any]]
 
 
 def targets_of(options: Iterable[Mapping[str, Any]], kind: _Kind | None = None) -> list[Wanted[StoreTarget]]:
-    """The targets that have these options.
+    """Return the targets for these options.
 
-    :param kind: the store; where clusters are stored, if it is None.
-    :raises ConfigurationError: two are one secret.
+    :param kind: the store; None is the default store.
+    :raises ConfigurationError: two are the same secret.
     """
     return described(
         map(with_defaults, options), lambda wanted: build_target(wanted, kind), lambda target: target.name
@@ -53,12 +53,12 @@ def store(
     connections: StoreConnections | None = None,
     kind: _Kind | None = None,
 ) -> dict[str, Any]:
-    """Handle every target; the result of ``gcp_pull_secret``.
+    """Handle every target, and return the result of ``gcp_pull_secret``.
 
-    :param options: each target's; :func:`..steps.to_store` makes them of a cluster.
-    :param params: how the places are reached, as ``run_options`` has it.
-    :param kind: the store; where clusters are stored, if it is None.
-    :raises ConfigurationError: two targets are one secret.
+    :param options: each target's; :func:`..steps.to_store` makes them from a cluster.
+    :param params: how to connect, as ``run_options`` has it.
+    :param kind: the store; None is the default store.
+    :raises ConfigurationError: two targets are the same secret.
     """
     kind = kind or cluster_store()
     shared = Run(params, kind.PHASE, check_mode=check_mode, diff=diff, stop=stop, connections=connections)
@@ -81,7 +81,7 @@ def store(
 
 
 def _compare_source(shared: Run, current: Work) -> None:
-    """Say whether the next run without ``restore_version`` undoes the restore."""
+    """Report whether the next run without ``restore_version`` undoes the restore."""
     options, outcome = current.options, current.outcome
     if outcome.after is None or not (options.get("source") or options.get("layers")):
         return
@@ -107,11 +107,11 @@ def _place(wanted: Mapping[str, Any], kind: _Kind | None = None) -> str:
 
 
 def build_target(wanted: Mapping[str, Any], kind: _Kind | None = None) -> StoreTarget:
-    """What a target's options describe.
+    """Return the target that the options describe.
 
-    :param kind: the store; where clusters are stored, if it is None.
+    :param kind: the store; None is the default store.
     :raises WrongOption: the first option that breaks a rule.
-    :raises ConfigurationError: what is wrong with several, or with a reference.
+    :raises ConfigurationError: a problem of several options, or of a reference.
     """
     kind = kind or cluster_store()
     _LIMITS.check(wanted)

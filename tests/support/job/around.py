@@ -46,7 +46,7 @@ class Pod:
     def __init__(self, directory: Path, management: KubernetesLab) -> None:
         account = directory / "account"
         account.mkdir()
-        self._front = TlsFront(management.url.removeprefix("http://"), account)
+        self._front = TlsFront(management.url.removeprefix("http://"), directory)
         shutil.copy(self._front.authority, account / "ca.crt")
         (account / "token").write_text(management.admin_token + "\n")
         address = self._front.url.rpartition(":")

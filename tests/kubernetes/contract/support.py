@@ -17,7 +17,6 @@ from kubernetes.client.rest import RESTClientObject
 from tests.lab.session import KubernetesEnv
 
 JSON = "application/json"
-JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 

@@ -14,7 +14,6 @@ import pytest
 from tests.kubernetes.contract.support import (
     DOCKER_CONFIG_JSON,
     JSON,
-    JSON_PATCH,
     MERGE_PATCH,
     STRATEGIC_PATCH,
     Client,
@@ -97,7 +96,6 @@ def test_an_update_that_changes_nothing_keeps_the_version(admin: Client, place: 
     for content_type in (MERGE_PATCH, STRATEGIC_PATCH):
         assert version(admin.patch(place.at("s"), same, content_type).ok()) == version(made)
         assert version(admin.patch(place.at("s"), {}, content_type).ok()) == version(made)
-    assert version(admin.patch(place.at("s"), [], JSON_PATCH).ok()) == version(made)
 
 
 @pytest.mark.parametrize("how", ["put", "patch"])
@@ -193,44 +191,11 @@ def test_a_patch_needs_a_patch_format(admin: Client, place: Place, content_type:
 
 @pytest.mark.parametrize(
     ("content_type", "body"),
-    [(MERGE_PATCH, "[]"), (MERGE_PATCH, "{"), (JSON_PATCH, "{}"), (STRATEGIC_PATCH, "[]")],
+    [(MERGE_PATCH, "[]"), (MERGE_PATCH, "{"), (STRATEGIC_PATCH, "[]")],
 )
 def test_a_patch_of_the_wrong_shape_is_400(admin: Client, place: Place, content_type: str, body: str) -> None:
     place.made(pull_secret("s"))
     admin.patch(place.at("s"), body, content_type).refused(400, "BadRequest")
-
-
-def test_json_patch_adds_replaces_removes_and_tests(admin: Client, place: Place) -> None:
-    place.made(secret("s", labels={"a": "1", "x/y": "2"}, data={"k": b64("v")}))
-    operations = [
-        {"op": "test", "path": "/metadata/labels/a", "value": "1"},
-        {"op": "replace", "path": "/metadata/labels/a", "value": "9"},
-        {"op": "remove", "path": "/metadata/labels/x~1y"},
-        {"op": "add", "path": "/metadata/annotations", "value": {"n": "m"}},
-        {"op": "copy", "from": "/data/k", "path": "/data/l"},
-        {"op": "move", "from": "/data/k", "path": "/data/m"},
-    ]
-    done = admin.patch(place.at("s"), operations, JSON_PATCH).ok()
-    assert done["metadata"]["labels"] == {"a": "9"}
-    assert done["metadata"]["annotations"] == {"n": "m"}
-    assert done["data"] == {"l": b64("v"), "m": b64("v")}
-
-
-@pytest.mark.parametrize(
-    "operation",
-    [
-        {"op": "test", "path": "/metadata/labels/a", "value": "other"},
-        {"op": "remove", "path": "/metadata/labels/none"},
-        {"op": "add", "path": "/metadata/none/deep", "value": "v"},
-    ],
-)
-def test_a_json_patch_that_does_not_apply_is_422_and_changes_nothing(
-    admin: Client, place: Place, operation: dict[str, str]
-) -> None:
-    made = place.made(secret("s", labels={"a": "1"}))
-    before = {"op": "add", "path": "/metadata/labels/b", "value": "2"}
-    admin.patch(place.at("s"), [before, operation], JSON_PATCH).refused(422, "Invalid")
-    assert admin.get(place.at("s")).ok() == made
 
 
 def test_dry_run_of_an_update_stores_nothing(admin: Client, place: Place) -> None:

@@ -4,7 +4,7 @@
 
 """A real Kubernetes control plane: etcd, kube-apiserver, kube-controller-manager, with nodes a scheduler.
 
-Needs Go for the first build, and no root. See ``python -m tests.lab.control_plane --help``.
+Needs Go for the first build, and no root.
 """
 
 from __future__ import annotations

@@ -50,10 +50,6 @@ def binaries() -> Path:
     return cache_root() / f"control-plane-{digest.hexdigest()[:16]}"
 
 
-def is_built() -> bool:
-    return binaries().is_dir()
-
-
 def build() -> Path:
     """Build what is not there yet, with a line a program; return the directory of the binaries."""
     target = binaries()

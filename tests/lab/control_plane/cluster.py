@@ -69,12 +69,9 @@ class State:
 class ControlPlane:
     """The control plane whose data lie in ``directory``."""
 
-    def __init__(
-        self, directory: Path, *, audit_level: str = "Metadata", serving: Serving | None = None
-    ) -> None:
+    def __init__(self, directory: Path, *, serving: Serving | None = None) -> None:
         self.directory = directory.resolve()
         self.supervisor = Supervisor(self.directory)
-        self.audit_level = audit_level
         self.serving = serving or Serving()
         self._lock = self.directory.with_name(f".{self.directory.name}.lock")
 
@@ -190,7 +187,7 @@ class ControlPlane:
             directory / "tokens.csv", state.token, state.viewer_token, state.node_tokens
         )
         authentication = files.write_authentication(directory / "authentication.json")
-        policy = files.write_audit_policy(directory / "audit-policy.json", self.audit_level)
+        policy = files.write_audit_policy(directory / "audit-policy.json")
         return [
             f"--etcd-servers=http://127.0.0.1:{etcd}",
             f"--bind-address={self.serving.address}",

@@ -35,13 +35,13 @@ def write_authentication(path: Path) -> Path:
     return write_private(path, json.dumps(_AUTHENTICATION))
 
 
-def write_audit_policy(path: Path, level: str) -> Path:
-    """``level`` is one of the policy's: None, Metadata, Request, RequestResponse."""
+def write_audit_policy(path: Path) -> Path:
+    """The log names each request; the levels above hold Secrets."""
     policy = {
         "apiVersion": "audit.k8s.io/v1",
         "kind": "Policy",
         "omitStages": ["RequestReceived"],
-        "rules": [{"level": level}],
+        "rules": [{"level": "Metadata"}],
     }
     return write_private(path, json.dumps(policy))
 

@@ -68,14 +68,6 @@ def test_the_process_says_where_it_listens_and_stops_on_sigterm(tmp_path: Path) 
     assert (process.returncode, output) == (0, b"")
 
 
-def test_a_port_that_is_taken_is_an_error() -> None:
-    with SecretManagerLab() as first:
-        for option in ("grpc", "rest"):
-            port = int(getattr(first, option).rpartition(":")[2])
-            with pytest.raises(OSError, match=r"listen|in use"):
-                SecretManagerLab(**{f"{option}_port": port}).start()  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("verb", "path", "body", "status"),
     [

@@ -163,13 +163,12 @@ def test_lists_are_newest_first_and_filtered_by_state(work: Workspace, secret: s
     assert work.versions(secret, "state=ENABLED") == ["4", "3"]
     assert work.versions(secret, "state:DISABLED") == ["5", "2"]
     assert work.versions(secret, "state:DESTROYED") == ["1"]
-    assert work.versions(secret, "NOT state:DESTROYED") == ["5", "4", "3", "2"]
     work.client.enable_secret_version(name=f"{secret}/versions/2")
     work.client.enable_secret_version(name=f"{secret}/versions/5")
     assert work.versions(secret, "state:ENABLED") == ["5", "4", "3", "2"]
 
 
-@pytest.mark.parametrize("where", ["", "state:ENABLED", "state:ENABLED OR state:DISABLED"])
+@pytest.mark.parametrize("where", ["", "state:ENABLED"])
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_pages_hold_every_version_once(work: Workspace, secret: str, where: str, size: int) -> None:
     for number in range(1, 6):

@@ -34,12 +34,11 @@ _PROBLEM = "application/problem+json"
 class HyperFleetLab:
     """The stand-in, running between `start` and `stop` or as a context manager.
 
-    :param port: on 127.0.0.1; 0 takes a free one.
     :param clock: nanoseconds since the epoch.
     :param options: the fields of `Options` (required_adapters, tokens, required_headers, flavour, ...).
     """
 
-    def __init__(self, *, port: int = 0, clock: Clock = time.time_ns, **options: Any) -> None:
+    def __init__(self, *, clock: Clock = time.time_ns, **options: Any) -> None:
         self.options = Options(**options)
         self.clock = clock
         self.store = Store(clock, self.options.required_adapters)
@@ -47,7 +46,7 @@ class HyperFleetLab:
         self.calls = Calls()
         self._api = Api(self.store, self.options)
         handler = type("Handler", (_Handler,), {"lab": self})
-        self._server = _Server(("127.0.0.1", port), handler)
+        self._server = _Server(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     @property

@@ -31,7 +31,7 @@ class KubernetesLab:
 
     ``with KubernetesLab() as lab:`` gives ``lab.url`` (``http://127.0.0.1:port``), ``lab.admin_token`` and
     ``lab.viewer_token``, ``lab.faults`` (a ``FaultTable``), ``lab.calls`` (a ``CallLog``), ``lab.store``
-    (a ``Store``) and ``lab.kubeconfig(path)``. ``port`` 0 chooses a free one.
+    (a ``Store``) and ``lab.kubeconfig(path)``.
 
     With ``tls`` the URL is ``https://`` and ``lab.ca`` is the CA certificate (PEM) of this start: kubectl
     sends no token over plain HTTP.
@@ -40,7 +40,6 @@ class KubernetesLab:
     def __init__(
         self,
         *,
-        port: int = 0,
         admin_token: str = ADMIN_TOKEN,
         viewer_token: str = VIEWER_TOKEN,
         tls: bool = False,
@@ -51,7 +50,6 @@ class KubernetesLab:
         self.faults = FaultTable()
         self.calls = CallLog()
         self.ca: bytes | None = None
-        self._port = port
         self._tls = tls
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -59,7 +57,7 @@ class KubernetesLab:
 
     def start(self) -> KubernetesLab:
         """Listen and serve; returns when connections are accepted."""
-        listener = socket.create_server(("127.0.0.1", self._port), backlog=512)
+        listener = socket.create_server(("127.0.0.1", 0), backlog=512)
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         context = self._make_context() if self._tls else None
         self.url = f"{'https' if context else 'http'}://{address}"

@@ -20,8 +20,8 @@ __all__ = ["start_grpc"]
 _MAX_REQUEST = 4 * 1024 * 1024  # bytes; the payload limit is the service's to enforce
 
 
-def start_grpc(service: SecretManagerService, *, port: int = 0, threads: int = 16) -> tuple[grpc.Server, int]:
-    """A started server on 127.0.0.1 without TLS, and its port. OSError if the port is taken."""
+def start_grpc(service: SecretManagerService, *, threads: int) -> tuple[grpc.Server, int]:
+    """A started server on 127.0.0.1 without TLS, and its port."""
     server = grpc.server(
         ThreadPoolExecutor(threads, thread_name_prefix="secret-manager-grpc"),
         options=[("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", _MAX_REQUEST)],
@@ -35,10 +35,7 @@ def start_grpc(service: SecretManagerService, *, port: int = 0, threads: int = 1
         for name, method in METHODS.items()
     }
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
-    try:
-        bound = server.add_insecure_port(f"127.0.0.1:{port}")
-    except RuntimeError as error:
-        raise OSError(f"cannot listen on 127.0.0.1:{port}") from error
+    bound = server.add_insecure_port("127.0.0.1:0")
     server.start()
     return server, bound
 

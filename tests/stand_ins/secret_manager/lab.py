@@ -26,8 +26,6 @@ class SecretManagerLab:
 
     `rest_address` is another address of this machine for `rest`: one that the lab's pods reach.
 
-    `project_numbers` fixes the numbers of project ids; others get one made from the id.
-
     `clock` gives nanoseconds since the epoch: by it a fault with `late` is old.
 
     `on_call` is called after each call, before it is answered.
@@ -36,20 +34,16 @@ class SecretManagerLab:
     def __init__(
         self,
         *,
-        grpc_port: int = 0,
-        rest_port: int = 0,
         rest_address: str = "127.0.0.1",
         threads: int = 16,
         per_resource: bool = False,
-        project_numbers: Mapping[str, str] | None = None,
         clock: Callable[[], int] = time.time_ns,
         on_call: Callable[[], None] = lambda: None,
     ) -> None:
-        self.store = Store(project_numbers=project_numbers, clock=clock)
+        self.store = Store(clock=clock)
         self.faults = FaultTable(self.store.remember)
         self.calls = Calls(per_resource=per_resource)
         self._service = SecretManagerService(self.store, self.faults, self.calls, on_call)
-        self._ports = (grpc_port, rest_port)
         self._rest_address = rest_address
         self._threads = threads
         self._grpc_server: Any = None
@@ -58,14 +52,10 @@ class SecretManagerLab:
         self.rest = ""
 
     def start(self) -> SecretManagerLab:
-        """Listen and serve; OSError if a port is taken."""
+        """Listen on free ports, and serve."""
         admin = Admin(self.store, self.faults, self.calls)
-        self._rest_server = RestServer(self._service, admin, port=self._ports[1], address=self._rest_address)
-        try:
-            self._grpc_server, port = start_grpc(self._service, port=self._ports[0], threads=self._threads)
-        except OSError:
-            self.stop()
-            raise
+        self._rest_server = RestServer(self._service, admin, address=self._rest_address)
+        self._grpc_server, port = start_grpc(self._service, threads=self._threads)
         self.grpc = f"127.0.0.1:{port}"
         self.rest = f"http://{self._rest_address}:{self._rest_server.server_address[1]}"
         return self

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
 
 from .errors import invalid
 
@@ -22,12 +21,9 @@ SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
 class Projects:
     """Two-way map of project ids and numbers. An id seen for the first time gets a number made from it."""
 
-    def __init__(self, numbers: Mapping[str, str] | None = None) -> None:
+    def __init__(self) -> None:
         self._number: dict[str, str] = {}
         self._id: dict[str, str] = {}
-        for project_id, number in (numbers or {}).items():
-            self._number[project_id] = number
-            self._id[number] = project_id
 
     def number(self, project: str) -> str:
         """The number of a project given by id or number."""

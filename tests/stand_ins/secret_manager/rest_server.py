@@ -32,10 +32,8 @@ class RestServer(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(
-        self, service: SecretManagerService, admin: Admin, *, port: int = 0, address: str = "127.0.0.1"
-    ) -> None:
-        super().__init__((address, port), _Handler)
+    def __init__(self, service: SecretManagerService, admin: Admin, *, address: str = "127.0.0.1") -> None:
+        super().__init__((address, 0), _Handler)
         self.service = service
         self.admin = admin
         self._thread = threading.Thread(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from google_crc32c import value as crc32c
 from grpc import StatusCode
@@ -41,11 +41,10 @@ class Store:
     def __init__(
         self,
         *,
-        project_numbers: Mapping[str, str] | None = None,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         self.lock = threading.RLock()
-        self.projects = Projects(project_numbers)
+        self.projects = Projects()
         self._clock = clock
         self._projects: dict[str, _Project] = {}
         self._sequence = 0

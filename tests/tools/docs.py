@@ -1,7 +1,10 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks the documentation with antsibull-docs and builds it into ``build/docs``; a warning is a failure.
+"""Checks the documentation with antsibull-docs and builds the site into ``build/docs``; a warning is a failure.
+
+The site has the pages of ``docs/docsite/rst`` in the sections of ``docs/docsite/extra-docs.yml``, the reference of
+each module, role and plugin, and the changelog.
 
 Sphinx would fetch the inventory of Ansible's own documentation to resolve the references to it. The build
 has to work without that host, so it gets an inventory with just the references that occur.
@@ -14,13 +17,15 @@ import shutil
 import sys
 import zlib
 from collections.abc import Iterable
-from pathlib import Path
 
-from tests.tools import env, in_tree
+from tests.tools import env, in_tree, site_links
 
 COLLECTION = "hyperfleet.pull_secret"
+TARGET = env.ROOT / "build" / "docs"
+HTML = TARGET / "build" / "html"
 LINT = ["antsibull-docs", "lint-collection-docs", "--plugin-docs", "--validate-collection-refs", "self"]
 INIT = ["antsibull-docs", "sphinx-init", "--use-current", "--squash-hierarchy", "--fail-on-error"]
+NAMES = ["--project", COLLECTION, "--title", COLLECTION, "--copyright", "HyperFleet contributors"]
 ANSIBLE_DOCS = "https://docs.ansible.com/projects/ansible/devel/"
 
 # Labels that antsibull-docs' templates refer to -> page and anchor below ANSIBLE_DOCS.
@@ -30,6 +35,14 @@ LABELS = {
 }
 PLUGIN_KIND = re.compile(r"[`<]([a-z]+)_plugins[`>]")
 OTHERS_PLUGIN = re.compile(r"<ansible_collections\.((?!hyperfleet\.)\w+)\.(\w+)\.(\w+)_(\w+)>")
+# A section's caption is for the menu; the index has a heading of the same words. On a phone, code scrolls.
+CSS = """\
+.rst-content .toctree-wrapper > p.caption { display: none; }
+.rst-content div[class^="highlight"] pre { white-space: pre; overflow-x: auto; }
+.rst-content table.docutils td { white-space: normal; overflow-wrap: anywhere; }
+"""
+_UNDERLINE = re.compile(r"([-~])\1{2,}")
+_PLUGIN_PAGE = re.compile(r"( +)(\w+)_([a-z]+)")
 
 
 def labels(pages: Iterable[str]) -> dict[str, str]:
@@ -52,36 +65,66 @@ def inventory(entries: dict[str, str]) -> bytes:
     return header + zlib.compress("".join(lines).encode())
 
 
-def build(target: Path) -> int:
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    target.chmod(0o755)
-    if code := in_tree.run("docs", [*INIT, "--dest-dir", target, "--project", COLLECTION, COLLECTION]):
+def captioned(index: str) -> str:
+    """The index with a caption for each table of contents, its heading, and the short names of plugins.
+
+    Without them the menu is one list without sections, and its lines are too long for it.
+    """
+    out: list[str] = []
+    heading = ""
+    inside = False
+    lines = index.splitlines()
+    for number, line in enumerate(lines):
+        if _UNDERLINE.fullmatch(line):
+            heading = lines[number - 1]
+        if line and not line.startswith(" "):
+            inside = line == ".. toctree::"
+        entry = _PLUGIN_PAGE.fullmatch(line)
+        if inside and entry:
+            out.append(f"{entry[1]}{entry[2]} <{line.strip()}>")
+        else:
+            out.append(line)
+        if line == ".. toctree::":
+            out.append(f"    :caption: {heading}")
+    return "\n".join(out) + "\n"
+
+
+def build() -> int:
+    shutil.rmtree(TARGET, ignore_errors=True)
+    TARGET.mkdir(parents=True)
+    TARGET.chmod(0o755)
+    if code := in_tree.run("docs", [*INIT, "--dest-dir", TARGET, *NAMES, COLLECTION]):
         return code
-    script = target / "build.sh"
+    script = TARGET / "build.sh"
     generate, sphinx = script.read_text().split("# Build Sphinx site", 1)
     script.write_text(generate)
     if code := in_tree.run("docs", ["bash", script]):
         return code
-    pages = [path.read_text() for path in (target / "rst").rglob("*.rst")]
-    (target / "ansible.inv").write_bytes(inventory(labels(pages)))
-    with (target / "conf.py").open("a") as handle:
+    pages = [path.read_text() for path in (TARGET / "rst").rglob("*.rst")]
+    (TARGET / "ansible.inv").write_bytes(inventory(labels(pages)))
+    index = TARGET / "rst" / "index.rst"
+    index.write_text(captioned(index.read_text()))
+    (TARGET / "static").mkdir()
+    (TARGET / "static" / "site.css").write_text(CSS)
+    with (TARGET / "conf.py").open("a") as handle:
         handle.write(f"\nintersphinx_mapping = {{'ansible': ({ANSIBLE_DOCS!r}, '../ansible.inv')}}\n")
-    script.write_text(f"cd {target}\n{sphinx.replace('--keep-going', '--keep-going -q')}")
+        handle.write("html_static_path = ['static']\nhtml_css_files = ['site.css']\n")
+    script.write_text(f"cd {TARGET}\n{sphinx.replace('--keep-going', '--keep-going -q')}")
     return in_tree.run("docs", ["bash", script])
 
 
 def main() -> int:
     if code := in_tree.run("docs", [*LINT, "--disallow-unknown-collection-refs", "."]):
         return code
-    target = env.ROOT / "build" / "docs"
-    if code := build(target):
+    if code := build():
         return code
-    index = target / "build" / "html" / "index.html"
-    if not index.is_file():
+    if not (HTML / "index.html").is_file():
         print("the build left no index.html")
         return 1
-    print(index.relative_to(env.ROOT))
+    if broken := site_links.broken(HTML):
+        print("\n".join(broken))
+        return 1
+    print((HTML / "index.html").relative_to(env.ROOT))
     return 0
 
 

@@ -136,9 +136,9 @@ def test_publishing_sends_the_tarball_and_shows_the_token_to_galaxy_only(
         monkeypatch.setenv(name, value)
     started: list[list[str]] = []
 
-    def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    def run(command: list[str], *, check: bool = False, **options: Any) -> subprocess.CompletedProcess[str]:
         started.append(command)
-        return real_run(command, **options)
+        return real_run(command, check=check, **options)
 
     real_run = subprocess.run
     monkeypatch.setattr(subprocess, "run", run)

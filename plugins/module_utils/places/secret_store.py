@@ -5,7 +5,7 @@
 """What a secret store is to those who write it: the rules of its targets, and a few verbs.
 
 A store is a source, too, whose ``get`` reads one version. The verbs that have no caller yet are not here:
-``docs/architecture.md`` says which.
+The page *Architecture* says which.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def test_a_sweep_takes_what_a_lost_cluster_left(real: World) -> None:
 
 
 def test_the_pod_of_the_page_is_one(real: World) -> None:
-    """Of docs/adapter.md, by the API server's own rules: an unknown or doubled field is an error of it."""
+    """Of the page permissions, by the API server's own rules: an unknown or doubled field is an error of it."""
     places = {
         "ConfigMap": "/api/v1/namespaces/{}/configmaps",
         "Deployment": "/apis/apps/v1/namespaces/{}/deployments",

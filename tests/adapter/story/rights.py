@@ -6,17 +6,13 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from tests.lab.nodes.api import Api, Object, wait_until
+from tests.support import doc_tables
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "adapter.md"
-PERMISSIONS = PAGE.parent / "docsite" / "rst" / "permissions.rst"
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _PATHS = {
@@ -30,24 +26,19 @@ _PATHS = {
 
 def documented() -> list[Object]:
     """The objects of the page's section, in order."""
-    section = PERMISSIONS.read_text().split("\nKubernetes: the adapter and its Jobs\n")[1]
-    block = re.search(r"^\.\. code-block:: yaml\n\n((?:   .*\n|\n)+)", section, re.MULTILINE)
-    assert block is not None
-    found: list[Object] = yaml.safe_load(textwrap.dedent(block[1]))["items"]
+    found: list[Object] = _blocks("permissions", "Kubernetes: the adapter and its Jobs")[0]["items"]
     return found
 
 
 def pod() -> list[Object]:
     """What the page has the adapter run in, in order."""
-    return _objects("In a pod")
+    return _blocks("adapter", "Run it in a pod")
 
 
-def _objects(title: str) -> list[Object]:
-    section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    assert section is not None
-    (block,) = re.findall(r"```yaml\n(.*?)```", section[1], re.DOTALL)
-    found: list[Object] = list(yaml.safe_load_all(block))
-    return found
+def _blocks(page: str, title: str) -> list[Object]:
+    """What each block of YAML below a headline holds."""
+    section = doc_tables.section(doc_tables.page(page), title)
+    return [yaml.safe_load(text) for text in doc_tables.yaml_blocks(section)]
 
 
 def give(api: Api, objects: list[Object]) -> None:

@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""docs/adapter.md: its configuration is one, its rights are whole, its links lead somewhere."""
+"""The page adapter: its configuration is one, its rights are whole, its pod has what the adapter needs."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +17,15 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.schema import (
     SCHEMA,
 )
-from tests.adapter.story.rights import PAGE, documented, granted, pod
+from tests.adapter.story.rights import documented, granted, pod
+from tests.support import doc_tables
 
-_TEXT = PAGE.read_text(encoding="utf-8")
+_LEAST = doc_tables.yaml_blocks(doc_tables.page("adapter"))[0]
 
 
 def test_the_least_configuration_is_one(tmp_path: Path) -> None:
-    (text,) = re.findall(r"```yaml\n( +apiVersion: hyperfleet.*?)```", _TEXT, re.DOTALL)
     path = tmp_path / "config.yaml"
-    path.write_text(text)
+    path.write_text(_LEAST)
     config = load_adapter_config(str(path))
     accounts = {item["metadata"]["name"] for item in documented() if item["kind"] == "ServiceAccount"}
     assert {config.name, config.job.service_account} == accounts
@@ -56,8 +55,7 @@ def test_the_pod_has_what_the_adapter_needs(tmp_path: Path) -> None:
     path.write_text(config_map["data"]["config.yaml"])
     config = load_adapter_config(str(path))
     # Both configurations of the page are one.
-    (least,) = re.findall(r"```yaml\n( +apiVersion: hyperfleet.*?)```", _TEXT, re.DOTALL)
-    path.write_text(least)
+    path.write_text(_LEAST)
     assert load_adapter_config(str(path)) == config
     assert config.name == spec["serviceAccountName"]
     assert config.metrics.port == container["ports"][0]["containerPort"]
@@ -73,17 +71,12 @@ def test_the_pod_has_what_the_adapter_needs(tmp_path: Path) -> None:
 
 def test_what_the_go_adapters_fields_become_are_fields() -> None:
     """Each of our names in the table's second column is in the schema, and each of theirs is there once."""
-    table = _TEXT.partition("### From the configuration of today's Go adapter")[2].partition("\n## ")[0]
-    rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("| ")][1:]
-    assert len(rows) > 20
+    rows = doc_tables.table(doc_tables.page("migrate"), "Go adapter", "AdapterConfig", "Note")
+    assert len(rows) > 15
     for row in rows:
-        assert len(row) == 3, row
-        for name in re.findall(r"`([a-zA-Z.\[\]]+)`", row[1]):
-            if name not in ("gcp-pubsub",):
-                assert _field(name) is not None or _field(f"jobTemplate.{name}") is not None, name
-    theirs = [
-        name for row in rows for name in re.findall(r"`([^`]+)`", row[0]) if name.startswith("clients.")
-    ]
+        for name in doc_tables.literals(row[1]):
+            assert _field(name) is not None or _field(f"jobTemplate.{name}") is not None, name
+    theirs = [name for row in rows for name in doc_tables.literals(row[0]) if name.startswith("clients.")]
     assert len(theirs) == len(set(theirs)) >= 7
 
 
@@ -97,8 +90,3 @@ def _field(path: str) -> Any:
         if found is not None:
             return found
     return None
-
-
-def test_links_lead_somewhere() -> None:
-    for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", _TEXT):
-        assert (PAGE.parent / link).exists(), link

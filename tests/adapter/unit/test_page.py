@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""docs/adapter_config.md says what the code does."""
+"""The page adapter_config says what the code does."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.adapter.config.schema import (
     SCHEMA,
 )
+from tests.support import doc_tables
 from tests.support.adapter_jobs.documents import document
 
-_PAGE = (Path(__file__).parents[3] / "docs" / "adapter_config.md").read_text(encoding="utf-8")
+_PAGE = doc_tables.page("adapter_config")
 _SHOWN_WITHOUT_DEFAULT: dict[str, Any] = {
     "preconditions": DEFAULT_PRECONDITIONS,
     "dependencies": (),
@@ -41,7 +42,7 @@ _SHOWN_WITHOUT_DEFAULT: dict[str, Any] = {
 
 
 def _example(tmp_path: Path) -> Any:
-    (text,) = re.findall(r"```yaml\n(.*?)```", _PAGE, re.DOTALL)
+    (text,) = (one for one in doc_tables.yaml_blocks(_PAGE) if one.startswith("apiVersion: "))
     file = tmp_path / "config.yaml"
     file.write_text(text)
     return load_adapter_config(str(file))

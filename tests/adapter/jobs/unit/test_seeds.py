@@ -11,9 +11,7 @@ together here, with where it stands.
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,10 +24,11 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.a
     manifests,
     marks,
 )
+from tests.support import doc_tables
 from tests.support.adapter_jobs.documents import SEED_EXAMPLE
 from tests.support.adapter_jobs.world import order
 
-PAGE = (Path(__file__).parents[4] / "docs" / "adapter_jobs.md").read_text(encoding="utf-8")
+PAGE = doc_tables.page("adapter_jobs")
 DOCUMENT = b'{"auths": {"quay.io": {"auth": "dXNlcjpwYXNzd29yZA==", "email": "user@example.com"}}}'
 
 # 002 "Phase 3", 8; 003 "Resource Creation", 7: its data is "Pull secret JSON from cluster spec".
@@ -115,9 +114,9 @@ def made() -> tuple[dict[str, Any], dict[str, Any]]:
 
 def documented(kind: str) -> set[str]:
     """The fields that the page's table has of a kind, beside the seeds'."""
-    (section,) = re.findall(r"^## Beside the seeds' fields\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL)
-    cells = re.findall(rf"^\| {kind} \| ([^|]+) \| [^|]{{10,}} \|$", section, re.MULTILINE)
-    return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+    rows = [row for row in doc_tables.table(PAGE, "object", "fields", "why") if row[0] == kind]
+    assert all(len(why) > 10 for _kind, _fields, why in rows)
+    return {name for _kind, cell, _why in rows for name in doc_tables.literals(cell)}
 
 
 def test_they_are_where_the_seeds_have_them() -> None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Seed 003's timeline on real parts, with the rights that docs/adapter.md names; no step by hand."""
+"""Seed 003's timeline on real parts, with the rights that the page permissions names; no step by hand."""
 
 from __future__ import annotations
 

@@ -212,6 +212,10 @@ changelog: lint-env ## the changelog's fragments
 docs: venv ## check and build the documentation (build/docs)
 	$(PART) docs $(MODULE) tests.tools.docs
 
+.PHONY: screenshots
+screenshots: docs ## pictures of five pages, as on a desktop and on a phone (build/screenshots; needs Chromium)
+	@$(MODULE) tests.tools.screenshots
+
 importer: build ## the tarball through Galaxy's importer
 	$(PART) galaxy-importer $(MODULE) tests.tools.importer
 

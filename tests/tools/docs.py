@@ -35,11 +35,17 @@ LABELS = {
 }
 PLUGIN_KIND = re.compile(r"[`<]([a-z]+)_plugins[`>]")
 OTHERS_PLUGIN = re.compile(r"<ansible_collections\.((?!hyperfleet\.)\w+)\.(\w+)\.(\w+)_(\w+)>")
-# A section's caption is for the menu; the index has a heading of the same words. On a phone, code scrolls.
+# A section's caption is for the menu; the index has a heading of the same words. On a phone, code and tables
+# scroll.
 CSS = """\
 .rst-content .toctree-wrapper > p.caption { display: none; }
 .rst-content div[class^="highlight"] pre { white-space: pre; overflow-x: auto; }
-.rst-content table.docutils td { white-space: normal; overflow-wrap: anywhere; }
+.rst-content h1, .rst-content h2, .rst-content h3, .rst-content p, .rst-content li { overflow-wrap: anywhere; }
+.rst-content table.docutils td, .rst-content table.docutils th { white-space: normal; }
+.rst-content table.docutils:not(.ansible-option-table) td p { overflow-wrap: break-word; }
+@media screen and (max-width: 768px) {
+  .rst-content table.docutils:not(.ansible-option-table) { display: block; overflow-x: auto; }
+}
 """
 _UNDERLINE = re.compile(r"([-~])\1{2,}")
 _PLUGIN_PAGE = re.compile(r"( +)(\w+)_([a-z]+)")

@@ -15,7 +15,6 @@ import pytest
 
 from tests.hosted.integration.test_edges import deployed
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, World, path
-from tests.stand_ins.kubernetes.faults import Fault
 from tests.support.kubernetes.world import Api, docker_config, encoded
 
 _HOLD = ["example.com/hold"]
@@ -57,7 +56,7 @@ def test_a_namespace_that_is_being_terminated_is_left_alone(world: World) -> Non
     world.additional(docker_config(registry_example_com="tenant"))
     # The namespace's controller has not come to the secret yet, and nothing new can be made.
     message = f"unable to create new content in namespace {world.namespace} because it is being terminated"
-    world.hosted.faults.add(Fault(verb="create", status=403, reason="Forbidden", message=message, times=None))
+    world.hosted.faults.add(verb="create", status=403, reason="Forbidden", message=message, times=None)
     result = world.run()
     assert (result.get("failed"), result["changed"]) == (None, False)
     assert "is being terminated" in result["skipped"]
@@ -136,7 +135,7 @@ def test_absent_where_nothing_is_known_of_the_original(world: World) -> None:
 def test_absent_waits_for_a_management_cluster_that_does_not_answer(world: World) -> None:
     """It may have the original: the next run sees."""
     deployed(world)
-    world.management.faults.add(Fault(verb="get", path="*/pull-secret", status=503, times=None))
+    world.management.faults.add(verb="get", path="*/pull-secret", status=503, times=None)
     result = world.run(state="absent", rollout_timeout=0)
     assert result["kind"] == "unavailable"
     assert world.there() == {*OURS, "leases"}

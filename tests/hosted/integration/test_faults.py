@@ -14,7 +14,6 @@ import pytest
 
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.tasks import hosted_cluster_pull_secret
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, SYNCER, World
-from tests.stand_ins.kubernetes.faults import Fault
 from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import docker_config, encoded
 
@@ -155,7 +154,7 @@ def _interrupted(world: World, change: Any, **options: Any) -> int:
         world.reset()
         # From write number ``count`` on nothing gets through, as after a kill.
         faults = [
-            world.hosted.faults.add(Fault(verb=verb, method=method, status=500, times=None))
+            world.hosted.faults.add(verb=verb, method=method, status=500, times=None)
             for verb, method in (("create", "POST"), ("patch", "PATCH"), ("delete", "DELETE"))
         ]
         for fault in faults:

@@ -18,7 +18,6 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
 )
 from tests.hosted.integration.test_edges import annotation, deployed
 from tests.hosted.integration.world import ADDITIONAL, GLOBAL, OURS, STATUS, SYNCER, World, path
-from tests.stand_ins.kubernetes.faults import Fault
 from tests.support.kubernetes.running import run_task
 from tests.support.kubernetes.world import TYPE, Api, docker_config, encoded
 
@@ -44,7 +43,7 @@ def run_both(world: World, other: World, **more: Any) -> list[Any]:
 @pytest.mark.parametrize("fault", [{"delay": 30.0}, {"status": 503}, {"drop": True}], ids=str)
 def test_an_api_server_that_hangs_holds_up_nobody(world: World, other: World, fault: dict[str, Any]) -> None:
     world.additional(docker_config(registry_example_com="tenant"))
-    world.hosted.faults.add(Fault(path=f"*/namespaces/{world.namespace}/*", times=None, **fault))
+    world.hosted.faults.add(path=f"*/namespaces/{world.namespace}/*", times=None, **fault)
     hostile, dummy = run_both(world, other, timeout=12, api_timeout=3)
     assert hostile["failed"]
     assert hostile["kind"] in ("timeout", "unavailable")

@@ -210,7 +210,7 @@ def test_a_corrupt_add_shows_in_the_flag_or_in_the_bytes(
 def test_a_rule_without_sense_is_refused(lab: SecretManagerLab, rule: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="fault:"):
         lab.faults.add(**rule)
-    assert not lab.faults.active
+    assert not lab.faults
 
 
 def test_the_clients_own_retry_shows_in_the_counters(
@@ -302,4 +302,4 @@ def test_the_admin_routes_do_the_same(lab: SecretManagerLab, work: Workspace) ->
 def test_the_admin_routes_refuse_what_does_not_fit(lab: SecretManagerLab, path: str, data: Any) -> None:
     status, answer = admin(lab, "POST", path, data)
     assert (status, answer["error"]["status"]) == (400, "INVALID_ARGUMENT")
-    assert not lab.faults.active
+    assert not lab.faults

@@ -28,8 +28,6 @@ def test_user_managed_locations_show_in_secret_and_version(work: Workspace) -> N
     assert [replica.location for replica in secret.replication.user_managed.replicas] == places
     status = work.add(secret.name, b"example-password").replication_status
     assert sorted(replica.location for replica in status.user_managed.replicas) == places
-    own = f"name:{work.prefix} AND replication.user_managed.replicas.location:us-east1"
-    assert work.secrets(own) == [secret.name.rpartition("/")[2]]
 
 
 def test_a_location_twice_or_without_name_is_refused(work: Workspace) -> None:

@@ -3,14 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The fault table (which requests fail, how and how often) and the record of the requests served.
 
-A rule is {method, path, query, status, times, delay, drop}; the first that fits a request is used:
+A rule has these keys, beside `times`, `skip` and `delay`; the first that fits a request is used:
 
 method  an HTTP method or `*`
 path    glob (`fnmatch`) on the path without the query; `*` crosses slashes
 query   glob on the query, as it was sent
 status  answer with this HTTP status (problem+json) instead; the request has no effect
-times   how many requests it applies to, absent = all
-delay   seconds to wait before answering
 drop    close the connection instead of answering
 lost    do what is asked, and close the connection instead of answering
 body    answer with this text as application/json (with `status`, or 200): not a problem, maybe not JSON
@@ -19,73 +17,37 @@ body    answer with this text as application/json (with `status`, or 200): not a
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
 
-__all__ = ["Call", "Calls", "Fault", "FaultTable"]
+from tests.stand_ins.rules import Rule
+
+__all__ = ["Call", "Calls", "Fault"]
 
 
 @dataclass
-class Fault:
+class Fault(Rule):
     """One rule; ValueError for one that makes no sense."""
 
     method: str = "*"
     path: str = "*"
     query: str = "*"
     status: int | None = None
-    times: int | None = None
-    delay: float = 0.0
     drop: bool = False
     lost: bool = False
     body: str | None = None
-    hits: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.status is None and not self.delay and not (self.drop or self.lost) and self.body is None:
             raise ValueError("fault: needs a status, a delay, a body, a drop or a loss")
         if self.status is not None and not 400 <= self.status <= 599 and self.body is None:
             raise ValueError("fault: status is 400 to 599")
-        if self.delay < 0 or (self.times is not None and self.times < 1):
-            raise ValueError("fault: delay is at least 0, times at least 1")
 
-
-class FaultTable:
-    """The rules in force, tried in the order in which they were added."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._rules: list[Fault] = []
-
-    def add(self, **rule: Any) -> Fault:
-        """Add a rule and return it; its `hits` tells how often it was used."""
-        unknown = set(rule) - ({f.name for f in fields(Fault)} - {"hits"})
-        if unknown:
-            raise ValueError(f"fault: unknown keys {sorted(unknown)}")
-        fault = Fault(**rule)
-        with self._lock:
-            self._rules.append(fault)
-        return fault
-
-    def clear(self) -> None:
-        with self._lock:
-            self._rules.clear()
-
-    def snapshot(self) -> list[Mapping[str, Any]]:
-        with self._lock:
-            return [asdict(fault) for fault in self._rules]
-
-    def take(self, method: str, path: str, query: str = "") -> Fault | None:
-        """The rule for this request, counted as used."""
-        with self._lock:
-            for fault in self._rules:
-                fits = fault.method in ("*", method) and fnmatchcase(path, fault.path)
-                fits = fits and fnmatchcase(query, fault.query)
-                if fits and (fault.times is None or fault.hits < fault.times):
-                    fault.hits += 1
-                    return fault
-        return None
+    def fits(self, method: str, path: str, query: str) -> bool:
+        return (
+            self.method in ("*", method) and fnmatchcase(path, self.path) and fnmatchcase(query, self.query)
+        )
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,27 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stand-in as an HTTP server in this process: keep-alive, a thread for each connection.
+"""The stand-in as an HTTP server in this process.
 
 Beside the API it answers administration: GET and POST `/_lab/faults` (DELETE clears), GET `/_lab/calls`
 (DELETE clears), GET `/_lab/reports` (how many of the calls were reports of a status), POST `/_lab/reset`
 (everything), POST `/_lab/seed` (a list of clusters; answers their ids).
-Nothing is logged: bodies and headers hold pull secrets and tokens.
 """
 
 from __future__ import annotations
 
 import json
 import socket
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, ClassVar
 from urllib.parse import unquote
 
+from tests.stand_ins.http_server import Handler, Server
+from tests.stand_ins.rules import RuleTable
+
 from .api import Answer, Api, Options, Request
-from .faults import Call, Calls, Fault, FaultTable
+from .faults import Call, Calls, Fault
 from .problems import ApiError
 from .store import Store, uuid7
 from .times import Clock, ScriptedClock, format_time
@@ -42,27 +42,23 @@ class HyperFleetLab:
         self.options = Options(**options)
         self.clock = clock
         self.store = Store(clock, self.options.required_adapters)
-        self.faults = FaultTable()
+        self.faults = RuleTable(Fault)
         self.calls = Calls()
         self._api = Api(self.store, self.options)
         handler = type("Handler", (_Handler,), {"lab": self})
-        self._server = _Server(("127.0.0.1", 0), handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._server = Server(handler)
 
     @property
     def url(self) -> str:
         """`http://127.0.0.1:port`, without a path."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return self._server.url
 
     def start(self) -> HyperFleetLab:
-        self._thread.start()
+        self._server.start()
         return self
 
     def stop(self) -> None:
-        self._server.shutdown()
-        self._server.close_connections()
-        self._server.server_close()
-        self._thread.join()
+        self._server.stop()
 
     def __enter__(self) -> HyperFleetLab:
         return self.start()
@@ -121,43 +117,8 @@ def _is_report(call: Call) -> bool:
     return call.method in ("PUT", "POST") and call.path.endswith("/statuses")
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
-
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
-        super().__init__(address, handler)
-        self._open: set[socket.socket] = set()
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        self._open.add(request)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: Any) -> None:
-        self._open.discard(request)
-        super().shutdown_request(request)
-
-    def close_connections(self) -> None:
-        """End the kept-alive connections, so that their threads end as well."""
-        for connection in list(self._open):
-            try:
-                connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass  # the client was faster
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news, and a traceback could show a body."""
-
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     lab: ClassVar[HyperFleetLab]
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1  # headers and body leave in one segment
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
 
     def date_time_string(self, timestamp: float | None = None) -> str:
         """The header Date, by the stand-in's clock; a script is for what the recorded answers tell."""
@@ -165,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
         scripted = isinstance(clock, ScriptedClock)
         return super().date_time_string(clock() / 1e9 if timestamp is None and not scripted else timestamp)
 
-    def _serve(self) -> None:
+    def serve(self) -> None:
         path, _mark, query = self.path.partition("?")
         length = int(self.headers.get("Content-Length") or 0)
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -177,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
                 status, document = 400, {"error": "not what this route takes"}
             self._send(status, "application/json", document)
             return
-        fault = self.lab.faults.take(request.method, request.path, request.query)
+        fault = self.lab.faults.first(lambda rule: rule.fits(request.method, request.path, request.query))
         if fault is not None and fault.delay:
             time.sleep(fault.delay)
         if fault is not None and fault.drop:
@@ -188,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is not None and fault.body is not None:
             status = fault.status or 200
             self._record(request, status)
-            self._send_raw(status, "application/json", fault.body.encode())
+            self.send(status, "application/json", fault.body.encode())
             return
         status, document = self._answer(request, fault)
         self._record(request, status)
@@ -209,16 +170,4 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, content_type: str, document: Any) -> None:
         body = b"" if document is None else json.dumps(document, separators=(",", ":")).encode()
-        self._send_raw(status, content_type if body else None, body)
-
-    def _send_raw(self, status: int, content_type: str | None, body: bytes) -> None:
-        self.send_response(status)
-        if content_type:
-            self.send_header("Content-Type", content_type)
-        if status != 204:
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-        self.wfile.flush()
-
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - http.server's names
+        self.send(status, content_type if body else None, body)

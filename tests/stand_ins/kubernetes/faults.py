@@ -7,17 +7,17 @@
 from __future__ import annotations
 
 import fnmatch
-import threading
 import time
 from collections import deque
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
+
+from tests.stand_ins.rules import Rule, RuleTable
 
 CALLS_KEPT = 200_000
 
 
 @dataclass
-class Fault:
+class Fault(Rule):
     """What goes wrong, for which calls and how often.
 
     A call matches when ``verb`` (get, list, watch, create, update, patch, delete, deletecollection),
@@ -35,14 +35,12 @@ class Fault:
     reason: str | None = None
     message: str = "injected fault"
     headers: dict[str, str] = field(default_factory=dict)
-    times: int | None = 1
-    skip: int = 0
-    delay: float = 0.0
     phase: str = "before"
     drop: bool = False
-    hits: int = 0
+    times: int | None = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.phase not in ("before", "after"):
             raise ValueError("phase is 'before' or 'after'")
 
@@ -67,49 +65,15 @@ class Call:
     at: float
 
 
-class FaultTable:
-    """Ordered faults; thread-safe."""
+class FaultTable(RuleTable[Fault]):
+    """The faults in force."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._faults: list[Fault] = []
-
-    def add(self, fault: Fault | None = None, **options: Any) -> Fault:
-        """Add a fault, given whole or as its fields; TypeError for an unknown field."""
-        added = fault or Fault(**options)
-        with self._lock:
-            self._faults.append(added)
-        return added
-
-    def replace(self, faults: list[dict[str, Any]]) -> None:
-        """Put these faults in the place of all."""
-        known = {f.name for f in fields(Fault)} - {"hits"}
-        made = [Fault(**{k: v for k, v in fault.items() if k in known}) for fault in faults]
-        with self._lock:
-            self._faults = made
-
-    def clear(self) -> None:
-        self.replace([])
-
-    def __bool__(self) -> bool:
-        return bool(self._faults)
-
-    def as_list(self) -> list[dict[str, Any]]:
-        with self._lock:
-            return [asdict(fault) for fault in self._faults]
+        super().__init__(Fault)
 
     def take(self, verb: str, method: str, path: str) -> Fault | None:
         """Return the fault that strikes this call, and count it."""
-        with self._lock:
-            for fault in self._faults:
-                if not fault.matches(verb, method, path):
-                    continue
-                fault.hits += 1
-                if fault.hits <= fault.skip:
-                    return None
-                if fault.times is None or fault.hits <= fault.skip + fault.times:
-                    return fault
-        return None
+        return self.first(lambda fault: fault.matches(verb, method, path))
 
 
 class CallLog:

@@ -257,8 +257,6 @@ def lab_call(world: World, request: Request) -> Response:
             body = json.loads(request.body)
             for fault in body if isinstance(body, list) else [body]:
                 world.faults.add(**fault)
-        elif known == ("PUT", "/_lab/faults"):
-            world.faults.replace(json.loads(request.body))
         elif known == ("DELETE", "/_lab/faults"):
             world.faults.clear()
         elif known == ("DELETE", "/_lab/calls"):
@@ -276,4 +274,4 @@ def lab_call(world: World, request: Request) -> Response:
             return Response(404, b'{"error":"no such route"}')
     except (ValueError, TypeError) as error:
         return Response(400, json.dumps({"error": str(error)}).encode())
-    return Response(200, json.dumps(world.faults.as_list()).encode())
+    return Response(200, json.dumps(world.faults.snapshot()).encode())

@@ -49,7 +49,7 @@ class Admin:
         match verb, what:
             case "POST", "faults":
                 for rule in data if isinstance(data, list) else [data]:
-                    self._faults.add_mapping(rule)
+                    self._faults.add(**rule)
                 return {"faults": self._faults.snapshot()}
             case "GET", "faults":
                 return {"faults": self._faults.snapshot()}

@@ -54,10 +54,10 @@ class SecretManagerLab:
     def start(self) -> SecretManagerLab:
         """Listen on free ports, and serve."""
         admin = Admin(self.store, self.faults, self.calls)
-        self._rest_server = RestServer(self._service, admin, address=self._rest_address)
+        self._rest_server = RestServer(self._service, admin, self._rest_address)
         self._grpc_server, port = start_grpc(self._service, threads=self._threads)
         self.grpc = f"127.0.0.1:{port}"
-        self.rest = f"http://{self._rest_address}:{self._rest_server.server_address[1]}"
+        self.rest = self._rest_server.url
         return self
 
     def stop(self) -> None:

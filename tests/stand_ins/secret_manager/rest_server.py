@@ -1,19 +1,17 @@
 # Copyright: (c) 2026, HyperFleet contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""REST (HTTP/1.1 with keep-alive) on the standard library's server; `/_lab/...` is the lab's own."""
+"""REST (HTTP/1.1 with keep-alive); `/_lab/...` is the lab's own."""
 
 from __future__ import annotations
 
 import json
-import socket
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from google.protobuf import json_format
 from grpc import StatusCode
+
+from tests.stand_ins.http_server import Handler, Server
 
 from .admin import Admin
 from .errors import HTTP_STATUS, ApiError
@@ -25,56 +23,20 @@ __all__ = ["RestServer"]
 _MAX_REQUEST = 4 * 1024 * 1024  # bytes, but for /_lab, which seeds whole fleets
 
 
-class RestServer(ThreadingHTTPServer):
-    """Serves in threads of its own from construction until `stop()`."""
+class RestServer(Server):
+    """Serves from construction until `stop()`."""
 
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
-
-    def __init__(self, service: SecretManagerService, admin: Admin, *, address: str = "127.0.0.1") -> None:
-        super().__init__((address, 0), _Handler)
+    def __init__(self, service: SecretManagerService, admin: Admin, address: str) -> None:
+        super().__init__(_Handler, address)
         self.service = service
         self.admin = admin
-        self._thread = threading.Thread(
-            target=self.serve_forever, kwargs={"poll_interval": 0.02}, name="secret-manager-rest", daemon=True
-        )
-        self._thread.start()
-
-    def stop(self) -> None:
-        self.shutdown()
-        self.server_close()
-        self._thread.join()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news, and a traceback could quote what it had sent."""
+        self.start()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     server: RestServer
-    protocol_version = "HTTP/1.1"
-    server_version = "secret-manager-stand-in"
 
-    def setup(self) -> None:
-        super().setup()
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def log_message(self, *_args: Any) -> None:
-        """Silent: a query or a body does not belong in a log."""
-
-    def do_GET(self) -> None:
-        self._serve()
-
-    def do_POST(self) -> None:
-        self._serve()
-
-    def do_PATCH(self) -> None:
-        self._serve()
-
-    def do_DELETE(self) -> None:
-        self._serve()
-
-    def _serve(self) -> None:
+    def serve(self) -> None:
         try:
             status, answer = self._answer()
         except ApiError as error:
@@ -85,11 +47,7 @@ class _Handler(BaseHTTPRequestHandler):
             status = 500
             message = f"The stand-in failed: {type(error).__name__}."
             answer = json.dumps({"error": {"code": 500, "message": message, "status": "INTERNAL"}}).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json; charset=UTF-8")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
+        self.send(status, "application/json; charset=UTF-8", answer)
 
     def _answer(self) -> tuple[int, bytes]:
         url = urlsplit(self.path)

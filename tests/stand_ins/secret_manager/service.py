@@ -56,7 +56,7 @@ class SecretManagerService:
         resource = METHODS[method].resource(request)
         code = "OK"
         try:
-            if self.faults.active:
+            if self.faults:
                 return self._call_with_faults(method, request, resource)
             return _HANDLERS[method](self.store, request)
         except ApiError as error:

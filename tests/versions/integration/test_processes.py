@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from tests.stand_ins.kubernetes.faults import Fault
 from tests.support.exhaustive import some
 from tests.support.job.program import LIMIT, Program
 from tests.support.processes import Ansible, Running
@@ -92,7 +91,7 @@ def test_two_processes_end_with_the_newest_version(
     if there:
         assert world.put("inline", "before").failure is None
     # Whoever comes first to the management cluster is overtaken there.
-    world.kubernetes.faults.add(Fault(verb="get", path=f"*/secrets/{NAME}", delay=3.0))
+    world.kubernetes.faults.add(verb="get", path=f"*/secrets/{NAME}", delay=3.0)
     runs = [processes.start(way, word) for way, word in ((one, "one"), (other, "two"))]
     ended = [run.wait() for run in runs]
     assert [code for code, _output in ended] == [0, 0], ended

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -65,9 +66,13 @@ class Handler(BaseHTTPRequestHandler):
     def serve(self) -> None:
         raise NotImplementedError
 
-    def send(self, status: int, content_type: str | None, body: bytes) -> None:
+    def send(
+        self, status: int, content_type: str | None, body: bytes, headers: Mapping[str, str] | None = None
+    ) -> None:
         """Answer; a 204 has no body."""
         self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         if content_type:
             self.send_header("Content-Type", content_type)
         if status != 204:

@@ -12,11 +12,11 @@ import socket
 import socketserver
 import ssl
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
 from tests.stand_ins.certificate import write_certificate
+from tests.stand_ins.http_server import Handler, Server
 
 ACCOUNT = "pullsecret-manager@customer-prod-12345.iam.gserviceaccount.com"
 FEDERATED = "example-federated-token"
@@ -32,40 +32,22 @@ class _JsonServer:
     def __init__(self) -> None:
         service = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def _answer(self) -> None:
+        class Answers(Handler):
+            def serve(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 status, answer = service.served(self.path, body, headers)
-                data = json.dumps(answer).encode()
-                self.send_response(status)
-                for name, value in service.headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
+                self.send(status, "application/json", json.dumps(answer).encode(), service.headers)
 
-            def do_GET(self) -> None:
-                self._answer()
-
-            def do_POST(self) -> None:
-                self._answer()
-
-            def log_message(self, format: str, *args: Any) -> None:
-                """Nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.address = f"127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        self._server = Server(Answers)
+        self.address = self._server.url.removeprefix("http://")
+        self._server.start()
 
     def served(self, path: str, body: str, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:
         raise NotImplementedError
 
     def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.stop()
 
 
 class TokenService(_JsonServer):

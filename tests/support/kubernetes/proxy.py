@@ -19,11 +19,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.stand_ins.http_server import Handler, Server
 from tests.stand_ins.kubernetes.faults import CallLog, Fault, FaultTable
 from tests.stand_ins.kubernetes.routing import Request, route
 
@@ -59,12 +59,11 @@ class FaultProxy:
         parts = urlsplit(upstream)
         self._address = (str(parts.hostname), int(parts.port or 80))
         self.tls = ssl.create_default_context(cafile=ca_file) if parts.scheme == "https" else None
-        self._server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"proxy": self}))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._server = Server(type("Handler", (_Handler,), {"proxy": self}))
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return self._server.url
 
     def before(self, verb: str, path: str, act: Callable[[], Any], times: int = 1) -> None:
         """Run ``act`` before a matching call reaches the server."""
@@ -99,31 +98,17 @@ class FaultProxy:
         return http.client.HTTPConnection(*self._address, timeout=30)
 
     def __enter__(self) -> FaultProxy:
-        self._thread.start()
+        self._server.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self._server.stop()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away in the middle is what some tests are about."""
-
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     proxy: FaultProxy
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1
-    disable_nagle_algorithm = True
 
     def setup(self) -> None:
         super().setup()
@@ -134,10 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self._upstream:
             self._upstream.close()
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-    def _handle(self) -> None:
+    def serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         request = Request(self.command, self.path, {}, body)
         target = route(request)
@@ -166,8 +148,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
         self.wfile.flush()
-
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle  # noqa: N815 - names of http.server
 
     def _forward(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _SKIPPED}

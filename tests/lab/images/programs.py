@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The wheels of our images.
+"""The images of the collection's programs, the job's and the syncer's.
 
-pip in a build knows nothing of this machine's settings: they are fetched here and copied in.
+pip in a build knows nothing of this machine's settings: wheels are fetched here and copied in.
 """
 
 from __future__ import annotations
@@ -13,17 +13,35 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.lab.control_plane.build import cache_root
+from tests.lab.images.buildah import ROOT, Recipe, build
 from tests.lab.supervisor import LabError
 from tests.tools import env
 
 
-def add_wheel(package: str) -> Callable[[Path], object]:
-    """Return what puts a package's wheel where the Containerfiles look for it, below a build's root."""
-    return lambda context: shutil.copytree(_wheels(package), context / "build" / "wheels")
+def build_job(root: Path = ROOT) -> Path:
+    """Return the job's image as a tar (``docker-archive``), built when what it is made of has changed.
+
+    ``root`` is the checkout, or another tree with a Containerfile in that place.
+    """
+    return build(_recipe("pullsecret-job", "job", "google-crc32c"), root)
+
+
+def build_syncer(root: Path = ROOT) -> Path:
+    """Return the syncer's image in the same way."""
+    return build(_recipe("syncer", "syncer", "jeepney"), root)
+
+
+def _recipe(name: str, extension: str, package: str) -> Recipe:
+    """The wheel of the package lies where the Containerfile looks for it."""
+    return Recipe(
+        name,
+        Path("extensions", extension, "Containerfile"),
+        (f"extensions/{extension}", "plugins/module_utils"),
+        lambda context: shutil.copytree(_wheels(package), context / "build" / "wheels"),
+    )
 
 
 def _wheels(package: str) -> Path:

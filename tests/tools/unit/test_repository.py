@@ -17,7 +17,17 @@ from tests.tools.ansible_test import OLDEST_PYTHON
 
 ROOT = Path(__file__).resolve().parents[3]
 GITHUB = ROOT / ".github"
-PAGES = ("CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "SUPPORT.md")
+PAGES = (
+    "CONTRIBUTING.md",
+    "CODE_OF_CONDUCT.md",
+    "SECURITY.md",
+    "SUPPORT.md",
+    *(
+        path.relative_to(ROOT).as_posix()
+        for pattern in ("roles", "extensions")
+        for path in ROOT.glob(f"{pattern}/*/README.md")
+    ),
+)
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
 
 

@@ -27,6 +27,7 @@ from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.h
 from ansible_collections.hyperfleet.pull_secret.plugins.module_utils.workflows.options import run_options
 from ansible_collections.hyperfleet.pull_secret.plugins.modules import hosted_cluster_pull_secret
 from ansible_collections.hyperfleet.pull_secret.plugins.plugin_utils.hosted import hosted_targets
+from tests.support import doc_tables
 
 ROOT = Path(__file__).resolve().parents[3]
 ROLE = ROOT / "roles" / "hosted_cluster"
@@ -169,4 +170,4 @@ def test_the_rulebook_passes_on_what_the_role_takes() -> None:
     assert used, "nothing found"
     for name in used:
         assert name in comment
-        assert name in (ROOT / "docs" / "eda.md").read_text()
+        assert name in doc_tables.page("event_source")

@@ -6,22 +6,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import tests.node.real.test_files as module_files
 import tests.node.real.test_outcomes as module_outcomes
 import tests.node.syncer.real.test_nodes as syncer_program
 import tests.node.syncer.real.test_outcomes as syncer_outcomes
 from tests.node.rows import ROWS, UNWELL, shown
-
-PAGE = Path(__file__).resolve().parents[4] / "docs/nodes.md"
+from tests.support import doc_tables
 
 
 def table() -> dict[str, str]:
     """Of each row of the page its job's result."""
-    text = PAGE.read_text().partition("## What is said, what is left behind")[2]
-    lines = [line.removeprefix("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
-    return {cells[0]: cells[1] for cells in lines}
+    header = ("what happens", "systemd's job", "the module says", "what is left")
+    rows = doc_tables.table(doc_tables.page("nodes"), *header)
+    return {row[0].replace("``", "`"): row[1] for row in rows}
 
 
 def test_the_page_has_these_rows_and_no_other() -> None:
